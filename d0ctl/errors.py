@@ -1,0 +1,87 @@
+"""The expected failures, and the exit code that each of them means.
+
+    D0Error
+    ├── BadUsage              2  the command's words are off
+    ├── BadJobFile            2  a job file with faults, every one of them listed
+    ├── NotFound              3  no such job, stage, line, package, file or node
+    ├── Refused               4  not in this state, or not by this user
+    ├── DatabaseUnavailable   5  the database or the daemon can't be used
+    └── NodeUnreachable       6  a node that does not answer, or that we must not trust
+"""
+
+import enum
+from collections.abc import Sequence
+
+
+class ExitCode(enum.IntEnum):
+    """What a command's exit code tells a script."""
+
+    DONE = 0
+    """Done; for `run` and `wait`, the job is successful."""
+    FAILED = 1
+    """The work failed."""
+    USAGE = 2
+    """Bad usage or a bad job file."""
+    NOT_FOUND = 3
+    """No such thing."""
+    REFUSED = 4
+    """Refused in this state, or to this user."""
+    DATABASE = 5
+    """Trouble with the database or the daemon."""
+    NODE = 6
+    """A node can't be reached."""
+    INTERRUPTED = 130
+    """Interrupted from the keyboard."""
+
+
+class D0Error(Exception):
+    """An expected failure: one line to the user, and no traceback.
+
+    `hint` is a second line that says what to type next.
+    """
+
+    exit_code = ExitCode.FAILED
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class BadUsage(D0Error):
+    """The words of a command do not fit together."""
+
+    exit_code = ExitCode.USAGE
+
+
+class BadJobFile(D0Error):
+    """A job file that is refused as a whole; `faults` has a line for each thing wrong."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = tuple(faults)
+
+
+class NotFound(D0Error):
+    """A path, selector or name that matches nothing."""
+
+    exit_code = ExitCode.NOT_FOUND
+
+
+class Refused(D0Error):
+    """An action that is not allowed in this state or to this user."""
+
+    exit_code = ExitCode.REFUSED
+
+
+class DatabaseUnavailable(D0Error):
+    """The home or its database can't be used: missing, locked, foreign or on a network disk."""
+
+    exit_code = ExitCode.DATABASE
+
+
+class NodeUnreachable(D0Error):
+    """A node that does not answer in time, refuses us, or shows the wrong host key."""
+
+    exit_code = ExitCode.NODE
