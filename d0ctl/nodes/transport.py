@@ -1,0 +1,67 @@
+"""What a node must be able to do for us: carry one two-way stream, and copy a file (`002`)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+CONNECT_TIMEOUT_S = 20.0
+"""How long reaching a node, with key exchange and login, may take."""
+
+IO_TIMEOUT_S = 60.0
+"""How long one read, write or file operation may stand still before the node counts as gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """How a node is reached.
+
+    `destination` is `[user@]host[:port]` as OpenSSH's user would write it, empty for a
+    node of kind `local`. `directory`, `python` and `identity` are empty when nothing was
+    asked for.
+    """
+
+    name: str
+    kind: str = "ssh"
+    destination: str = ""
+    identity: str = ""
+    directory: str = ""
+    python: str = ""
+    via: str = "auto"
+
+
+class Stream(Protocol):
+    """The two-way byte stream of one remote process."""
+
+    def read(self) -> bytes:
+        """Wait for bytes and return what came; empty when the other side has ended.
+
+        Raises NodeUnreachable when the connection breaks.
+        """
+
+    def write(self, data: bytes) -> None:
+        """Send all of `data`, or raise NodeUnreachable when it does not go within the time-out."""
+
+    def stderr(self) -> str:
+        """The last kilobyte that the remote side printed as an error, for messages to people."""
+
+    def close(self) -> None:
+        """End the stream; the remote process sees its stdin close. Safe to call from any thread."""
+
+
+class Transport(Protocol):
+    """An open way to one node. Every operation has a time-out and raises NodeUnreachable."""
+
+    def home(self) -> str:
+        """The absolute home directory there."""
+
+    def start(self, command: str) -> Stream:
+        """Start `command`, which is made of plain words, through the login shell."""
+
+    def put(self, source: Path, target: str) -> None:
+        """Copy a file to the absolute path `target`, making its folders; not atomic."""
+
+    def get(self, source: str, target: Path) -> None:
+        """Copy the file at the absolute path `source` to `target` here; not atomic."""
+
+    def close(self) -> None:
+        """Give everything back; streams end."""
