@@ -1,0 +1,109 @@
+"""What tests, demos and benchmarks need beside d0ctl itself; here, programs of the system."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+CACHE = Path(__file__).resolve().parents[2] / ".cache"
+SYSTEM_PATH = ":".join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+NO_SERVICES = Path("/usr/sbin/policy-rc.d")
+
+
+class Missing(Exception):
+    """A program that is not here and can't be had; the text is what to install."""
+
+
+@cache
+def debian_program(name: str, *packages: str) -> Path:
+    """The program `name` of the system, else unpacked from `packages`, else installed in CI."""
+    hint = f"`{name}` is missing: apt-get install {' '.join(packages)}"
+    found = shutil.which(name, path=SYSTEM_PATH)
+    if found:
+        return Path(found)
+    launcher = CACHE / name / "launch" / name
+    if not launcher.exists() and not unpack(name, packages):
+        install(packages, hint)
+        return Path(shutil.which(name, path=SYSTEM_PATH) or launcher)
+    return launcher
+
+
+def unpack(name: str, packages: tuple[str, ...]) -> bool:
+    """Unpack `packages` and what they lack here into the cache; false where apt can't."""
+    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        return False
+    CACHE.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        try:
+            apt("download", *needed(packages), folder=folder)
+            root = Path(folder, "tree")
+            for package in Path(folder).glob("*.deb"):
+                run("dpkg-deb", "-x", str(package), str(root))
+            write_launcher(name, root)
+        except (subprocess.CalledProcessError, StopIteration):
+            return False
+        with suppress(OSError):  # another test process was quicker
+            root.rename(CACHE / name)
+    return True
+
+
+def needed(packages: tuple[str, ...]) -> list[str]:
+    """`packages` and their dependencies that are not installed."""
+    words = ("--simulate", "--no-install-recommends", "-qq", "install", *packages)
+    try:
+        plan = apt(*words)
+    except subprocess.CalledProcessError:
+        apt("update")
+        plan = apt(*words)
+    return re.findall(r"^Inst (\S+)", plan, re.MULTILINE)
+
+
+def write_launcher(name: str, root: Path) -> None:
+    """Write a script that starts the unpacked program with the unpacked libraries."""
+    program = next(path for path in root.glob(f"**/*bin/{name}") if path.is_file())
+    home = CACHE / name
+    libraries = sorted({str(home / p.parent.relative_to(root)) for p in root.rglob("lib*.so*")})
+    launcher = root / "launch" / name
+    launcher.parent.mkdir()
+    launcher.write_text(
+        "#!/bin/sh\n"
+        f"export LD_LIBRARY_PATH={shlex.quote(':'.join(libraries))}\n"
+        f'exec {shlex.quote(str(home / program.relative_to(root)))} "$@"\n'
+    )
+    launcher.chmod(0o755)
+
+
+def install(packages: tuple[str, ...], hint: str) -> None:
+    """Install `packages` in a CI machine, with their services kept from starting."""
+    if not os.environ.get("CI") or os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise Missing(hint)
+    guarded = NO_SERVICES.exists()
+    if not guarded:
+        NO_SERVICES.write_text("#!/bin/sh\nexit 101\n")
+        NO_SERVICES.chmod(0o755)
+    try:
+        apt("install", "--yes", "--no-install-recommends", *packages)
+    except subprocess.CalledProcessError as error:
+        raise Missing(hint) from error
+    finally:
+        if not guarded:
+            NO_SERVICES.unlink()
+
+
+def apt(*words: str, folder: str = "/") -> str:
+    """What `apt-get` with these words prints."""
+    return run("apt-get", *words, folder=folder)
+
+
+def run(*command: str, folder: str = "/") -> str:
+    """What a program prints; CalledProcessError when it fails."""
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, check=True, text=True, capture_output=True
+    )
+    return done.stdout

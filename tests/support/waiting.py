@@ -1,0 +1,82 @@
+"""Waiting for something, as for a process to be gone, in place of sleeping and hoping."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+POLL_S = 0.01
+
+
+def wait_until(condition: Callable[[], object], timeout: float = 10.0, what: str = "") -> None:
+    """Return as soon as `condition()` is true; raise TimeoutError when it is not in time."""
+    deadline = time.monotonic() + timeout
+    pause = threading.Event()
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {timeout:g} s: {what or condition}")
+        pause.wait(POLL_S)
+
+
+@dataclass(frozen=True)
+class Pid:
+    """A process, told from a later one of the same number by its start time."""
+
+    number: int
+    parent: int = field(compare=False)
+    started: str
+
+    @classmethod
+    def of(cls, number: int) -> "Pid | None":
+        """The process of this number, or none."""
+        try:
+            words = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+        return None if words[0] in "ZX" else cls(number, int(words[1]), words[19])
+
+    def name(self) -> str:
+        """Its short name; empty when it is gone."""
+        with suppress(OSError):
+            return Path(f"/proc/{self.number}/comm").read_text().strip()
+        return ""
+
+    def state(self) -> str:
+        """The letter the kernel has for what it does, `T` for stopped; empty when it is gone."""
+        with suppress(OSError):
+            return Path(f"/proc/{self.number}/stat").read_text().rpartition(")")[2].split()[0]
+        return ""
+
+    def lives(self) -> bool:
+        """True while this very process is there."""
+        return Pid.of(self.number) == self
+
+    def kill(self, number: int) -> None:
+        """Send it a signal, if it is still there."""
+        with suppress(ProcessLookupError):
+            if self.lives():
+                os.kill(self.number, number)
+
+
+def descendants(root: int) -> list[Pid]:
+    """The children of a process, their children, and so on."""
+    found = (Pid.of(int(path.name)) for path in Path("/proc").glob("[0-9]*"))
+    everyone = [pid for pid in found if pid]
+    family: list[Pid] = []
+    front = {root}
+    while front:
+        children = [pid for pid in everyone if pid.parent in front]
+        family += children
+        front = {pid.number for pid in children}
+    return family
+
+
+def kill_all(family: Collection[Pid]) -> None:
+    """End these processes, and return when they are gone."""
+    for pid in family:
+        pid.kill(signal.SIGKILL)
+    wait_until(lambda: not any(pid.lives() for pid in family), what="processes are gone")
