@@ -1,0 +1,132 @@
+"""The words of d0ctl: statuses, phases and reasons, and how counts roll up to a status."""
+
+import enum
+from collections.abc import Mapping
+
+
+class Status(enum.StrEnum):
+    """Status of a package (`000` section 2)."""
+
+    UNSCHEDULED = "unscheduled"
+    SCHEDULED = "scheduled"
+    LAUNCHED = "launched"
+    SUCCESSFUL = "successful"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+class Group(enum.StrEnum):
+    """Status of a line, stage or job: a pure function of what is below it (`003`)."""
+
+    SUBMITTED = "submitted"
+    RUNNING = "running"
+    FAILED = "failed"
+    SUCCESSFUL = "successful"
+    CANCELED = "canceled"
+
+
+class Phase(enum.StrEnum):
+    """Where in its status a package is (`001`)."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    COOLOFF = "cooloff"
+    HELD = "held"
+    ASSIGNED = "assigned"
+    STARTING = "starting"
+    STAGING_IN = "staging-in"
+    RUNNING = "running"
+    SUSPENDED = "suspended"
+    KILLING = "killing"
+    UNREACHABLE = "unreachable"
+    TRANSFERRING = "transferring"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    DROPPED = "dropped"
+
+
+STATUS_OF: Mapping[Phase, Status] = {
+    Phase.WAITING: Status.UNSCHEDULED,
+    Phase.READY: Status.UNSCHEDULED,
+    Phase.COOLOFF: Status.UNSCHEDULED,
+    Phase.HELD: Status.UNSCHEDULED,
+    Phase.ASSIGNED: Status.SCHEDULED,
+    Phase.STARTING: Status.LAUNCHED,
+    Phase.STAGING_IN: Status.LAUNCHED,
+    Phase.RUNNING: Status.LAUNCHED,
+    Phase.SUSPENDED: Status.LAUNCHED,
+    Phase.KILLING: Status.LAUNCHED,
+    Phase.UNREACHABLE: Status.LAUNCHED,
+    Phase.TRANSFERRING: Status.LAUNCHED,
+    Phase.DONE: Status.SUCCESSFUL,
+    Phase.FAILED: Status.FAILED,
+    Phase.CANCELED: Status.CANCELED,
+    Phase.DROPPED: Status.CANCELED,
+}
+"""The status that each phase belongs to."""
+
+MOVING = frozenset({Phase.READY, Phase.COOLOFF, Phase.HELD}) | {
+    phase for phase, status in STATUS_OF.items() if status in (Status.SCHEDULED, Status.LAUNCHED)
+}
+"""Phases out of which a package can come without a change of what it waits for."""
+
+
+class Reason(enum.StrEnum):
+    """Why an attempt failed; a site adds its own as `site:NAME`."""
+
+    PLATFORM_FAILURE = "platform-failure"
+    LOOPING = "looping"
+    SEG_FAULT = "seg-fault"
+    SIGNAL = "signal"
+    EXIT_CODE = "exit-code"
+    MISSING_OUTPUT = "missing-output"
+    VERIFICATION = "verification"
+    LOG_MESSAGE = "log-message"
+    OUT_OF_MEMORY = "out-of-memory"
+    DISK_FULL = "disk-full"
+    WALL_TIME = "wall-time"
+    MISSING_INPUT = "missing-input"
+    NO_INPUTS = "no-inputs"
+    STAGE_IN = "stage-in"
+    STAGE_OUT = "stage-out"
+    SOFTWARE_MISSING = "software-missing"
+    HOOK = "hook"
+    LAUNCH_FAILED = "launch-failed"
+    LOST = "lost"
+    KILLED = "killed"
+
+
+Counts = Mapping[str, int]
+"""How many packages are in each phase; a phase that is not named has none."""
+
+
+def by_status(counts: Counts) -> dict[str, int]:
+    """The six statuses of `000` with how many packages are in each."""
+    totals = {status.value: 0 for status in Status}
+    for phase, number in counts.items():
+        totals[STATUS_OF[Phase(phase)].value] += number
+    return totals
+
+
+def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
+    """The status of a line, stage or job with these counts (`003`, its points 1 and 2 swapped).
+
+    `blocked` says that its waiting packages wait for what will never come.
+    """
+    totals = by_status(counts)
+    unscheduled = totals["unscheduled"] - (counts.get("waiting", 0) if blocked else 0)
+    if totals["launched"]:
+        return Group.RUNNING
+    if totals["scheduled"] or unscheduled:
+        return Group.SUBMITTED
+    if totals["failed"] or (blocked and counts.get("waiting", 0)):
+        return Group.FAILED
+    if totals["successful"]:
+        return Group.SUCCESSFUL
+    return Group.CANCELED
+
+
+def can_move(counts: Counts) -> bool:
+    """Whether some package of these is launched, scheduled, ready, cooling off or held."""
+    return any(counts.get(phase, 0) for phase in MOVING)

@@ -1,0 +1,35 @@
+"""Who holds a lease: a process that can be told dead without asking it."""
+
+import os
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def boot_id() -> str:
+    """What this boot of the machine is called by its kernel."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return "unknown"
+
+
+def start_time(pid: int) -> str | None:
+    """When a process began, in clock ticks since boot; None when there is none."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return stat.rpartition(")")[2].split()[19]
+
+
+def holder() -> str:
+    """This process, as the holder of leases."""
+    pid = os.getpid()
+    return f"{boot_id()} {pid} {start_time(pid)}"
+
+
+def is_dead(name: str) -> bool:
+    """Whether the holder of that name is certainly gone."""
+    boot, pid, started = name.split(" ")
+    return boot != boot_id() or start_time(int(pid)) != started

@@ -1,0 +1,346 @@
+"""A job's rows on their way in and out: by short transactions, visible whole or not at all."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeAlias
+
+from d0ctl.construct.spec import BinarySpec, InputSpec, JobSpec, LineSpec, PackageSpec
+from d0ctl.errors import Refused
+from d0ctl.store.connection import Store
+from d0ctl.store.holder import holder, is_dead
+
+CHUNK_S = 0.1
+"""What a chunk of rows should take; it is held against 0.2 s, the most that a writer may."""
+
+FIRST_CHUNK = 500
+"""Lines in the first chunk, before its speed is known."""
+
+_Row: TypeAlias = tuple[Any, ...]
+
+
+def submit(
+    store: Store,
+    spec: JobSpec,
+    *,
+    now: float,
+    actor: str,
+    name: str | None = None,
+    hold: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> str:
+    """Make a job's rows and then show it; the name it got.
+
+    Raises Refused when the name is in use. A crash leaves rows that nobody sees and
+    that `sweep` removes.
+    """
+    job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
+    intake = _Intake(store, job, now)
+    try:
+        for seq, stage in enumerate(spec.stages, start=1):
+            with store.writing():
+                stage_id = store.value(
+                    "make_stage", job=job, seq=seq, name=stage.name, require=stage.require
+                )
+            lines = intake.stage(stage_id, iter(stage.lines), progress)
+            with store.writing():
+                store.change("count_lines", stage=stage_id, lines=lines)
+        intake.late_inputs()
+        intake.results()
+        with store.writing():
+            store.change("release_packages", now=now)
+            store.change(
+                "keep_action", now=now, actor=actor, verb="submit", target=chosen, note=None,
+                packages=intake.packages,
+            )  # fmt: skip
+            store.change("show_job", job=job)
+    except BaseException:
+        remove_rows(store, job)
+        raise
+    return chosen
+
+
+def sweep(store: Store) -> None:
+    """Remove the rows of submissions and removals whose process is gone."""
+    for row in store.rows("hidden_jobs"):
+        if is_dead(row["submitter"]):
+            remove_rows(store, row["id"])
+
+
+def remove_rows(store: Store, job: int) -> None:
+    """Remove a job by chunks, noting what lies on the nodes; a crash leaves it hidden for `sweep`."""
+    with store.writing():
+        store.change("hide_job", job=job, holder=holder())
+    size = FIRST_CHUNK
+    while True:
+        began = time.monotonic()
+        with store.writing():
+            rows = store.rows("job_packages_from", job=job, limit=size)
+            if not rows:
+                break
+            store.change("clear_chosen")
+            store.change_many("choose_package", (tuple(row) for row in rows))
+            for query in _REMOVALS:
+                store.change(query)
+        size = _next_size(size, time.monotonic() - began)
+    while True:
+        with store.writing():
+            if not store.change("delete_empty_lines", job=job, limit=20_000):
+                break
+    with store.writing():
+        for query in ("outside_to_purge", "delete_outside_locations", "delete_outside_transfers"):
+            store.change(query, job=job)
+        store.change("delete_outside_files", job=job)
+        store.change("delete_job", job=job)
+
+
+_REMOVALS = (
+    "chosen_attempts_to_purge",
+    "chosen_brought_to_purge",
+    "delete_inputs_of_chosen_files",
+    "delete_chosen_inputs",
+    "delete_chosen_locations",
+    "delete_chosen_transfers",
+    "delete_chosen_files",
+    "delete_chosen_binaries",
+    "delete_chosen_binary_attempts",
+    "delete_chosen_attempts",
+    "delete_chosen_events",
+    "delete_chosen_packages",
+)
+
+
+def _next_size(size: int, took: float) -> int:
+    return max(50, min(20_000, int(size * CHUNK_S / max(took, 0.001))))
+
+
+def _begin(
+    store: Store, spec: JobSpec, *, name: str | None, hold: bool, actor: str, now: float
+) -> tuple[int, str]:
+    """The job's row, under its own name or the next free number of its stem."""
+    held = hold or spec.hold
+    with store.writing():
+        if name is None and spec.named:
+            name = spec.name
+        if name is None:
+            name = _free_name(store, spec.name)
+        elif name in {row[0] for row in store.rows("job_names_like", pattern=name)}:
+            raise Refused(
+                f"there is a job `{name}` already", hint=f"--as {_free_name(store, name)}"
+            )
+        job = store.value(
+            "make_job", name=name, title=spec.title, originator=spec.originator,
+            priority=spec.priority, hold=int(held), hold_actor=actor if held else None,
+            hold_note="held at submission" if held else None, hold_since=now if held else None,
+            submitter=holder(), now=now, parameters=_json(spec.parameters) or "{}",
+            policy=_json(spec.policy) or "{}", directory=spec.directory, source=spec.source,
+        )  # fmt: skip
+    return int(job), name
+
+
+def _free_name(store: Store, stem: str) -> str:
+    taken = {row[0] for row in store.rows("job_names_like", pattern=f"{stem}-[0-9]*")}
+    number = 1
+    while f"{stem}-{number:03d}" in taken:
+        number += 1
+    return f"{stem}-{number:03d}"
+
+
+def _json(value: Any) -> str | None:
+    """A mapping or list as text, null when it is empty."""
+    return json.dumps(value, separators=(",", ":"), default=dict) if value else None
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """The rows of some lines, by table."""
+
+    lines: list[_Row] = field(default_factory=list)
+    packages: list[_Row] = field(default_factory=list)
+    binaries: list[_Row] = field(default_factory=list)
+    files: list[_Row] = field(default_factory=list)
+    inputs: list[_Row] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Intake:
+    """What is known of a job while its rows come in."""
+
+    store: Store
+    job: int
+    now: float
+    packages: int = 0
+    made: dict[str, int] = field(default_factory=dict)
+    outside: dict[str, int] = field(default_factory=dict)
+    consumed: set[int] = field(default_factory=set)
+    plain: list[int] = field(default_factory=list)
+    """Files that go to results/ if nothing consumes them."""
+    demands: dict[_Row, int] = field(default_factory=dict)
+    late: list[tuple[int, int, InputSpec]] = field(default_factory=list)
+    """Inputs whose maker's rows come in after those of their consumer."""
+    next_line: int = 0
+    next_package: int = 0
+    next_file: int = 0
+
+    def stage(
+        self, stage: int, lines: Iterator[LineSpec], progress: Callable[[int], None] | None
+    ) -> int:
+        """The rows of a stage, by chunks; the number of its lines."""
+        seq, size = 0, FIRST_CHUNK
+        while batch := list(islice(lines, size)):
+            began = time.monotonic()
+            with self.store.writing():
+                self._find_ids()
+                chunk = _Chunk()
+                for line in batch:
+                    seq += 1
+                    self._line(chunk, stage, seq, line)
+                self._insert(chunk)
+            size = _next_size(len(batch), time.monotonic() - began)
+            if progress is not None:
+                progress(self.packages)
+        return seq
+
+    def late_inputs(self) -> None:
+        """The inputs that were named before their maker."""
+        pending = iter(self.late)
+        while batch := list(islice(pending, 5_000)):
+            with self.store.writing():
+                for package, binary, spec in batch:
+                    file = self.made[spec.file]
+                    self.consumed.add(file)
+                    self.store.change_many(
+                        "insert_input", [self._input(package, binary, file, 0, spec)]
+                    )
+
+    def results(self) -> None:
+        """Mark the files that nothing consumes and that have no disposition."""
+        wanted = iter([(file,) for file in self.plain if file not in self.consumed])
+        while batch := list(islice(wanted, 20_000)):
+            with self.store.writing():
+                self.store.change_many("mark_result", batch)
+
+    def _find_ids(self) -> None:
+        row = self.store.row("highest_ids")
+        assert row is not None
+        self.next_line, self.next_package, self.next_file = (
+            row["line"] + 1, row["package"] + 1, row["file"] + 1,
+        )  # fmt: skip
+
+    def _insert(self, chunk: _Chunk) -> None:
+        self.store.change_many("insert_line", chunk.lines)
+        self.store.change_many("bring_package", chunk.packages)
+        self.store.change("insert_packages")
+        self.store.change("clear_incoming")
+        self.store.change_many("insert_binary", chunk.binaries)
+        self.store.change_many("insert_file", chunk.files)
+        self.store.change_many("insert_input", chunk.inputs)
+
+    def _line(self, chunk: _Chunk, stage: int, seq: int, spec: LineSpec) -> None:
+        line = self.next_line
+        self.next_line += 1
+        chunk.lines.append((line, stage, seq, spec.name, int(spec.early_start)))
+        for number, package in enumerate(spec.packages, start=1):
+            self._package(chunk, stage, line, number, package)
+
+    def _package(
+        self, chunk: _Chunk, stage: int, line: int, seq: int, spec: PackageSpec
+    ) -> None:
+        package = self.next_package
+        self.next_package += 1
+        self.packages += 1
+        own = self._outputs(chunk, package, spec)
+        missing = int(seq > 1)
+        for number, binary in enumerate(spec.binaries, start=1):
+            chunk.binaries.append(_binary(package, number, binary))
+            for entry in binary.inputs:
+                missing += self._take(chunk, package, number, entry, own)
+        chunk.packages.append(
+            (package, self.job, stage, line, seq, spec.name, "waiting" if missing else "ready",
+             missing, self._demand(spec), self.now, spec.wall_time, spec.looping, spec.wrapper,
+             _json(spec.wrapper_parameters), _json(spec.environment), _json(spec.policy))
+        )  # fmt: skip
+
+    def _outputs(self, chunk: _Chunk, package: int, spec: PackageSpec) -> set[int]:
+        """The rows of what a package makes; their ids."""
+        own = set()
+        for number, binary in enumerate(spec.binaries, start=1):
+            for output in binary.outputs:
+                file = self.next_file
+                self.next_file += 1
+                own.add(file)
+                self.made[output.file] = file
+                if not output.dispositions:
+                    self.plain.append(file)
+                chunk.files.append(
+                    (file, self.job, output.file, package, number, 0, output.locator,
+                     output.size, output.min_size, output.checksum,
+                     " ".join(sorted(output.dispositions)), int(output.result), int(output.late))
+                )  # fmt: skip
+        return own
+
+    def _take(
+        self, chunk: _Chunk, package: int, binary: int, spec: InputSpec, own: set[int]
+    ) -> int:
+        """The row of an input; 1 if it is not there yet.
+
+        One whose maker comes later counts as missing now and gets its row later.
+        """
+        if not spec.made:
+            file, missing = self._outside(chunk, spec.file), 0
+        elif ":" in spec.file and spec.file not in self.made:
+            file, missing = self._foreign(spec.file)
+        elif spec.file in self.made:
+            file = self.made[spec.file]
+            missing = int(file not in own)
+            self.consumed.add(file)
+        else:
+            self.late.append((package, binary, spec))
+            return 1
+        chunk.inputs.append(self._input(package, binary, file, int(file in own), spec))
+        return missing
+
+    def _outside(self, chunk: _Chunk, path: str) -> int:
+        file = self.outside.get(path)
+        if file is None:
+            file = self.outside[path] = self.next_file
+            self.next_file += 1
+            chunk.files.append(
+                (file, self.job, path, None, None, 1, None, None, None, None, "", 0, 0)
+            )
+        return file
+
+    def _foreign(self, reference: str) -> tuple[int, int]:
+        job, _, name = reference.partition(":")
+        row = self.store.row("file_of_job", job=job, name=name)
+        if row is None:
+            raise Refused(f"job `{job}` makes no file `{name}` any more")
+        return row["id"], int(not row["present"])
+
+    @staticmethod
+    def _input(package: int, binary: int, file: int, own: int, spec: InputSpec) -> _Row:
+        return (package, binary, file, own, spec.acquire.value,
+                spec.disposition.value if spec.disposition else None, int(spec.required),
+                spec.locator, spec.size, spec.checksum)  # fmt: skip
+
+    def _demand(self, spec: PackageSpec) -> int:
+        key = (spec.cpus, spec.memory, spec.disk, spec.platform, spec.nodes, spec.exclude_nodes)
+        demand = self.demands.get(key)
+        if demand is None:
+            demand = self.demands[key] = int(
+                self.store.value(
+                    "make_demand", job=self.job, cpus=spec.cpus, memory=spec.memory,
+                    disk=spec.disk, platform=spec.platform, nodes=json.dumps(spec.nodes),
+                    exclude_nodes=json.dumps(spec.exclude_nodes),
+                )  # fmt: skip
+            )
+        return demand
+
+
+def _binary(package: int, seq: int, spec: BinarySpec) -> _Row:
+    progress: Mapping[str, Any] | None = spec.progress
+    return (package, seq, spec.name, spec.script, spec.shell, _json(spec.argv), spec.software,
+            _json(spec.parameters), _json(spec.needs), spec.cpu, spec.runtime, spec.work_size,
+            _json(spec.log_rules), _json(progress), spec.check)  # fmt: skip

@@ -1,0 +1,149 @@
+-- name: launchable_packages
+-- Assigned packages of a node whose inputs are there.
+select package.id from package
+ where package.node_id = :node and package.phase = 'assigned' and package.staging = 0
+ order by package.id limit :limit;
+
+-- name: begin_attempts
+-- A new attempt for each package decided on.
+insert into attempt (package_id, number, node_id, node_name, base, launched, kind)
+select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
+       case when package.attempts = 0 then 'first'
+            when (select outcome from attempt
+                   where package_id = package.id and number = package.attempts) = 'lost'
+            then 'restart' else 'resubmit' end
+  from decision
+  join package on package.id = decision.package_id and package.phase = 'assigned'
+  join node on node.id = package.node_id;
+
+-- name: launch_packages
+-- assigned -> starting: the attempt just begun is the one that counts.
+update package
+   set phase = 'starting', attempts = attempts + 1, changed = :now, actor = null, note = null,
+       attempt_id = (select id from attempt
+                      where attempt.package_id = package.id
+                        and attempt.number = package.attempts + 1)
+ where id in (select package_id from decision) and phase = 'assigned';
+
+-- name: choose_starting
+-- Attempts of a node that were launched but may never have reached it.
+insert or replace into decision (package_id, node_id)
+select package.id, package.node_id
+  from package join attempt on attempt.id = package.attempt_id
+ where package.node_id = :node and package.phase in ('starting', 'unreachable')
+   and attempt.started is null and attempt.id = :attempt;
+
+-- name: launch_details
+-- What the wrapper must know of each package decided on.
+select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from decision
+  join package on package.id = decision.package_id
+  join demand on demand.id = package.demand_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ order by package.id;
+
+-- name: launch_binaries
+-- The binaries of the packages decided on, in order.
+select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv
+  from decision join binary on binary.package_id = decision.package_id
+ order by binary.package_id, binary.seq;
+
+-- name: launch_inputs
+-- The inputs of the packages decided on, and where they lie for their nodes.
+select input.package_id, input.binary, input.own, input.acquire, input.required,
+       file.name, file.package_id as maker, file.size,
+       case when file.package_id is null and (node.cluster_id = 1 or input.acquire <> 'pre-fetch')
+            then file.name
+            else coalesce(here.path, (select path from location
+                                       where location.file_id = file.id limit 1)) end as path
+  from decision
+  join package on package.id = decision.package_id
+  join node on node.id = package.node_id
+  join input on input.package_id = package.id and input.dropped = 0
+  join file on file.id = input.file_id
+  left join location as here on here.file_id = file.id and here.cluster_id = node.cluster_id
+ order by input.package_id, input.binary;
+
+-- name: launch_outputs
+-- The outputs of the packages decided on.
+select file.package_id, file.binary, file.name, file.min_size
+  from decision join file on file.package_id = decision.package_id
+ order by file.package_id, file.binary, file.id;
+
+-- name: killing_attempts
+-- Attempts of a node that are to be ended.
+select attempt_id from package where node_id = :node and phase = 'killing';
+
+-- name: live_attempts
+-- Attempts that should be alive on a node.
+select package.attempt_id, package.phase, attempt.accepted, attempt.started
+  from package join attempt on attempt.id = package.attempt_id
+ where package.node_id = :node
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable');
+
+-- name: accept_attempts
+-- The node has it: from now on only the node can say that it ended.
+update attempt set accepted = :now where id = :attempt and accepted is null;
+
+-- name: lose_contact
+-- starting, staging-in, running, suspended -> unreachable: its node does not answer.
+update package
+   set phase = 'unreachable', changed = :now, actor = null, note = :note
+ where node_id = :node and phase in ('starting', 'staging-in', 'running', 'suspended');
+
+-- name: regain_contact
+-- unreachable -> running or starting: its node answers again and has it.
+update package
+   set phase = case when (select started from attempt where attempt.id = package.attempt_id)
+                         is null then 'starting' else 'running' end,
+       changed = :now, actor = null, note = null
+ where node_id = :node and phase = 'unreachable';
+
+-- name: refused_packages
+-- starting -> ready: no wrapper came to be, so this was no attempt.
+update package
+   set phase = case when missing = 0 then 'ready' else 'cooloff' end, node_id = null,
+       changed = :now, actor = null, note = :note
+ where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
+   and phase in ('starting', 'assigned');
+
+-- name: cool_refused
+-- starting -> cooloff: the node could not start it; try again later.
+update package
+   set phase = 'cooloff', not_before = :not_before, node_id = null, changed = :now,
+       actor = null, note = :note
+ where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
+   and phase = 'starting';
+
+-- name: refuse_attempt
+-- The record of a launch that was refused.
+update attempt
+   set outcome = 'refused', ended = :now, reason = :reason, message = :message
+ where id = :attempt and outcome is null;
+
+-- name: cancel_absent
+-- killing -> canceled or dropped: the node has no such attempt, so nothing runs.
+update package
+   set phase = case when request = 'drop' then 'dropped' else 'canceled' end,
+       request = null, changed = :now
+ where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
+   and phase = 'killing';
+
+-- name: end_absent
+-- The record of an attempt that was ended before it began.
+update attempt set outcome = 'killed', ended = :now, reason = 'killed',
+       message = 'ended before it began'
+ where id = :attempt and outcome is null;
+
+-- name: attempt_context
+-- What a verdict on an attempt depends on.
+select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
+       package.attempt_id as current, package.phase, package.request, package.restarts,
+       node.cluster_id
+  from attempt
+  join package on package.id = attempt.package_id
+  left join node on node.id = attempt.node_id
+ where attempt.id = :attempt;

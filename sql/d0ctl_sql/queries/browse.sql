@@ -1,0 +1,255 @@
+-- name: jobs
+-- All jobs, the newest first.
+select id, name, title, originator, priority, hold, hold_note, pause, submitted, ended
+  from job
+ where visible = 1
+ order by id desc;
+
+-- name: jobs_counts
+-- How many packages of each job are in each phase, read off the counts.
+select stage.job_id, stage_count.phase, sum(stage_count.n) as n
+  from stage join stage_count on stage_count.stage_id = stage.id
+ group by stage.job_id, stage_count.phase
+having sum(stage_count.n) > 0;
+
+-- name: job_by_name
+-- One job.
+select * from job where name = :name and visible = 1;
+
+-- name: job_names
+-- Names of jobs, for suggestions and completion.
+select name from job where visible = 1 order by id desc;
+
+-- name: stages
+-- The stages of a job.
+select id, seq, name, require, lines from stage where job_id = :job order by seq;
+
+-- name: stages_counts
+-- How many packages of each stage of a job are in each phase.
+select stage_count.stage_id, stage_count.phase, stage_count.n
+  from stage join stage_count on stage_count.stage_id = stage.id
+ where stage.job_id = :job and stage_count.n > 0;
+
+-- name: stage_by_seq
+-- One stage.
+select id, seq, name, require, lines from stage where job_id = :job and seq = :seq;
+
+-- name: lines
+-- A page of the lines of a stage.
+select id, seq, name, early_start, dropped from line
+ where stage_id = :stage and seq between :first and :last order by seq;
+
+-- name: lines_counts
+-- How many packages of each of these lines are in each phase.
+select line.id as line_id, package.phase, count(*) as n
+  from line join package on package.line_id = line.id
+ where line.stage_id = :stage and line.seq between :first and :last
+ group by line.id, package.phase;
+
+-- name: line_by_seq
+-- One line.
+select id, seq, name, early_start, dropped from line where stage_id = :stage and seq = :seq;
+
+-- name: dropped_lines
+-- How many lines of a job are dropped.
+select count(*) from stage join line on line.stage_id = stage.id and line.dropped is not null
+ where stage.job_id = :job;
+
+-- name: packages_of_line
+-- The packages of a line.
+select package.*, node.name as node
+  from package left join node on node.id = package.node_id
+ where package.line_id = :line order by package.seq;
+
+-- name: package_by_path
+-- One package.
+select package.*, node.name as node, job.name as job, job.hold as job_hold,
+       job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
+       stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
+       line.dropped as line_dropped, demand.cpus, demand.memory, demand.disk, demand.platform,
+       demand.nodes, demand.exclude_nodes
+  from job
+  join stage on stage.job_id = job.id and stage.seq = :stage
+  join line on line.stage_id = stage.id and line.seq = :line
+  join package on package.line_id = line.id and package.seq = :package
+  join demand on demand.id = package.demand_id
+  left join node on node.id = package.node_id
+ where job.name = :job and job.visible = 1;
+
+-- name: chosen_packages
+-- The chosen packages, in order, a bounded number.
+select package.id, package.phase, package.status, package.request, package.attempts,
+       package.note, package.changed, node.name as node, package.seq, package.name,
+       job.name as job, stage.seq as stage, line.seq as line,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from chosen
+  join package on package.id = chosen.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  left join node on node.id = package.node_id
+ order by package.id
+ limit :limit;
+
+-- name: count_chosen
+-- How many packages are chosen.
+select count(*) from chosen;
+
+-- name: packages_in_phases
+-- Packages of a job in these phases, the latest change first, a bounded number.
+select package.id, package.phase, package.changed, package.note, package.attempts,
+       node.name as node,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       attempt.started, attempt.reason, attempt.message, attempt.stderr, attempt.node_name,
+       attempt.ended, attempt.exit_code, attempt.signal
+  from json_each(:phases) as wanted
+  join package on package.job_id = :job and package.phase = wanted.value
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  left join node on node.id = package.node_id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+ order by package.changed desc, package.id
+ limit :limit;
+
+-- name: attempts
+-- Every attempt at a package.
+select * from attempt where package_id = :package order by number;
+
+-- name: attempt_by_number
+-- One attempt at a package.
+select * from attempt where package_id = :package and number = :number;
+
+-- name: failures
+-- The failure history of a package (`000` section 2).
+select reason, count, last, message, node_name from failure
+ where package_id = :package order by last desc;
+
+-- name: binaries
+-- The binaries of a package, with their last records.
+select binary.seq, binary.name, binary.script, binary.argv, binary.software, binary.version,
+       binary.cpu, binary.runtime, binary.work_size, binary_attempt.started,
+       binary_attempt.ended, binary_attempt.exit_code, binary_attempt.signal,
+       binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss
+  from binary
+  left join package on package.id = binary.package_id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join binary_attempt on binary_attempt.attempt_id = attempt.id
+                          and binary_attempt.seq = binary.seq
+ where binary.package_id = :package order by binary.seq;
+
+-- name: inputs
+-- The inputs of a package, where they come from and whether they are there; bounded.
+select file.id as file_id, file.name, file.present, file.dropped as file_dropped, file.size, file.checksum,
+       file.package_id as maker, input.binary, input.own, input.acquire, input.disposition,
+       input.required, input.dropped,
+       (select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq
+          from package
+          join line on line.id = package.line_id
+          join stage on stage.id = package.stage_id
+          join job on job.id = package.job_id
+         where package.id = file.package_id) as maker_path,
+       (select phase from package where package.id = file.package_id) as maker_phase
+  from input join file on file.id = input.file_id
+ where input.package_id = :package
+ order by file.present, input.binary, file.id
+ limit :limit;
+
+-- name: count_inputs
+-- How many inputs a package has, has got, and has lost to drops.
+select count(*) as inputs, coalesce(sum(file.present), 0) as present,
+       coalesce(sum(input.dropped), 0) as dropped
+  from input join file on file.id = input.file_id
+ where input.package_id = :package and input.own = 0;
+
+-- name: outputs
+-- The outputs of a package and where they are; bounded.
+select file.id as file_id, file.name, file.binary, file.present, file.dropped, file.size, file.checksum,
+       file.size_asked, file.min_size, file.dispositions, file.result, file.locator,
+       (select json_group_array(cluster.name || ':' || location.path)
+          from location join cluster on cluster.id = location.cluster_id
+         where location.file_id = file.id) as places
+  from file where file.package_id = :package order by file.binary, file.id
+ limit :limit;
+
+-- name: events
+-- Every change of phase of a package.
+select event.at, event.old, event.new, event.actor, event.note, attempt.number as attempt,
+       coalesce(node.name, attempt.node_name) as node
+  from event
+  left join attempt on attempt.id = event.attempt_id
+  left join node on node.id = event.node_id
+ where event.package_id = :package order by event.id;
+
+-- name: failed_attempts
+-- The failed attempts of the chosen packages, the latest first; bounded.
+select attempt.ended, attempt.number, attempt.reason, attempt.message, attempt.exit_code,
+       attempt.signal, attempt.node_name, attempt.outcome, attempt.stderr, attempt.binary,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from chosen
+  join attempt on attempt.package_id = chosen.package_id
+              and attempt.outcome in ('failed', 'lost')
+  join package on package.id = attempt.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ order by attempt.ended desc, attempt.id desc
+ limit :limit;
+
+-- name: failure_summary
+-- Failed attempts of the chosen packages by reason.
+select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.message,
+       count(distinct attempt.node_name) as nodes
+  from chosen
+  join attempt on attempt.package_id = chosen.package_id
+              and attempt.outcome in ('failed', 'lost')
+ group by attempt.reason order by count desc;
+
+-- name: actions_on
+-- What people did to a job; bounded.
+select at, actor, verb, target, note, packages from action
+ where target = :job or target like :job || '/%' order by id desc limit :limit;
+
+-- name: pace_of_job
+-- When a job's first attempt began and how many have ended well.
+select min(attempt.launched) as first
+  from (select id from package where job_id = :job and phase in ('done', 'running', 'failed')
+         limit 1) as some
+  join attempt on attempt.package_id = some.id;
+
+-- name: why_nodes
+-- Every node with what it has free.
+select node.name, node.state, node.drained, node.drain_note, node.trouble, node.cpus,
+       node.memory, node.platform,
+       (select coalesce(sum(demand.cpus), 0)
+          from package join demand on demand.id = package.demand_id
+         where package.node_id = node.id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')) as used
+  from node order by node.id;
+
+-- name: ready_before
+-- Whether other ready work of higher priority comes first.
+select count(*)
+  from demand join job on job.id = demand.job_id
+ where demand.ready > 0 and job.visible = 1 and job.hold = 0 and job.pause = 0
+   and job.priority > (select priority from job where id = :job);
+
+-- name: transfers_for
+-- Inputs of a package that are on their way to its node.
+select file.name, transfer.tries, transfer.trouble, transfer.not_before
+  from package
+  join node on node.id = package.node_id
+  join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
+  join file on file.id = input.file_id
+  join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
+               and transfer.result = 0
+ where package.id = :package
+ limit :limit;
+
+-- name: results_under_way
+-- Results of a package that have not arrived.
+select file.name, transfer.tries, transfer.trouble
+  from file join transfer on transfer.file_id = file.id and transfer.result = 1
+ where file.package_id = :package
+ limit :limit;

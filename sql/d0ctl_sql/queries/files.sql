@@ -1,0 +1,131 @@
+-- name: forget_copies
+-- Copies that are no longer there.
+delete from location
+ where (file_id, cluster_id) in (select file_id, cluster_id from lost_copy);
+
+-- name: lose_files
+-- Files that have no copy left are not present.
+update file
+   set present = 0
+ where id in (select file_id from lost_copy) and package_id is not null and present = 1
+   and not exists (select 1 from location where location.file_id = file.id);
+
+-- name: wait_again
+-- ready, assigned, cooloff -> waiting: something they need was lost.
+update package
+   set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
+       note = 'an input was lost'
+ where phase in ('ready', 'assigned') and missing > 0
+   and id in (select input.package_id from lost_copy
+                join input on input.file_id = lost_copy.file_id);
+
+-- name: remake_packages
+-- done, transferring -> waiting: the only copy of an output is gone and is still needed.
+update package
+   set phase = 'waiting', node_id = null, changed = :now, actor = null,
+       note = 'remake: an output was lost before its last consumer'
+ where phase in ('done', 'transferring')
+   and id in (select file.package_id
+                from lost_copy
+                join file on file.id = lost_copy.file_id and file.present = 0
+               where exists (select 1
+                               from input
+                               join package as consumer on consumer.id = input.package_id
+                              where input.file_id = file.id and input.dropped = 0
+                                and input.own = 0
+                                and consumer.phase not in ('done', 'transferring', 'canceled',
+                                                           'dropped'))
+                  or (file.result = 1 and exists
+                         (select 1 from transfer
+                           where transfer.file_id = file.id and transfer.result = 1)));
+
+-- name: lost_after_remake
+-- What a remake needs and is not there either: the next to be remade.
+insert into lost_copy (file_id, cluster_id)
+select distinct file.id, 0
+  from lost_copy
+  join file as lost on lost.id = lost_copy.file_id
+  join package on package.id = lost.package_id and package.phase = 'waiting'
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id and file.present = 0 and file.package_id is not null
+ where not exists (select 1 from lost_copy as known where known.file_id = file.id);
+
+-- name: wanted_transfers
+-- Transfers that may be tried now, with what is known of the file.
+select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
+       file.name, file.size, file.checksum, file.package_id, job.name as job,
+       (select path from location
+         where location.file_id = file.id and location.cluster_id = 1) as here
+  from transfer
+  join file on file.id = transfer.file_id
+  join job on job.id = file.job_id
+ where transfer.not_before <= :now
+ order by transfer.wanted, transfer.file_id
+ limit :limit;
+
+-- name: copies_of
+-- Where a file can be had, and whether its node answers.
+select location.cluster_id, location.path, node.id as node_id, node.name as node, node.state
+  from location left join node on node.id = location.node_id
+ where location.file_id = :file;
+
+-- name: nodes_of_cluster
+-- Nodes that write into the cache of a cluster and answer.
+select id, name from node where cluster_id = :cluster and state = 'up' order by id;
+
+-- name: want_here
+-- Ask for a copy on the control host, through which files between nodes go.
+insert or ignore into transfer (file_id, cluster_id, result, wanted) values (:file, 1, 0, :now);
+
+-- name: keep_location
+-- A copy has arrived.
+insert or replace into location (file_id, cluster_id, path, node_id, made)
+values (:file, :cluster, :path, :node, :now);
+
+-- name: keep_size
+-- What a file from outside weighs.
+update file set size = :size, checksum = :checksum where id = :file;
+
+-- name: end_transfer
+-- A copy is no longer wanted: it has arrived.
+delete from transfer
+ where file_id = :file and cluster_id = :cluster and result = :result;
+
+-- name: arrived
+-- Packages that waited for this file in this cluster wait for one less.
+update package
+   set staging = staging - 1
+ where phase = 'assigned' and staging > 0
+   and node_id in (select id from node where cluster_id = :cluster)
+   and id in (select package_id from input
+               where file_id = :file and own = 0 and dropped = 0 and acquire = 'pre-fetch');
+
+-- name: delivered
+-- transferring -> done: the last of its results has arrived.
+update package
+   set phase = 'done', changed = :now, actor = null, note = null
+ where id = (select package_id from file where id = :file) and phase = 'transferring'
+   and not exists (select 1 from file join transfer on transfer.file_id = file.id
+                    where file.package_id = package.id and transfer.result = 1);
+
+-- name: delay_transfer
+-- A transfer did not work; try it again later.
+update transfer
+   set tries = tries + 1, trouble = :trouble, not_before = :not_before
+ where file_id = :file and cluster_id = :cluster and result = :result;
+
+-- name: drop_idle_transfers
+-- Copies for packages that went elsewhere are not wanted any more.
+delete from transfer
+ where result = 0 and tries > 0 and not exists (
+     select 1 from input join package on package.id = input.package_id
+      where input.file_id = transfer.file_id
+        and package.phase in ('assigned', 'ready', 'waiting'));
+
+-- name: purges_of_node
+-- What is to be removed on a node.
+select id, attempt_id, path from purge where node_id = :node order by id limit :limit;
+
+-- name: purged
+-- It is gone from the node.
+delete from purge where id = ?;

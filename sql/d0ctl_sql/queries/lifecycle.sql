@@ -1,0 +1,222 @@
+-- name: keep_action
+-- Who did what, when, to what, and why.
+insert into action (at, actor, verb, target, note, packages)
+values (:now, :actor, :verb, :target, :note, :packages);
+
+-- name: hold_job
+-- Keep a job from being scheduled.
+update job
+   set hold = 1, hold_actor = :actor, hold_note = :note, hold_since = :now
+ where id = :job and hold = 0;
+
+-- name: release_job
+-- Allow a job to be scheduled again.
+update job
+   set hold = 0, hold_actor = null, hold_note = null, hold_since = null
+ where id = :job and hold = 1;
+
+-- name: hold_packages
+-- waiting, ready, cooloff, assigned -> held: of the chosen ones, what is not launched.
+update package
+   set phase = 'held', node_id = null, staging = 0, not_before = null, changed = :now,
+       actor = :actor, note = :note
+ where id in (select package_id from chosen)
+   and phase in ('waiting', 'ready', 'cooloff', 'assigned');
+
+-- name: release_held_packages
+-- held -> ready or waiting.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, changed = :now,
+       actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase = 'held';
+
+-- name: kill_idle_packages
+-- not launched -> canceled; on a node out of contact, at once: its attempt ends on return.
+update package
+   set phase = 'canceled', staging = 0, not_before = null, changed = :now, actor = :actor,
+       note = :note
+ where id in (select package_id from chosen)
+   and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'transferring',
+                 'unreachable');
+
+-- name: kill_launched_packages
+-- launched -> killing: the wrapper confirms it.
+update package
+   set phase = 'killing', request = 'kill', changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen)
+   and phase in ('starting', 'staging-in', 'running', 'suspended');
+
+-- name: end_canceled_attempts
+-- Attempts of chosen packages that were canceled out of contact do not count any more.
+update attempt
+   set outcome = 'killed', ended = :now, reason = 'killed', message = 'canceled while its node was out of contact'
+ where outcome is null
+   and id in (select attempt_id from chosen join package on package.id = chosen.package_id
+               where package.phase in ('canceled', 'dropped'));
+
+-- name: cancel_transfers
+-- Results of chosen packages that were canceled are not wanted any more.
+delete from transfer
+ where result = 1 and file_id in
+    (select file.id
+       from chosen
+       join package on package.id = chosen.package_id and package.phase in ('canceled', 'dropped')
+       join file on file.package_id = package.id);
+
+-- name: choose_bereft
+-- Add the packages that lose a required input, or the last of their other inputs, with the
+-- outputs of those already chosen; what is launched or has succeeded keeps what it has.
+insert or ignore into chosen (package_id)
+select distinct input.package_id
+  from chosen
+  join file on file.package_id = chosen.package_id
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package on package.id = input.package_id
+ where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
+   and (input.required = 1
+        or not exists (select 1
+                         from input as other
+                         join file as kept on kept.id = other.file_id
+                        where other.package_id = input.package_id
+                          and other.required = 0 and other.dropped = 0 and other.own = 0
+                          and coalesce(kept.package_id, 0) not in (select package_id from chosen)));
+
+-- name: choose_losing
+-- Packages that lose an input by the choice and go on without it.
+select distinct package.id,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from chosen
+  join file on file.package_id = chosen.package_id
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package on package.id = input.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
+   and package.id not in (select package_id from chosen)
+ order by package.id;
+
+-- name: chosen_files
+-- The files that leave every list by the choice.
+select file.name from chosen join file on file.package_id = chosen.package_id
+ where file.dropped = 0 order by file.id limit :limit;
+
+-- name: unassign_losing
+-- assigned -> ready: packages that lose an input are planned anew.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
+ where phase = 'assigned'
+   and id in (select input.package_id
+                from chosen
+                join file on file.package_id = chosen.package_id
+                join input on input.file_id = file.id);
+
+-- name: drop_inputs
+-- The outputs of the chosen packages leave the lists of all that has not begun.
+update input
+   set dropped = 1
+ where own = 0 and dropped = 0
+   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
+   and package_id not in (select package_id from chosen)
+   and (select phase from package where package.id = input.package_id)
+       in ('waiting', 'ready', 'cooloff', 'held', 'failed', 'canceled');
+
+-- name: drop_files
+-- The outputs of the chosen packages are dropped.
+update file set dropped = 1
+ where dropped = 0 and package_id in (select package_id from chosen);
+
+-- name: drop_idle_packages
+-- not launched -> dropped; what has succeeded stays.
+update package
+   set phase = 'dropped', staging = 0, not_before = null, changed = :now, actor = :actor,
+       note = :note
+ where id in (select package_id from chosen)
+   and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'unreachable',
+                 'failed', 'canceled');
+
+-- name: drop_launched_packages
+-- launched -> killing, to be dropped when the wrapper confirms it.
+update package
+   set phase = 'killing', request = 'drop', changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen)
+   and phase in ('starting', 'staging-in', 'running', 'suspended');
+
+-- name: drop_killing_packages
+-- Packages already being killed end as dropped.
+update package set request = 'drop'
+ where id in (select package_id from chosen) and phase = 'killing';
+
+-- name: drop_lines
+-- Lines in which nothing is left but what has succeeded before.
+update line
+   set dropped = :now
+ where dropped is null
+   and id in (select package.line_id from chosen join package on package.id = chosen.package_id)
+   and not exists (select 1 from package
+                    where package.line_id = line.id
+                      and package.id not in (select package_id from chosen));
+
+-- name: chosen_by_phase
+-- How many of the chosen packages are in each phase.
+select package.phase, count(*) as n
+  from chosen join package on package.id = chosen.package_id
+ group by package.phase;
+
+-- name: chosen_paths
+-- The chosen packages by path, a bounded number.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package.phase
+  from chosen
+  join package on package.id = chosen.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ order by package.id
+ limit :limit;
+
+-- name: chosen_lines
+-- The lines of the chosen packages, and whether they are dropped already.
+select distinct line.id, line.dropped
+  from chosen
+  join package on package.id = chosen.package_id
+  join line on line.id = package.line_id;
+
+-- name: choose_by_path
+-- Choose packages by ranges of the four levels.
+insert or ignore into chosen (package_id)
+select package.id
+  from job
+  join stage on stage.job_id = job.id
+  join line on line.stage_id = stage.id
+  join package on package.line_id = line.id
+ where job.name glob :job and job.visible = 1
+   and stage.seq between :stage_from and :stage_to
+   and line.seq between :line_from and :line_to
+   and package.seq between :package_from and :package_to
+   and (:phases is null or package.phase in (select value from json_each(:phases)))
+   and (:before is null or package.changed < :before)
+   and (:node is null or package.node_id = (select id from node where name = :node))
+   and (:reason is null or exists (select 1 from attempt where attempt.package_id = package.id
+                                    and attempt.number = package.attempts
+                                    and attempt.reason = :reason));
+
+-- name: choose_by_phase
+-- The same for a question about phases, answered from the index of phases.
+insert or ignore into chosen (package_id)
+select package.id
+  from json_each(:phases) as wanted
+  cross join job
+  join package indexed by package_in_phase
+    on package.job_id = job.id and package.phase = wanted.value
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+ where job.name glob :job and job.visible = 1
+   and stage.seq between :stage_from and :stage_to
+   and line.seq between :line_from and :line_to
+   and package.seq between :package_from and :package_to
+   and (:before is null or package.changed < :before)
+   and (:node is null or package.node_id = (select id from node where name = :node))
+   and (:reason is null or exists (select 1 from attempt where attempt.package_id = package.id
+                                    and attempt.number = package.attempts
+                                    and attempt.reason = :reason));

@@ -1,0 +1,137 @@
+-- name: clear_told
+-- Begin a new batch of messages.
+delete from told_start;
+delete from told_end;
+delete from told_binary;
+delete from told_output;
+delete from lost_copy;
+
+-- name: tell_start
+-- A start message.
+insert or ignore into told_start (attempt_id, started, utc_offset) values (?, ?, ?);
+
+-- name: tell_binary
+-- The record of a binary.
+insert into told_binary (attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: tell_output
+-- An output that an attempt left.
+insert into told_output (attempt_id, name, path, size, checksum) values (?, ?, ?, ?, ?);
+
+-- name: tell_end
+-- An end with the verdict on it.
+insert or ignore into told_end (attempt_id, outcome, phase, started, ended, utc_offset, binary,
+                                reason, message, exit_code, signal, cpu, rss, stderr, not_before,
+                                package_id)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: start_attempts
+-- Keep when attempts started.
+update attempt
+   set started = told_start.started, utc_offset = told_start.utc_offset,
+       accepted = coalesce(accepted, :now)
+  from told_start
+ where attempt.id = told_start.attempt_id and attempt.started is null and attempt.outcome is null;
+
+-- name: start_packages
+-- starting -> running: the wrapper of the current attempt says so.
+update package
+   set phase = 'running', changed = :now, actor = null, note = null
+  from told_start join attempt on attempt.id = told_start.attempt_id
+ where package.id = attempt.package_id and package.attempt_id = attempt.id
+   and package.phase in ('starting', 'staging-in');
+
+-- name: end_attempts
+-- Keep how attempts ended; an end that is already known changes nothing.
+update attempt
+   set outcome = told_end.outcome, started = coalesce(told_end.started, attempt.started),
+       ended = told_end.ended, utc_offset = coalesce(told_end.utc_offset, attempt.utc_offset),
+       binary = told_end.binary, reason = told_end.reason, message = told_end.message,
+       exit_code = told_end.exit_code, signal = told_end.signal, cpu = told_end.cpu,
+       rss = told_end.rss, stderr = told_end.stderr
+  from told_end
+ where attempt.id = told_end.attempt_id and attempt.outcome is null;
+
+-- name: keep_binaries
+-- Keep the records of the binaries.
+insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code, signal, reason,
+                                      cpu, rss)
+select told_binary.* from told_binary;
+
+-- name: keep_locations
+-- Where the outputs of successful attempts lie.
+insert or replace into location (file_id, cluster_id, path, node_id, made)
+select file.id, node.cluster_id, told_output.path, node.id, :now
+  from told_output
+  join told_end on told_end.attempt_id = told_output.attempt_id
+  join attempt on attempt.id = told_output.attempt_id
+  join node on node.id = attempt.node_id
+  join file on file.package_id = told_end.package_id and file.name = told_output.name
+ where told_end.outcome = 'successful';
+
+-- name: keep_files
+-- Outputs of successful attempts are present, with what they really weigh.
+update file
+   set present = 1, size = told_output.size, checksum = told_output.checksum
+  from told_output
+  join told_end on told_end.attempt_id = told_output.attempt_id
+ where told_end.outcome = 'successful'
+   and file.package_id = told_end.package_id and file.name = told_output.name;
+
+-- name: want_results
+-- Ask for the outputs that belong in results/.
+insert or ignore into transfer (file_id, cluster_id, result, wanted)
+select file.id, 1, 1, :now
+  from told_end
+  join file on file.package_id = told_end.package_id
+ where told_end.phase = 'transferring' and file.result = 1;
+
+-- name: end_packages
+-- launched -> what the verdict says.
+update package
+   set phase = told_end.phase, changed = :now, actor = null,
+       node_id = case when told_end.phase in ('ready', 'cooloff', 'waiting') then null
+                      else package.node_id end,
+       restarts = package.restarts + (told_end.outcome = 'lost' and told_end.phase = 'ready'),
+       not_before = told_end.not_before,
+       request = case when package.phase = 'killing' and told_end.phase in ('done', 'transferring')
+                      then 'kill failed: it had already ended'
+                      else null end,
+       note = case when told_end.phase in ('done', 'transferring') then null
+                   else coalesce(told_end.reason || ': ' || told_end.message, told_end.reason) end
+  from told_end
+ where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+                         'unreachable');
+
+-- name: restart_packages
+-- failed -> ready: lost, not failed by its own doing, so it runs again (`001`, restart).
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, changed = :now,
+       node_id = null, restarts = restarts + 1
+ where id = :package and phase = 'failed';
+
+-- name: cool_packages
+-- failed -> cooloff: to be tried again at not_before.
+update package
+   set phase = 'cooloff', changed = :now, not_before = :not_before, node_id = null
+ where id = :package and phase = 'failed';
+
+-- name: has_results
+-- Whether a package makes something for results/.
+select 1 from file where package_id = :package and result = 1 limit 1;
+
+-- name: packages_with_results
+-- Of the packages that ended well, those that make something for results/.
+select distinct file.package_id
+  from chosen join file on file.package_id = chosen.package_id
+ where file.result = 1;
+
+-- name: copy_at
+-- The copy that lies at a path on a node, for a package that did not find it there.
+insert into lost_copy (file_id, cluster_id)
+select input.file_id, location.cluster_id
+  from input
+  join location on location.file_id = input.file_id
+ where input.package_id = :package and location.path = :path;

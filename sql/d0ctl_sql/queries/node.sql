@@ -1,0 +1,130 @@
+-- name: site
+-- What this site is called on its nodes.
+select name, generation, created from site;
+
+-- name: nodes
+-- All nodes with what runs on them.
+select node.*, cluster.name as cluster,
+       (select count(*) from package where package.node_id = node.id
+           and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+                                 'unreachable')) as launched,
+       (select count(*) from package where package.node_id = node.id
+           and package.phase = 'assigned') as assigned
+  from node join cluster on cluster.id = node.cluster_id
+ order by node.id;
+
+-- name: node_by_name
+-- One node.
+select node.*, cluster.name as cluster
+  from node join cluster on cluster.id = node.cluster_id
+ where node.name = :name;
+
+-- name: node_by_id
+-- One node.
+select node.*, cluster.name as cluster
+  from node join cluster on cluster.id = node.cluster_id
+ where node.id = :node;
+
+-- name: node_names
+-- The names of all nodes.
+select name from node order by name;
+
+-- name: add_cluster
+-- A cluster; a node without one gets its own.
+insert into cluster (name) values (:name)
+on conflict (name) do update set name = excluded.name
+returning id;
+
+-- name: add_node
+-- A node, of which nothing is known yet but how to reach it.
+insert into node (name, cluster_id, kind, destination, identity, directory, python, via, cpus,
+                  cpus_asked)
+values (:name, :cluster, :kind, :destination, :identity, :directory, :python, :via, :cpus,
+        :cpus_asked)
+returning id;
+
+-- name: remove_node
+-- Forget a node.
+delete from node where id = :node;
+
+-- name: remove_unused_cluster
+-- Forget a cluster that has no node and no copy.
+delete from cluster
+ where id = :cluster and id <> 1
+   and not exists (select 1 from node where cluster_id = :cluster)
+   and not exists (select 1 from location where cluster_id = :cluster)
+   and not exists (select 1 from transfer where cluster_id = :cluster);
+
+-- name: forget_node_copies
+-- The copies that only this node could give us are gone with it.
+insert into lost_copy (file_id, cluster_id)
+select file_id, cluster_id from location
+ where cluster_id = :cluster and :cluster <> 1
+   and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
+
+-- name: forget_node_transfers
+-- Nothing is brought to a cluster without nodes.
+delete from transfer
+ where cluster_id = :cluster and :cluster <> 1
+   and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
+
+-- name: node_in_use
+-- How many packages are launched on a node.
+select count(*) from package
+ where node_id = :node
+   and phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable');
+
+-- name: drain_node
+-- Let a node take no new packages.
+update node set drained = 1, drain_note = :note where id = :node;
+
+-- name: resume_node
+-- Let a node take packages again.
+update node set drained = 0, drain_note = null where id = :node;
+
+-- name: node_up
+-- A node answers; what it says of itself is kept.
+update node
+   set since = case when state = 'up' then since else :now end,
+       state = 'up', contact = :now, trouble = null, facts = :facts, machine = :machine,
+       boot = :boot, base = :base, platform = :platform, memory = :memory,
+       cpus = coalesce(cpus_asked, :cpus)
+ where id = :node;
+
+-- name: node_down
+-- A node does not answer.
+update node
+   set since = case when state = 'down' then since else :now end, state = 'down',
+       trouble = :trouble
+ where id = :node;
+
+-- name: node_contact
+-- A word from nodes.
+update node set contact = ? where id = ?;
+
+-- name: node_pace
+-- How long a package lately took on a node, smoothed; new ones count a quarter.
+update node set pace = coalesce(pace * 0.75 + :pace * 0.25, :pace) where id = :node;
+
+-- name: nodes_of_job
+-- Nodes that a job's demands could ever use: all that are there.
+select id, name, state, drained, cpus from node order by id;
+
+-- name: lease_holder
+-- Who holds a lease.
+select holder from lease where name = :name;
+
+-- name: leases
+-- All leases.
+select name, holder, taken from lease order by name;
+
+-- name: take_lease
+-- Take a lease that is free or whose holder is the one named.
+insert into lease (name, holder, taken) values (:name, :holder, :now)
+on conflict (name) do update set holder = excluded.holder, taken = excluded.taken
+ where lease.holder = :former
+returning holder;
+
+-- name: give_lease
+-- Give a lease back.
+delete from lease where name = :name and holder = :holder;

@@ -1,0 +1,124 @@
+-- name: schedulable_nodes
+-- Nodes that may take packages, with the cpus that live packages take there.
+select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform, node.pace,
+       (select coalesce(sum(demand.cpus), 0)
+          from package join demand on demand.id = package.demand_id
+         where package.node_id = node.id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')) as used
+  from node
+ where node.state = 'up' and node.drained = 0
+ order by node.id;
+
+-- name: ready_demands
+-- Demands with ready packages of jobs that may run, by priority and then age of the job.
+select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+       demand.exclude_nodes, demand.ready
+  from job
+  join demand on demand.job_id = job.id and demand.ready > 0
+ where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.ended is null
+   and (:job is null or job.id = :job)
+ order by job.priority desc, job.id, demand.id;
+
+-- name: ready_packages
+-- The oldest ready packages of a demand.
+select id from package where phase = 'ready' and demand_id = :demand order by id limit :limit;
+
+-- name: local_bytes
+-- For each package decided on, how many bytes of its inputs lie in which cluster.
+select input.package_id, location.cluster_id, sum(coalesce(file.size, 1)) as bytes
+  from decision
+  join input on input.package_id = decision.package_id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id
+  join location on location.file_id = file.id
+ group by input.package_id, location.cluster_id;
+
+-- name: assign_packages
+-- ready -> assigned: as decided.
+update package
+   set phase = 'assigned', node_id = decision.node_id, changed = :now, actor = null, note = null
+  from decision
+ where package.id = decision.package_id and package.phase = 'ready';
+
+-- name: want_inputs
+-- Ask for the inputs that the cluster of the chosen node lacks.
+insert or ignore into transfer (file_id, cluster_id, wanted)
+select distinct input.file_id, node.cluster_id, :now
+  from decision
+  join package on package.id = decision.package_id and package.phase = 'assigned'
+  join node on node.id = package.node_id
+  join input on input.package_id = package.id
+            and input.own = 0 and input.dropped = 0 and input.acquire = 'pre-fetch'
+  join file on file.id = input.file_id
+ where not (file.package_id is null and node.cluster_id = 1)
+   and not exists (select 1 from location
+                    where location.file_id = input.file_id
+                      and location.cluster_id = node.cluster_id);
+
+-- name: count_staging
+-- Keep how many inputs are on their way to each package just assigned.
+update package
+   set staging = (select count(distinct input.file_id)
+                    from input
+                    join node on node.id = package.node_id
+                    join transfer on transfer.file_id = input.file_id
+                                 and transfer.cluster_id = node.cluster_id
+                                 and transfer.result = 0
+                   where input.package_id = package.id and input.own = 0 and input.dropped = 0
+                     and input.acquire = 'pre-fetch')
+ where id in (select package_id from decision) and phase = 'assigned';
+
+-- name: unassign_node
+-- assigned -> ready: the node can't take them after all.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null, note = :note
+ where node_id = :node and phase = 'assigned';
+
+-- name: release_packages
+-- waiting -> ready: nothing is missing any more.
+update package
+   set phase = 'ready', changed = :now, actor = null, note = null
+ where phase = 'waiting' and missing = 0;
+
+-- name: end_cooloff
+-- cooloff -> ready: the time of the next try has come.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, not_before = null,
+       changed = :now, actor = null, note = null
+ where phase = 'cooloff' and not_before <= :now;
+
+-- name: unfinished_jobs
+-- Jobs in which something may still move.
+select id, name from job where visible = 1 and ended is null;
+
+-- name: end_job
+-- Note when a job could not move any more.
+update job set ended = :now where id = :job and ended is null;
+
+-- name: reopen_jobs
+-- Chosen packages move again, so their jobs have not ended.
+update job set ended = null
+ where ended is not null
+   and id in (select package.job_id from chosen join package on package.id = chosen.package_id);
+
+-- name: reopen_job
+-- A job moves again.
+update job set ended = null where id = :job;
+
+-- name: waits_for_outside
+-- Whether a waiting package of a job waits for a file of another job that may still come.
+select 1
+  from package
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id
+ where package.job_id = :job and package.phase = 'waiting'
+   and file.job_id <> :job and file.present = 0 and file.dropped = 0
+ limit 1;
+
+-- name: job_counts
+-- How many packages of a job are in each phase, read off the counts.
+select stage_count.phase, sum(stage_count.n) as n
+  from stage join stage_count on stage_count.stage_id = stage.id
+ where stage.job_id = :job
+ group by stage_count.phase
+having sum(stage_count.n) > 0;

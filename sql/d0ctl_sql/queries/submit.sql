@@ -1,0 +1,200 @@
+-- name: make_job
+-- Begin a job that is not yet visible.
+insert into job (name, title, originator, priority, hold, hold_actor, hold_note, hold_since,
+                 submitter, submitted, parameters, policy, directory, source)
+values (:name, :title, :originator, :priority, :hold, :hold_actor, :hold_note, :hold_since,
+        :submitter, :now, :parameters, :policy, :directory, :source)
+returning id;
+
+-- name: job_names_like
+-- Names of jobs that begin like this one, to find the next free number.
+select name from job where name glob :pattern;
+
+-- name: make_stage
+-- A stage and, by its trigger, its counts.
+insert into stage (job_id, seq, name, require) values (:job, :seq, :name, :require)
+returning id;
+
+-- name: highest_ids
+-- The last id of each table that rows of a job go into; only true within a writing transaction.
+select (select coalesce(max(id), 0) from line)    as line,
+       (select coalesce(max(id), 0) from package) as package,
+       (select coalesce(max(id), 0) from file)    as file;
+
+-- name: make_demand
+-- One set of wishes, shared by the packages that have it.
+insert into demand (job_id, cpus, memory, disk, platform, nodes, exclude_nodes)
+values (:job, :cpus, :memory, :disk, :platform, :nodes, :exclude_nodes)
+returning id;
+
+-- name: insert_line
+-- A line of a job under way.
+insert into line (id, stage_id, seq, name, early_start) values (?, ?, ?, ?, ?);
+
+-- name: bring_package
+-- A package of a job under way, on its way in.
+insert into incoming values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_packages
+-- Packages of a job under way, waiting or ready; one statement, so that triggers cost half.
+insert into package (id, job_id, stage_id, line_id, seq, name, phase, missing, demand_id, changed,
+                     wall_time, looping, wrapper, wrapper_parameters, environment, policy)
+select * from incoming;
+
+-- name: clear_incoming
+-- The packages have come in.
+delete from incoming;
+
+-- name: insert_binary
+-- A binary of a job under way.
+insert into binary (package_id, seq, name, script, shell, argv, software, parameters, needs, cpu,
+                    runtime, work_size, log_rules, progress, "check")
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_file
+-- A file of a job under way: made by a package, or from outside and present.
+insert into file (id, job_id, name, package_id, binary, present, locator, size_asked, min_size,
+                  checksum_asked, dispositions, result, late)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_input
+-- An input of a job under way.
+insert into input (package_id, binary, file_id, own, acquire, disposition, required, locator,
+                   size, checksum)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: mark_result
+-- A file without consumer and disposition goes to results/ (design, section 6).
+update file set result = 1 where id = ?;
+
+-- name: count_lines
+-- Keep how many lines a stage has.
+update stage set lines = :lines where id = :stage;
+
+-- name: show_job
+-- Make a job visible: from here on it exists.
+update job set visible = 1 where id = :job and visible = 0;
+
+-- name: file_of_job
+-- A file by the job that makes it and its name.
+select file.id, file.present, file.dropped
+  from file join job on job.id = file.job_id
+ where job.name = :job and job.visible = 1 and file.name = :name and file.package_id is not null;
+
+-- name: hidden_jobs
+-- Jobs whose rows are still coming in, or were left behind.
+select id, name, submitter from job where visible = 0;
+
+-- name: job_packages_from
+-- A bounded run of a job's packages, for removal by chunks.
+select package.id
+  from stage
+  join line on line.stage_id = stage.id
+  join package on package.line_id = line.id
+ where stage.job_id = :job
+ limit :limit;
+
+-- name: chosen_attempts_to_purge
+-- Remember which attempts' folders are to be removed on their nodes.
+insert into purge (node_id, attempt_id)
+select attempt.node_id, attempt.id
+  from chosen
+  join attempt on attempt.package_id = chosen.package_id
+  join node on node.id = attempt.node_id;
+
+-- name: chosen_brought_to_purge
+-- Remember the copies that were brought to other caches.
+insert into purge (node_id, path)
+select location.node_id, location.path
+  from chosen
+  join file on file.package_id = chosen.package_id
+  join location on location.file_id = file.id
+  join node on node.id = location.node_id
+ where location.path like '%/cache/in/%';
+
+-- name: delete_chosen_inputs
+-- Remove the inputs of chosen packages.
+delete from input where package_id in (select package_id from chosen);
+
+-- name: delete_inputs_of_chosen_files
+-- Remove what other jobs wait for and will not get; their packages keep waiting.
+delete from input where file_id in
+    (select id from file where package_id in (select package_id from chosen));
+
+-- name: delete_chosen_locations
+-- Remove the copies of chosen packages' files from the catalogue.
+delete from location where file_id in
+    (select id from file where package_id in (select package_id from chosen));
+
+-- name: delete_chosen_transfers
+-- Remove transfers of chosen packages' files.
+delete from transfer where file_id in
+    (select id from file where package_id in (select package_id from chosen));
+
+-- name: delete_chosen_files
+-- Remove the files that chosen packages make.
+delete from file where package_id in (select package_id from chosen);
+
+-- name: delete_chosen_binaries
+-- Remove the binaries of chosen packages.
+delete from binary where package_id in (select package_id from chosen);
+
+-- name: delete_chosen_binary_attempts
+-- Remove the binaries' records of chosen packages' attempts.
+delete from binary_attempt where attempt_id in
+    (select id from attempt where package_id in (select package_id from chosen));
+
+-- name: delete_chosen_attempts
+-- Remove the attempts of chosen packages.
+delete from attempt where package_id in (select package_id from chosen);
+
+-- name: delete_chosen_events
+-- Remove the history of chosen packages.
+delete from event where package_id in (select package_id from chosen);
+
+-- name: delete_chosen_packages
+-- Remove chosen packages themselves.
+delete from package where id in (select package_id from chosen);
+
+-- name: delete_empty_lines
+-- Remove a bounded run of a job's lines that have no package left.
+delete from line where id in (
+    select line.id from stage join line on line.stage_id = stage.id
+     where stage.job_id = :job
+       and not exists (select 1 from package where package.line_id = line.id)
+     limit :limit);
+
+-- name: outside_files
+-- Files from outside that a job read.
+select id from file where job_id = :job and package_id is null;
+
+-- name: delete_outside_locations
+-- Remove the copies of a job's files from outside.
+delete from location where file_id in
+    (select id from file where job_id = :job and package_id is null);
+
+-- name: outside_to_purge
+-- Remember the brought copies of files from outside.
+insert into purge (node_id, path)
+select location.node_id, location.path
+  from file
+  join location on location.file_id = file.id
+  join node on node.id = location.node_id
+ where file.job_id = :job and file.package_id is null and location.path like '%/cache/in/%';
+
+-- name: delete_outside_transfers
+-- Remove transfers of a job's files from outside.
+delete from transfer where file_id in
+    (select id from file where job_id = :job and package_id is null);
+
+-- name: delete_outside_files
+-- Remove a job's files from outside.
+delete from file where job_id = :job and package_id is null;
+
+-- name: delete_job
+-- Remove a job whose packages are gone; stages, counts and demands follow.
+delete from job where id = :job;
+
+-- name: hide_job
+-- Take a job out of sight before it is removed by chunks.
+update job set visible = 0, submitter = :holder where id = :job;

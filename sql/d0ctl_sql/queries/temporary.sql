@@ -1,0 +1,37 @@
+-- name: temporary_tables
+-- What a writing connection keeps for the length of a batch.
+create temp table chosen (package_id integer primary key);
+create temp table decision (package_id integer primary key, node_id integer);
+create temp table told_start (attempt_id integer primary key, started real, utc_offset integer);
+create temp table told_end (attempt_id integer primary key, outcome text, phase text,
+                            started real, ended real, utc_offset integer, binary integer,
+                            reason text, message text, exit_code integer, signal integer,
+                            cpu real, rss integer, stderr text, not_before real,
+                            package_id integer);
+create temp table told_binary (attempt_id integer, seq integer, started real, ended real,
+                               exit_code integer, signal integer, reason text, cpu real,
+                               rss integer);
+create temp table told_output (attempt_id integer, name text, path text, size integer,
+                               checksum text);
+create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,
+                            seq integer, name text, phase text, missing integer,
+                            demand_id integer, changed real, wall_time real, looping real,
+                            wrapper text, wrapper_parameters text, environment text,
+                            policy text);
+create temp table lost_copy (file_id integer, cluster_id integer);
+
+-- name: clear_chosen
+-- Begin a new choice.
+delete from chosen;
+
+-- name: choose_package
+-- Add a package to the choice.
+insert or ignore into chosen (package_id) values (?);
+
+-- name: clear_decision
+-- Begin a new batch of decisions.
+delete from decision;
+
+-- name: decide
+-- Add a decision.
+insert or replace into decision (package_id, node_id) values (?, ?);
