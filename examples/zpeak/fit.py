@@ -16,6 +16,9 @@ WINDOW = 76.0, 106.0
 Z_WIDTH = 2.495
 TAIL = 15.0
 """The tail falls by a factor e over so many GeV."""
+LIMITS = np.array([1.0, WINDOW[0], 0.1, 0.0])
+"""No parameter goes below these."""
+EVENTS_MIN = 50
 STEPS = 50
 BAR = 50
 """Length of the longest bar of the text histogram, in characters."""
@@ -37,39 +40,58 @@ def expected(mass: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     return signal * peak(mass, position, resolution) + background * tail
 
 
-def fit(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a histogram's rows (low, high, count); gives the parameters and their errors."""
-    low, high, counts = rows[(rows[:, 0] >= WINDOW[0]) & (rows[:, 1] <= WINDOW[1])].T
-    mass, width = (low + high) / 2, high - low
-    parameters = np.array([0.9 * counts.sum(), mass[counts.argmax()], 2.0, 0.1 * counts.sum()])
-    shift = np.diag([1.0, 1e-3, 1e-3, 1.0])
-    for _ in range(STEPS):
-        # Fisher's scoring: each step solves a least-squares problem weighted by 1/expected.
-        model = expected(mass, parameters) * width
-        slopes = [
-            (expected(mass, parameters + d) - expected(mass, parameters - d))
-            * width
-            / (2 * d.sum())
-            for d in shift
+def slopes(mass: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    """Give the derivatives of `expected` by each parameter, one a row."""
+    steps = np.diag([1.0, 1e-3, 1e-3, 1.0])
+    return np.stack(
+        [
+            (expected(mass, parameters + step) - expected(mass, parameters - step))
+            / (2 * step.sum())
+            for step in steps
         ]
-        weighted = np.array(slopes) / model
-        covariance = np.linalg.inv(weighted @ np.transpose(slopes))
-        step = covariance @ weighted @ (counts - model)
-        parameters = np.maximum(parameters + step, [1, WINDOW[0], 0.1, 0])
-        if (abs(step) < 1e-3 * np.sqrt(np.diag(covariance))).all():
-            return parameters, np.sqrt(np.diag(covariance))
-    raise SystemExit("fit: no peak found; are there enough events?")
+    )
+
+
+def fit(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a histogram's rows (low, high, count); gives the parameters and their errors.
+
+    It goes by Fisher's scoring: each step is a least-squares problem in which a bin
+    weighs 1/expected. A parameter that runs into its limit stays there, without error.
+    """
+    low, high, counts = shown(rows).T
+    mass, width, total = (low + high) / 2, high - low, counts.sum()
+    if total < EVENTS_MIN:
+        raise SystemExit(f"fit: {total:.0f} events are too few for a peak")
+    parameters = np.array([0.9 * total, mass[counts.argmax()], 2.0, 0.1 * total])
+    free, errors = np.ones(4, dtype=bool), np.zeros(4)
+    for _ in range(STEPS):
+        model = expected(mass, parameters) * width
+        slope = slopes(mass, parameters)[free] * width
+        covariance = np.linalg.inv(slope / model @ slope.T)
+        change = covariance @ (slope / model) @ (counts - model)
+        errors[free] = np.sqrt(np.diag(covariance))
+        parameters[free] += change
+        if (abs(change) < 1e-3 * errors[free]).all():
+            return parameters, np.where(free, errors, 0)
+        free &= parameters > LIMITS
+        parameters = np.maximum(parameters, LIMITS)
+    raise SystemExit("fit: no peak found")
+
+
+def shown(rows: np.ndarray) -> np.ndarray:
+    """Give the bins in the window."""
+    return rows[(rows[:, 0] >= WINDOW[0]) & (rows[:, 1] <= WINDOW[1])]
 
 
 def text_histogram(rows: np.ndarray, title: str) -> str:
-    """Draw the bins of the fit's window as bars of `#`."""
-    shown = rows[(rows[:, 0] >= WINDOW[0]) & (rows[:, 1] <= WINDOW[1])]
-    scale = BAR / shown[:, 2].max()
+    """Draw the bins of the window as bars of `#`."""
+    bins = shown(rows)
+    scale = BAR / bins[:, 2].max()
     bars = [
-        f"{low:5.0f} - {high:3.0f}  {count:6.0f}  {'#' * round(count * scale)}"
-        for low, high, count in shown
+        f"{low:4.0f} - {high:3.0f} {count:7.0f}  {'#' * round(count * scale)}".rstrip()
+        for low, high, count in bins
     ]
-    return "\n".join([title, "", "mass in GeV   events", *(bar.rstrip() for bar in bars), ""])
+    return "\n".join([title, "", " mass (GeV)  events", *bars, ""])
 
 
 def main() -> None:

@@ -1,0 +1,1 @@
+"""The examples' scripts, run as a node runs them."""
