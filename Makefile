@@ -1,0 +1,78 @@
+# Everything runs in .venv, which is made from python3 (3.11 or newer) when it is
+# missing, moved, broken or older than what it was made from.
+
+bin := .venv/bin
+python := $(bin)/python
+install := $(python) -m pip install --quiet --disable-pip-version-check
+requirements := examples/zpeak/requirements.txt
+
+.PHONY: help demo demo-ssh test check bench completions clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
+		do printf '  make %-12s %s\n' "$$target" "$$does"; done
+
+demo: .venv/ready  ## run the Z production on this machine, and show the peak
+	@sh examples/demo.sh
+
+demo-ssh: .venv/ready  ## run it across two nodes, each behind an sshd of its own
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) examples/demo_ssh.py
+
+test: .venv/ready-to-test  ## run all tests
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) -m pytest -n 2
+
+check: .venv/ready-to-test  ## run formatter, linter, type checker, import contracts and tests
+	@$(bin)/ruff format --check
+	@$(bin)/ruff check
+	@$(python) -m mypy
+	@$(bin)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: .venv/ready-to-test  ## measure what performance promises
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) -m tests.bench
+
+completions: .venv/ready  ## write completions/ anew, as the program prints them
+	@_D0CTL_COMPLETE=source_bash $(bin)/d0ctl >completions/d0ctl.bash
+	@_D0CTL_COMPLETE=source_zsh $(bin)/d0ctl >completions/_d0ctl
+	@_D0CTL_COMPLETE=source_fish $(bin)/d0ctl >completions/d0ctl.fish
+
+clean:  ## remove all that make made: environment, caches, the demo's home
+	@rm -rf .venv .cache .demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp holds the folder its environment was made for: scripts in a moved
+# environment start the python of the old place.
+ifneq ($(shell $(python) -c '' 2>/dev/null && cat .venv/made-for 2>/dev/null),$(CURDIR))
+.PHONY: .venv/made-for
+endif
+
+.venv/made-for:
+	@for python in python3 python3.13 python3.12 python3.11 ""; do \
+		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
+	done; \
+	if [ -z "$$python" ]; then \
+		echo "make: python 3.11 or newer is missing: apt-get install python3 python3-venv" >&2; exit 1; \
+	fi; \
+	echo "Making .venv of $$("$$python" --version)" >&2; \
+	rm -rf .venv; \
+	if "$$python" -c 'import ensurepip' 2>/dev/null; then "$$python" -m venv .venv; \
+	else \
+		"$$python" -m venv --without-pip .venv 2>/dev/null && \
+		"$$python" -m pip --python $(python) install --quiet pip 2>/dev/null; \
+	fi || { \
+		echo "make: $$python can't make an environment: apt-get install python3-venv" >&2; exit 1; \
+	}; \
+	printf '%s\n' "$(CURDIR)" >.venv/made-for
+
+.venv/ready: pyproject.toml $(requirements) .venv/made-for
+	@echo "Installing d0ctl and what the example needs into .venv" >&2
+	@$(install) --editable . --requirement $(requirements)
+	@touch $@
+
+.venv/ready-to-test: .venv/ready
+	@echo "Installing what the tests need into .venv" >&2
+	@$(install) --editable '.[test]'
+	@touch $@
