@@ -245,9 +245,7 @@ class _Intake:
         for number, package in enumerate(spec.packages, start=1):
             self._package(chunk, stage, line, number, package)
 
-    def _package(
-        self, chunk: _Chunk, stage: int, line: int, seq: int, spec: PackageSpec
-    ) -> None:
+    def _package(self, chunk: _Chunk, stage: int, line: int, seq: int, spec: PackageSpec) -> None:
         package = self.next_package
         self.next_package += 1
         self.packages += 1
@@ -331,8 +329,13 @@ class _Intake:
         if demand is None:
             demand = self.demands[key] = int(
                 self.store.value(
-                    "make_demand", job=self.job, cpus=spec.cpus, memory=spec.memory,
-                    disk=spec.disk, platform=spec.platform, nodes=json.dumps(spec.nodes),
+                    "make_demand",
+                    job=self.job,
+                    cpus=spec.cpus,
+                    memory=spec.memory,
+                    disk=spec.disk,
+                    platform=spec.platform,
+                    nodes=json.dumps(spec.nodes),
                     exclude_nodes=json.dumps(spec.exclude_nodes),
                 )  # fmt: skip
             )

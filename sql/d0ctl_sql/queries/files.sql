@@ -1,3 +1,7 @@
+-- name: lose_copy
+-- A copy that is certainly gone.
+insert into lost_copy (file_id, cluster_id) values (?, ?);
+
 -- name: forget_copies
 -- Copies that are no longer there.
 delete from location

@@ -1,9 +1,21 @@
--- name: clear_told
+-- name: clear_told_start
 -- Begin a new batch of messages.
 delete from told_start;
+
+-- name: clear_told_end
+-- Begin a new batch of messages.
 delete from told_end;
+
+-- name: clear_told_binary
+-- Begin a new batch of messages.
 delete from told_binary;
+
+-- name: clear_told_output
+-- Begin a new batch of messages.
 delete from told_output;
+
+-- name: clear_lost
+-- Begin a new batch of lost copies.
 delete from lost_copy;
 
 -- name: tell_start
@@ -88,39 +100,32 @@ select file.id, 1, 1, :now
  where told_end.phase = 'transferring' and file.result = 1;
 
 -- name: end_packages
--- launched -> what the verdict says.
+-- launched -> what the verdict says; failed -> ready or waiting for those that run again.
 update package
-   set phase = told_end.phase, changed = :now, actor = null,
-       node_id = case when told_end.phase in ('ready', 'cooloff', 'waiting') then null
-                      else package.node_id end,
-       restarts = package.restarts + (told_end.outcome = 'lost' and told_end.phase = 'ready'),
-       not_before = told_end.not_before,
+   set phase = case when told_end.phase = 'ready' and package.missing > 0 then 'waiting'
+                    else told_end.phase end,
+       changed = :now, actor = null,
+       node_id = case when told_end.phase = 'ready' then null else package.node_id end,
+       restarts = package.restarts + (told_end.phase = 'ready'),
        request = case when package.phase = 'killing' and told_end.phase in ('done', 'transferring')
-                      then 'kill failed: it had already ended'
-                      else null end,
-       note = case when told_end.phase in ('done', 'transferring') then null
-                   else coalesce(told_end.reason || ': ' || told_end.message, told_end.reason) end
+                      then 'kill failed: it had already ended' end,
+       note = case when told_end.phase not in ('done', 'transferring')
+                   then coalesce(told_end.reason || ': ' || told_end.message, told_end.reason) end
   from told_end
  where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
-                         'unreachable');
+   and (package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+                          'unreachable')
+        or (told_end.phase = 'ready' and package.phase = 'failed'));
 
--- name: restart_packages
--- failed -> ready: lost, not failed by its own doing, so it runs again (`001`, restart).
+-- name: restart_lost
+-- launched -> ready, through failed: lost, not failed by its own doing (`001`, restart).
 update package
-   set phase = case when missing = 0 then 'ready' else 'waiting' end, changed = :now,
-       node_id = null, restarts = restarts + 1
- where id = :package and phase = 'failed';
-
--- name: cool_packages
--- failed -> cooloff: to be tried again at not_before.
-update package
-   set phase = 'cooloff', changed = :now, not_before = :not_before, node_id = null
- where id = :package and phase = 'failed';
-
--- name: has_results
--- Whether a package makes something for results/.
-select 1 from file where package_id = :package and result = 1 limit 1;
+   set phase = 'failed', changed = :now, actor = null,
+       note = told_end.reason || ': ' || told_end.message
+  from told_end
+ where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
+   and told_end.phase = 'ready'
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
 
 -- name: packages_with_results
 -- Of the packages that ended well, those that make something for results/.

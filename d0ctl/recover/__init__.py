@@ -1,0 +1,1 @@
+"""Pure: what a failure leads to."""

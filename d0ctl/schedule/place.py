@@ -1,0 +1,122 @@
+"""Which ready package goes to which node, by priority, age, room and where its files lie."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+AHEAD_S = 0.3
+"""How many seconds of short packages a node may have in hand beyond its cpus."""
+
+AHEAD_MOST = 64
+"""The most cpus' worth of packages that a node may have in hand beyond its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRoom:
+    """A node that may take packages: its cpus, those in use, and what it is.
+
+    `pace` is how many seconds a package lately took there, None when not known.
+    """
+
+    id: int
+    name: str
+    cluster: int
+    cpus: int
+    used: int
+    memory: int | None = None
+    platform: str | None = None
+    pace: float | None = None
+
+    def room(self) -> int:
+        """The cpus that may still be given out.
+
+        A node whose packages end faster than news of it travels gets some in advance,
+        which wait there for a free cpu.
+        """
+        ahead = 0
+        if self.pace is not None and self.pace < AHEAD_S:
+            ahead = min(AHEAD_MOST, int(self.cpus * AHEAD_S / max(self.pace, 0.001)))
+        return self.cpus + ahead - self.used
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What some packages ask of a node, and how many of them are ready."""
+
+    id: int
+    ready: int
+    cpus: int = 1
+    memory: int | None = None
+    platform: str | None = None
+    nodes: Sequence[str] = ()
+    exclude_nodes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """This package goes to this node; `cost` is how many bytes must be carried there."""
+
+    package: int
+    node: int
+    cost: int
+
+
+def misfit(demand: Demand, node: NodeRoom) -> str | None:
+    """Why packages of this demand can never run on the node; None when they can."""
+    if demand.nodes and node.name not in demand.nodes:
+        return "not in its node list"
+    if node.name in demand.exclude_nodes:
+        return "excluded by the package"
+    if demand.platform and demand.platform != node.platform:
+        return f"platform {node.platform or 'unknown'}, not {demand.platform}"
+    if demand.cpus > node.cpus:
+        return f"{node.cpus} cpus, {demand.cpus} asked for"
+    if demand.memory and node.memory and demand.memory > node.memory:
+        return "too little memory"
+    return None
+
+
+def place(
+    nodes: Sequence[NodeRoom],
+    demands: Iterable[Demand],
+    oldest: Callable[[int, int], Sequence[int]],
+    local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
+) -> list[Decision]:
+    """Decide for as many packages as there is room, in the order of `demands`.
+
+    `oldest(demand, n)` gives its n oldest ready packages; `local_bytes` tells how many
+    bytes of a package's inputs lie in which cluster. The work grows with the room and the
+    demands that are ready, never with what waits or is done.
+    """
+    room = {node.id: node.room() for node in nodes}
+    decisions: list[Decision] = []
+    for demand in demands:
+        if all(left <= 0 for left in room.values()):
+            break
+        fits = [node for node in nodes if misfit(demand, node) is None]
+        most = sum(max(0, room[node.id]) // demand.cpus for node in fits)
+        packages = oldest(demand.id, min(most, demand.ready)) if most else []
+        bytes_of = local_bytes(packages)
+        for package in packages:
+            places = bytes_of.get(package, {})
+            node = _best(fits, room, demand, places)
+            if node is None:
+                break
+            room[node.id] -= demand.cpus
+            carried = max(places.values(), default=0) - places.get(node.cluster, 0)
+            decisions.append(Decision(package, node.id, carried))
+    return decisions
+
+
+def _best(
+    fits: Sequence[NodeRoom],
+    room: Mapping[int, int],
+    demand: Demand,
+    places: Mapping[int, int],
+) -> NodeRoom | None:
+    """The node with room that has most of the inputs, then the one with most room."""
+    open_nodes = [node for node in fits if room[node.id] >= demand.cpus]
+    return max(
+        open_nodes,
+        key=lambda node: (places.get(node.cluster, 0), room[node.id] / node.cpus),
+        default=None,
+    )

@@ -1,0 +1,176 @@
+"""From a decision to a launched attempt, and what nodes say of launches."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl_wrapper.message import token
+
+REFUSED_DELAY_S = 30.0
+"""How long a package waits after a node could not start it."""
+
+Launch = dict[str, Any]
+"""All that a wrapper must know of its attempt (docs/protocol.md)."""
+
+
+def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
+    """assigned -> starting for the packages of a node whose inputs are there.
+
+    What it returns may be sent once the transaction around it has committed.
+    """
+    packages = [row[0] for row in store.rows("launchable_packages", node=node, limit=limit)]
+    if not packages:
+        return []
+    store.change("clear_decision")
+    store.change_many("decide", ((package, node) for package in packages))
+    store.change("begin_attempts", now=now)
+    store.change("launch_packages", now=now)
+    return details(store)
+
+
+def launch_again(store: Store, node: int, attempts: Iterable[int]) -> list[Launch]:
+    """The launches of these attempts once more, for a node that may never have had them."""
+    store.change("clear_decision")
+    for attempt in attempts:
+        store.change("choose_starting", node=node, attempt=attempt)
+    return details(store)
+
+
+def details(store: Store) -> list[Launch]:
+    """The launches of the packages decided on."""
+    key = store.home.site_key()
+    binaries = _by_package(store.rows("launch_binaries"))
+    inputs = _by_package(store.rows("launch_inputs"))
+    outputs = _by_package(store.rows("launch_outputs"))
+    return [
+        _launch(row, key, binaries[row["package_id"]], inputs[row["package_id"]],
+                outputs[row["package_id"]])
+        for row in store.rows("launch_details")
+    ]  # fmt: skip
+
+
+def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
+    grouped: defaultdict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["package_id"]].append(row)
+    return grouped
+
+
+def _launch(
+    package: Row, key: bytes, binaries: Sequence[Row], inputs: Sequence[Row], outputs: Sequence[Row]
+) -> Launch:
+    attempt = package["attempt_id"]
+    return {
+        "attempt": attempt,
+        "token": token(key, attempt),
+        "path": package["path"],
+        "cpus": package["cpus"],
+        "environment": json.loads(package["environment"] or "{}"),
+        "inputs": _links(inputs),
+        "binaries": [_binary(row, inputs, outputs) for row in binaries],
+        "keep": [row["name"] for row in outputs],
+    }
+
+
+def _base(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
+    """What is to lie in the working directory before the first binary starts."""
+    links = {
+        row["name"]: {
+            "name": _base(row["name"]),
+            "path": row["path"],
+            "size": row["size"],
+            "required": True,
+        }
+        for row in inputs
+        if not row["own"] and row["acquire"] != "self"
+    }
+    return list(links.values())
+
+
+def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "name": binary["name"],
+        "script": binary["script"],
+        "shell": binary["shell"],
+        "argv": json.loads(binary["argv"]) if binary["argv"] else None,
+        "inputs": [
+            row["name"] if row["own"] else _base(row["name"])
+            for row in inputs
+            if row["binary"] == binary["seq"]
+        ],
+        "outputs": [
+            {"name": row["name"], "min_size": row["min_size"]}
+            for row in outputs
+            if row["binary"] == binary["seq"]
+        ],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What is to be asked of a node after it has listed its attempts."""
+
+    launch: list[Launch]
+    resend: list[int]
+    kill: list[int]
+    lost: list[int]
+
+
+def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) -> Reconciled:
+    """Hold a node's list of attempts against what should be alive there (design, section 7.1).
+
+    What was never accepted is launched again, there and nowhere else; what the node had
+    and has no more is lost; what it runs without need is ended.
+    """
+    store.change("regain_contact", node=node, now=now)
+    expected = {row["attempt_id"]: row for row in store.rows("live_attempts", node=node)}
+    absent = [attempt for attempt in expected if attempt not in listed]
+    known = [row for row in expected.values() if row["attempt_id"] not in absent]
+    for row in known:
+        store.change("accept_attempts", attempt=row["attempt_id"], now=now)
+    never_there = [a for a in absent if expected[a]["started"] is None]
+    again = [a for a in never_there if expected[a]["phase"] != "killing"]
+    for attempt in set(never_there) - set(again):
+        end_unstarted(store, [attempt], now=now)
+    dead = [attempt for attempt, state in listed.items() if state == "dead"]
+    return Reconciled(
+        launch=launch_again(store, node, again),
+        resend=[a for a, state in listed.items() if state == "ended" and a in expected],
+        kill=[a for a, state in listed.items() if state == "running" and a not in expected],
+        lost=[a for a in absent if a not in never_there]
+        + [attempt for attempt in dead if attempt in expected],
+    )
+
+
+def accept(store: Store, attempts: Iterable[int], *, now: float) -> None:
+    """The node has these attempts: from now on only it can say that they ended."""
+    for attempt in attempts:
+        store.change("accept_attempts", attempt=attempt, now=now)
+
+
+def refuse(store: Store, attempt: int, reason: str, message: str, *, now: float) -> None:
+    """starting -> cooloff: no wrapper came to be, so this was no failure of the package."""
+    store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
+    store.change(
+        "cool_refused", attempt=attempt, now=now, not_before=now + REFUSED_DELAY_S,
+        note=f"{reason}: {message}",
+    )  # fmt: skip
+
+
+def end_unstarted(store: Store, attempts: Iterable[int], *, now: float) -> None:
+    """killing -> canceled, for attempts that their node does not have."""
+    for attempt in attempts:
+        if store.change("cancel_absent", attempt=attempt, now=now):
+            store.change("end_absent", attempt=attempt, now=now)
+
+
+def killing(store: Store, node: int) -> list[int]:
+    """Attempts of a node that are to be ended."""
+    return [row[0] for row in store.rows("killing_attempts", node=node)]

@@ -1,0 +1,88 @@
+"""One set-based function a verb, over the packages in the connection's `chosen` table."""
+
+from collections.abc import Iterable
+
+from d0ctl.store.connection import Row, Store
+
+
+def choose(store: Store, packages: Iterable[int]) -> None:
+    """Begin a choice with these packages."""
+    store.change("clear_chosen")
+    store.change_many("choose_package", ((package,) for package in packages))
+
+
+def phases(store: Store) -> dict[str, int]:
+    """How many of the chosen packages are in each phase."""
+    return {row["phase"]: row["n"] for row in store.rows("chosen_by_phase")}
+
+
+def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float) -> bool:
+    """Keep a whole job from being scheduled: one flag, whatever its size."""
+    return bool(store.change("hold_job", job=job, actor=actor, note=note, now=now))
+
+
+def release_job(store: Store, job: int) -> bool:
+    """Take the flag of `hold_job` back."""
+    return bool(store.change("release_job", job=job))
+
+
+def hold(store: Store, *, actor: str, note: str | None, now: float) -> int:
+    """not launched -> held; how many."""
+    return store.change("hold_packages", actor=actor, note=note, now=now)
+
+
+def release(store: Store, *, actor: str, note: str | None, now: float) -> int:
+    """held -> ready or waiting; how many."""
+    return store.change("release_held_packages", actor=actor, note=note, now=now)
+
+
+def kill(store: Store, *, actor: str, note: str | None, now: float) -> int:
+    """not launched -> canceled, launched -> killing; how many. What has ended stays as it is."""
+    idle = store.change("kill_idle_packages", actor=actor, note=note, now=now)
+    launched = store.change("kill_launched_packages", actor=actor, note=note, now=now)
+    store.change("end_canceled_attempts", now=now)
+    store.change("cancel_transfers")
+    store.change("reopen_jobs")
+    return idle + launched
+
+
+def choose_bereft(store: Store) -> None:
+    """Add to the choice, and so on down, the packages that a drop leaves without what they need."""
+    while store.change("choose_bereft") > 0:
+        pass
+
+
+def losing(store: Store) -> list[Row]:
+    """Packages that lose an input by the choice and go on without it."""
+    return store.rows("choose_losing")
+
+
+def dropped_files(store: Store, limit: int) -> list[str]:
+    """The files that leave every list by the choice; bounded."""
+    return [row[0] for row in store.rows("chosen_files", limit=limit)]
+
+
+def drop(store: Store, *, actor: str, note: str | None, now: float) -> None:
+    """Drop the chosen packages with their outputs (`000` section 5).
+
+    What has succeeded stays successful and only its outputs leave the lists.
+    """
+    store.change("unassign_losing", actor=actor, note=note, now=now)
+    store.change("drop_inputs")
+    store.change("drop_files")
+    store.change("drop_lines", now=now)
+    store.change("drop_idle_packages", actor=actor, note=note, now=now)
+    store.change("drop_launched_packages", actor=actor, note=note, now=now)
+    store.change("drop_killing_packages")
+    store.change("end_canceled_attempts", now=now)
+    store.change("release_packages", now=now)
+    store.change("reopen_jobs")
+
+
+def keep_action(
+    store: Store, *, verb: str, target: str, actor: str, note: str | None, packages: int, now: float
+) -> None:
+    """Who did what, when, to what, and why."""
+    store.change(
+        "keep_action", now=now, actor=actor, verb=verb, target=target, note=note, packages=packages
+    )

@@ -1,0 +1,133 @@
+"""Nodes: how they are reached, what they say of themselves, and who holds their leases."""
+
+import json
+import os
+from typing import Any
+
+from d0ctl.errors import NotFound, Refused
+from d0ctl.nodes.transport import Address
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import remake
+from d0ctl.store.holder import holder, is_dead
+
+LOCAL = "localhost"
+"""The node of kind `local` that is there from the start."""
+
+
+def add_localhost(store: Store) -> None:
+    """Make the node of this machine, in the cluster of the control host."""
+    with store.writing():
+        if not store.row("node_by_name", name=LOCAL):
+            store.value(
+                "add_node", name=LOCAL, cluster=1, kind="local", destination="", identity="",
+                directory="", python="", via="auto", cpus=os.cpu_count() or 1, cpus_asked=None,
+            )  # fmt: skip
+
+
+def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None = None) -> int:
+    """A node by its address; of its own cluster when none is named. Raises Refused if it exists."""
+    with store.writing():
+        if store.row("node_by_name", name=address.name):
+            raise Refused(f"there is a node `{address.name}` already",
+                          hint=f"d0ctl node remove {address.name}")  # fmt: skip
+        if address.kind == "local" and cluster is None:
+            cluster_id = 1
+        else:
+            cluster_id = int(store.value("add_cluster", name=cluster or address.name))
+        return int(
+            store.value(
+                "add_node",
+                name=address.name,
+                cluster=cluster_id,
+                kind=address.kind,
+                destination=address.destination,
+                identity=address.identity,
+                directory=address.directory,
+                python=address.python,
+                via=address.via,
+                cpus=cpus or 1,
+                cpus_asked=cpus,
+            )  # fmt: skip
+        )
+
+
+def remove(store: Store, name: str, *, now: float) -> None:
+    """Forget a node; what only it had is lost, and remade if it is needed.
+
+    Raises Refused while packages are launched on it.
+    """
+    with store.writing():
+        row = named(store, name)
+        if busy := store.value("node_in_use", node=row["id"]):
+            raise Refused(
+                f"node `{name}` has {busy} launched packages", hint=f"d0ctl node drain {name}"
+            )
+        store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
+        store.change("clear_lost")
+        store.change("forget_node_copies", cluster=row["cluster_id"], node=row["id"])
+        store.change("forget_node_transfers", cluster=row["cluster_id"], node=row["id"])
+        remake(store, now=now)
+        store.change("remove_node", node=row["id"])
+        store.change("remove_unused_cluster", cluster=row["cluster_id"])
+
+
+def named(store: Store, name: str) -> Row:
+    """The node of that name. Raises NotFound."""
+    row = store.row("node_by_name", name=name)
+    if row is None:
+        raise NotFound(f"there is no node `{name}`", hint="d0ctl node list")
+    return row
+
+
+def address_of(row: Row) -> Address:
+    """How the node of this row is reached."""
+    return Address(
+        name=row["name"], kind=row["kind"], destination=row["destination"],
+        identity=row["identity"], directory=row["directory"], python=row["python"], via=row["via"],
+    )  # fmt: skip
+
+
+def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | None:
+    """A node answers and tells what it is; a sentence when it is another machine than before."""
+    row = store.row("node_by_id", node=node)
+    if row is None:
+        return "it was removed"
+    machine = facts.get("machine_id")
+    if row["machine"] and machine and row["machine"] != machine:
+        return (f"`{row['destination']}` is another machine than before: "
+                "the name stands for several")  # fmt: skip
+    store.change(
+        "node_up", node=node, now=now, facts=json.dumps(facts), machine=machine,
+        boot=facts.get("boot_id"), base=facts.get("base"), cpus=facts.get("cpus") or 1,
+        platform=f"{facts.get('system')}-{facts.get('machine')}".lower(),
+        memory=facts.get("memory"),
+    )  # fmt: skip
+    return None
+
+
+def down(store: Store, node: int, trouble: str, *, now: float) -> None:
+    """A node does not answer: what is planned for it goes elsewhere, what runs is unreachable."""
+    store.change("node_down", node=node, trouble=trouble, now=now)
+    store.change("unassign_node", node=node, now=now, note=trouble)
+    store.change("lose_contact", node=node, now=now, note=trouble)
+
+
+def take_lease(store: Store, name: str, *, now: float) -> bool:
+    """Take a lease that is free, ours, or whose holder is dead."""
+    mine = holder()
+    former = store.value("lease_holder", name=name)
+    if former not in (None, mine) and not is_dead(former):
+        return False
+    taken = store.value("take_lease", name=name, holder=mine, former=former or mine, now=now)
+    return bool(taken == mine)
+
+
+def give_lease(store: Store, name: str) -> None:
+    """Give a lease back, if it is ours."""
+    store.change("give_lease", name=name, holder=holder())
+
+
+def living_holder(store: Store, name: str) -> str | None:
+    """The holder of a lease, if it lives."""
+    found = store.value("lease_holder", name=name)
+    return None if found is None or is_dead(found) else str(found)

@@ -1,0 +1,80 @@
+"""What the scheduler is told, and how its decisions are kept."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from d0ctl.model import can_move
+from d0ctl.schedule.place import Decision, Demand, NodeRoom
+from d0ctl.store.connection import Store
+
+
+def nodes(store: Store) -> list[NodeRoom]:
+    """The nodes that may take packages."""
+    return [
+        NodeRoom(
+            id=row["id"], name=row["name"], cluster=row["cluster_id"], cpus=row["cpus"],
+            used=row["used"], memory=row["memory"], platform=row["platform"], pace=row["pace"],
+        )
+        for row in store.rows("schedulable_nodes")
+    ]  # fmt: skip
+
+
+def demands(store: Store, job: int | None = None) -> list[Demand]:
+    """Demands with ready packages, the most urgent first; of one job, or of all."""
+    return [
+        Demand(
+            id=row["id"], ready=row["ready"], cpus=row["cpus"], memory=row["memory"],
+            platform=row["platform"], nodes=json.loads(row["nodes"]),
+            exclude_nodes=json.loads(row["exclude_nodes"]),
+        )
+        for row in store.rows("ready_demands", job=job)
+    ]  # fmt: skip
+
+
+def oldest(store: Store, demand: int, limit: int) -> list[int]:
+    """The oldest ready packages of a demand."""
+    return [row[0] for row in store.rows("ready_packages", demand=demand, limit=limit)]
+
+
+def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
+    """For each package, how many bytes of its inputs lie in which cluster."""
+    store.change("clear_decision")
+    store.change_many("decide", ((package, None) for package in packages))
+    places: dict[int, dict[int, int]] = {}
+    for row in store.rows("local_bytes"):
+        places.setdefault(row["package_id"], {})[row["cluster_id"]] = row["bytes"]
+    return places
+
+
+def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
+    """ready -> assigned, with a wish for every input that the node's cluster lacks."""
+    store.change("clear_decision")
+    store.change_many("decide", ((decision.package, decision.node) for decision in decisions))
+    assigned = store.change("assign_packages", now=now)
+    store.change("want_inputs", now=now)
+    store.change("count_staging")
+    return assigned
+
+
+def advance(store: Store, *, now: float) -> None:
+    """waiting -> ready and cooloff -> ready, for all whose time has come."""
+    store.change("end_cooloff", now=now)
+    store.change("release_packages", now=now)
+
+
+def end_jobs(store: Store, *, now: float) -> list[str]:
+    """Note which jobs can't move any more without a person; their names."""
+    ended = []
+    for row in store.rows("unfinished_jobs"):
+        if is_settled(store, row["id"]):
+            store.change("end_job", job=row["id"], now=now)
+            ended.append(row["name"])
+    return ended
+
+
+def is_settled(store: Store, job: int) -> bool:
+    """Whether nothing in a job can move without a person."""
+    counts = {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}
+    if can_move(counts):
+        return False
+    return not (counts.get("waiting") and store.row("waits_for_outside", job=job))
