@@ -1,0 +1,205 @@
+"""Reading the levels of a job file below the package: binary, input and output."""
+
+from typing import Any
+
+from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
+from d0ctl.construct.faults import did_you_mean
+from d0ctl.construct.kinds import (
+    ACQUIRE,
+    FLAG,
+    INPUT_DISPOSITION,
+    LABEL,
+    OUTPUT_DISPOSITION,
+    PATTERN,
+    PERCENT,
+    SIZE,
+    TEXT,
+    TIME,
+    words,
+)
+from d0ctl.construct.level import Level, Reading, kind_of
+from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, OutputRecipe
+from d0ctl.construct.script import Run, compile_arguments, compile_script
+from d0ctl.construct.template import Scope, Template
+from d0ctl.construct.values import Fields, Many, Tree
+
+BINARY_KEYS = words(
+    "name run shell software parameters inputs outputs runtime work-size cpu needs log-rules "
+    "progress check"
+)
+INPUT_KEYS = words("file from match glob locator size checksum acquire disposition required")
+OUTPUT_KEYS = words("file locator size min-size checksum disposition result late")
+SHELLS = ("bash", "sh")
+LOG_RULE_PATTERNS = ("match", "pattern", "regex")
+"""The keys of a log rule, and of `progress`, that hold a regular expression."""
+
+
+def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> BinaryRecipe:
+    """Make the recipe of one binary; `level` holds its keys where it is written short."""
+    level = level or Level(node, "a binary", BINARY_KEYS, reading)
+    fields = Fields()
+    if level.what == "a binary":
+        level.fields({"name": LABEL}, fields)
+    level.fields({"software": TEXT, "runtime": TIME, "work-size": SIZE, "cpu": PERCENT}, fields)
+    level.lists({"needs": TEXT}, fields)
+    level.trees({"parameters": False}, fields)
+    _log_rules(level, fields)
+    _progress(level, fields)
+    run = _run(level, reading.within(_with_parameters(level, reading.scope, fields)))
+    inputs = _inputs(level.get("inputs"), reading)
+    outputs = _outputs(level.get("outputs"), reading)
+    return BinaryRecipe(node.place, fields, run, inputs, outputs)
+
+
+def _with_parameters(level: Level, scope: Scope, fields: Fields) -> Scope:
+    """Add the binary's own parameters to the names that its `run:` knows."""
+    node = level.get("parameters")
+    if not isinstance(node, Mapping):
+        return scope
+    quiet = level.reading
+    own: dict[str, Template | None] = {
+        name: quiet.template(value) if isinstance(value, Scalar) else None
+        for name, (_, value) in node.items.items()
+    }
+    return Scope(scope.loops, {**scope.parameters, **own})
+
+
+def _log_rules(level: Level, fields: Fields) -> None:
+    node = level.get("log-rules")
+    if node is None:
+        return
+    trees = []
+    for item in node.items if isinstance(node, Sequence) else [node]:
+        if isinstance(item, Scalar):
+            template = level.reading.template(item)
+            trees.append(Tree(item.place, {"match": template}, template.constant is not None))
+            _judge_pattern(item, level)
+        elif isinstance(item, Mapping):
+            trees.append(level.reading.tree(item, typed=True))
+            _judge_patterns(item, level)
+        else:
+            level.reading.fault(item.place, "a log rule is a regular expression or has keys")
+    fields.set("log_rules", Many(node.place, tuple(trees)), level.reading.faults)
+
+
+def _progress(level: Level, fields: Fields) -> None:
+    node = level.get("progress")
+    if isinstance(node, Scalar):
+        _judge_pattern(node, level)
+        template = level.reading.template(node)
+        tree = Tree(node.place, {"match": template}, template.constant is not None)
+        fields.set("progress", tree, level.reading.faults)
+    elif node is not None:
+        level.trees({"progress": True}, fields)
+        if isinstance(node, Mapping):
+            _judge_patterns(node, level)
+
+
+def _judge_patterns(node: Mapping, level: Level) -> None:
+    for name in LOG_RULE_PATTERNS:
+        if name in node.items and isinstance(node.items[name][1], Scalar):
+            _judge_pattern(node.items[name][1], level)
+
+
+def _judge_pattern(node: Node, level: Level) -> None:
+    if isinstance(node, Scalar):
+        cell = level.reading.cell("match", node, PATTERN)
+        if cell.fixed:
+            Fields().set("match", cell, level.reading.faults)
+
+
+def _run(level: Level, reading: Reading) -> Run | None:
+    """Read `run:`, a text for a shell or a list for none."""
+    shell = level.scalar("shell")
+    if shell is not None and shell.text not in SHELLS:
+        hint = did_you_mean(shell.text, SHELLS)
+        reading.fault(shell.place, f"`shell` takes `bash` or `sh`, not `{shell.text}`{hint}")
+    node = level.get("run")
+    if isinstance(node, Sequence) and node.items:
+        scalars = [reading.scalar(item, "an element of `run`") for item in node.items]
+        elements = [scalar for scalar in scalars if scalar is not None]
+        if shell is not None:
+            reading.fault(shell.place, "a list under `run` is executed without a shell")
+        if elements and not elements[0].text:
+            reading.fault(elements[0].place, "the first element of `run` names the program")
+        return compile_arguments(elements, reading.scope, reading.faults)
+    if isinstance(node, Scalar) and node.text.strip():
+        name = shell.text if shell is not None else "bash"
+        return compile_script(node, reading.scope, reading.faults, name)
+    if node is not None:
+        reading.fault(node.place, f"`run` takes a text or a list, not {kind_of(node)}")
+    elif "software" in level:
+        message = "`software` without `run` is not yet available in this version"
+        reading.fault(level.place("software"), message)
+    else:
+        reading.fault(level.place("run"), f"{level.what} needs `run`")
+    return None
+
+
+def _entries(node: Node | None) -> list[Node]:
+    if node is None:
+        return []
+    return node.items if isinstance(node, Sequence) else [node]
+
+
+def _inputs(node: Node | None, reading: Reading) -> list[InputRecipe]:
+    recipes = (_input(item, reading) for item in _entries(node))
+    return [recipe for recipe in recipes if recipe is not None]
+
+
+def _input(node: Node, reading: Reading) -> InputRecipe | None:
+    if isinstance(node, Scalar):
+        return InputRecipe(node.place, Fields(), file=reading.template(node, strict=True))
+    if not isinstance(node, Mapping):
+        reading.fault(node.place, f"an input is a file name or has keys; this is {kind_of(node)}")
+        return None
+    level = Level(node, "an input", INPUT_KEYS, reading)
+    ways = [key for key in ("file", "from", "glob") if key in level]
+    if len(ways) != 1:
+        told = " and ".join(f"`{way}`" for way in ways) if ways else "none"
+        reading.fault(node.place, f"an input has one of `file`, `from` and `glob`, here {told}")
+        return None
+    if "match" in level and ways != ["from"]:
+        reading.fault(level.place("match"), "`match` goes with `from`")
+    fields = Fields()
+    kinds = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG}
+    level.fields({"locator": TEXT, "checksum": TEXT, **kinds}, fields)
+    scalar, match = level.scalar(ways[0]), level.scalar("match")
+    if scalar is None:
+        return None
+    recipe = InputRecipe(node.place, fields)
+    if ways == ["from"]:
+        recipe.place, recipe.stage = scalar.place, reading.text(scalar)
+        recipe.match = reading.template(match, strict=True) if match is not None else None
+    elif ways == ["glob"]:
+        recipe.place, recipe.glob = scalar.place, reading.template(scalar, strict=True)
+    else:
+        recipe.place, recipe.file = scalar.place, reading.template(scalar, strict=True)
+    return recipe
+
+
+def _outputs(node: Node | None, reading: Reading) -> list[OutputRecipe]:
+    recipes = (_output(item, reading) for item in _entries(node))
+    return [recipe for recipe in recipes if recipe is not None]
+
+
+def _output(node: Node, reading: Reading) -> OutputRecipe | None:
+    if isinstance(node, Scalar):
+        return OutputRecipe(node.place, reading.template(node, strict=True), Fields())
+    if not isinstance(node, Mapping):
+        reading.fault(node.place, f"an output is a file name or has keys; this is {kind_of(node)}")
+        return None
+    level = Level(node, "an output", OUTPUT_KEYS, reading)
+    fields = Fields()
+    kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG}
+    level.fields({"locator": TEXT, "checksum": TEXT, **kinds}, fields)
+    disposition = level.get("disposition")
+    if disposition is not None:
+        many = reading.many("disposition", disposition, OUTPUT_DISPOSITION, frozenset)
+        fields.set("dispositions", many, reading.faults)
+    scalar: Any = level.scalar("file")
+    if scalar is None:
+        if "file" not in level:
+            reading.fault(node.place, "an output needs `file`")
+        return None
+    return OutputRecipe(scalar.place, reading.template(scalar, strict=True), fields)

@@ -1,0 +1,374 @@
+"""The only place that checks a job as a whole: every file of every package of every line."""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.construct import disk
+from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
+from d0ctl.construct.inputs import Given, Origin, World, judge_bases
+from d0ctl.construct.kinds import WrongError
+from d0ctl.construct.known import KnownNames
+from d0ctl.construct.loops import MOST_VALUES
+from d0ctl.construct.names import foreign, input_name, output_name
+from d0ctl.construct.order import Edges
+from d0ctl.construct.recipe import (
+    BinaryRecipe,
+    InputRecipe,
+    JobRecipe,
+    LineRecipe,
+    OutputRecipe,
+    PackageRecipe,
+    StageRecipe,
+)
+from d0ctl.construct.spec import Acquire
+from d0ctl.construct.template import Env
+from d0ctl.construct.values import Fields
+
+MOST_INPUTS = 30_000_000
+"""How many inputs a job's `from:` may add up to."""
+
+
+@dataclass(slots=True)
+class Stretch:
+    """The packages that one line recipe makes: where it stands, and its first numbers, from 0."""
+
+    stage: StageRecipe
+    line: LineRecipe
+    stage_number: int
+    first_line: int
+    first_package: int
+
+
+class Check:
+    """Goes over a job three times: outputs, then inputs that are named, then those of stages."""
+
+    def __init__(self, job: JobRecipe, name: str, world: World, known: KnownNames, faults: Faults):
+        self.world = world
+        self.packages = 0
+        self._job, self._name, self._known, self._faults = job, name, known, faults
+        self._stretches: list[Stretch] = []
+        self._names: dict[str, int] = {}
+        self._makers = array("I")
+        self._ranges: dict[str, tuple[int, int]] = {}
+        self._edges = Edges()
+        self._inputs = 0
+        self._sure = True
+
+    def run(self) -> None:
+        """Note every fault that shows in the expanded job."""
+        self._lay_out()
+        if self.packages > MOST_VALUES:
+            told = f"{self.packages:,} packages are more than a job may have ({MOST_VALUES:,})"
+            self._faults.add(self._stretches[-1].line.place, told)
+            return
+        self._outputs()
+        self._inside = bytearray(len(self._names))
+        for stretch in self._stretches:
+            self._named_inputs(stretch)
+        self._open_outputs()
+        for stretch in self._stretches:
+            if any(package.takes_stages for package in stretch.line.packages):
+                self._stage_inputs(stretch)
+        self._circles()
+
+    def _lay_out(self) -> None:
+        """Give every line recipe the numbers of its packages."""
+        for number, stage in enumerate(self._job.stages, 1):
+            lines = 0
+            for line in stage.lines:
+                self._stretches.append(Stretch(stage, line, number, lines, self.packages))
+                lines += len(line.loop)
+                self.packages += len(line.loop) * len(line.packages)
+                self._sure = self._sure and len(line.loop) > 0
+
+    def _outputs(self) -> None:
+        """Note who makes which file, and the files that two would make."""
+        for stage in self._job.stages:
+            begin = len(self._names)
+            for stretch in self._stretches:
+                if stretch.stage is stage:
+                    self._outputs_of(stretch)
+            self._ranges[stage.name] = begin, len(self._names)
+
+    def _outputs_of(self, stretch: Stretch) -> None:
+        number = stretch.first_package
+        recipes = [_outputs_of(package) for package in stretch.line.packages]
+        for outputs in recipes:
+            self._sure = self._sure and not any(output.file.broken for output in outputs)
+        names, makers = self._names, self._makers
+        for env in stretch.line.loop:
+            for outputs in recipes:
+                for output in outputs:
+                    name = self._output(output, env)
+                    if name is None:
+                        continue
+                    if names.setdefault(name, len(makers)) != len(makers):
+                        self._twice(output, name, number)
+                    else:
+                        makers.append(number)
+                number += 1
+
+    def _output(self, output: OutputRecipe, env: Env) -> str | None:
+        if output.file.broken:
+            return None
+        try:
+            return output_name(output.file.render(env))
+        except WrongError as error:
+            self._alike(output.place, "output", str(error))
+            return None
+
+    def _twice(self, output: OutputRecipe, name: str, number: int) -> None:
+        def message() -> str:
+            maker = self._makers[self._names[name]]
+            if maker == number:
+                return f"package `{self._path(number)}` makes {shown(name)} twice"
+            both = f"`{self._path(maker)}` and `{self._path(number)}`"
+            return f"packages {both} both make {shown(name)}"
+
+        self._faults.alike(output.place, "twice", message)
+
+    def _alike(self, place: Place, kind: str, message: str) -> None:
+        self._faults.alike(place, kind, lambda: message)
+
+    def _named_inputs(self, stretch: Stretch) -> None:
+        """Find the origin of every input that is named, and judge packages that have no others."""
+        line, number = stretch.line, stretch.first_package
+        varying = bool(line.fields.varying)
+        span = self._ranges[stretch.stage.name]
+        plans = [(p, _named(p), not p.takes_stages and _needs_look(p)) for p in line.packages]
+        for at, env in enumerate(line.loop):
+            if varying:
+                line.fields.check(env, self._faults)
+            for package, named, look in plans:
+                for binary, recipe in named:
+                    origin = self._origin(package, binary, recipe, env, number, span)
+                    recipe.origins.append(origin)
+                if look:
+                    self._look(package, env, at)
+                number += 1
+
+    def _origin(
+        self,
+        package: PackageRecipe,
+        binary: BinaryRecipe,
+        recipe: InputRecipe,
+        env: Env,
+        number: int,
+        span: tuple[int, int],
+    ) -> int:
+        """Tell where a named input comes from, and note its maker."""
+        assert recipe.file is not None
+        if recipe.file.broken:
+            return Origin.WRONG
+        text = recipe.file.render(env)
+        try:
+            name = input_name(text)
+        except WrongError as error:
+            self._alike(recipe.place, "input", str(error))
+            return Origin.WRONG
+        made = self._names.get(name)
+        if made is None:
+            return self._outside(recipe, name, env)
+        if span[0] <= made < span[1]:
+            self._inside[made] = 1
+        maker = self._makers[made]
+        if maker != number:
+            self._edges.add(maker, number)
+            return Origin.MADE
+        for earlier in package.binaries:
+            if earlier is binary:
+                break
+            if any(self._output(output, env) == name for output in earlier.outputs):
+                return Origin.OWN
+        message = f"{shown(name)} is read before a later binary of the same package makes it"
+        self._alike(recipe.place, "own", message)
+        return Origin.WRONG
+
+    def _outside(self, recipe: InputRecipe, name: str, env: Env) -> int:
+        """Judge an input that no package of this job makes."""
+        named = foreign(name)
+        if named is not None:
+            return self._foreign(recipe, *named)
+        try:
+            fields = recipe.fields.get(env)
+        except WrongError:
+            return Origin.WRONG
+        acquire = fields.get("acquire")
+        if acquire in (Acquire.NONE, Acquire.SELF):
+            return Origin.PRESENT
+        directory = disk.is_directory(self.world.absolute(name))
+        if directory is None:
+            return self._absent(recipe, name, acquire is not None, fields)
+        if directory:
+            self._alike(recipe.place, "input", f"input {shown(name)} is a directory, not a file")
+            return Origin.WRONG
+        return Origin.FETCHED
+
+    def _foreign(self, recipe: InputRecipe, job: str, name: str) -> int:
+        if job == self._name:
+            message = f"{shown(job + ':' + name)} is a file of this job, {shown(name)}"
+            self._alike(recipe.place, "foreign", message)
+        elif self._known.produced is not None:
+            produced = self._known.produced(job, name)
+            if produced is None:
+                self._alike(recipe.place, "foreign", f"there is no job {shown(job)}")
+            elif not produced:
+                self._alike(
+                    recipe.place, "foreign", f"job {shown(job)} makes no file {shown(name)}"
+                )
+        return Origin.MADE
+
+    def _absent(self, recipe: InputRecipe, name: str, explicit: bool, fields: Any) -> int:
+        if "locator" in fields:
+            return Origin.FETCHED
+        if name.startswith("/") and not explicit:
+            return Origin.PRESENT
+
+        def message() -> str:
+            if name.startswith("/"):
+                return f"there is no file {shown(name)} here to pre-fetch"
+            names = [*self._names, *disk.beside(self.world.directory, name)]
+            hint = did_you_mean(name, names)
+            return f"no package makes {shown(name)}, nor does it lie beside the job file{hint}"
+
+        if self._sure or name.startswith("/"):
+            self._faults.alike(recipe.place, "absent", message)
+        return Origin.WRONG
+
+    def _look(self, package: PackageRecipe, env: Env, at: int) -> list[Given]:
+        """Judge what the loop values make of one package."""
+        package.fields.check(env, self._faults)
+        every: list[Given] = []
+        for binary in package.binaries:
+            binary.fields.check(env, self._faults)
+            for fields in _file_fields(binary):
+                fields.check(env, self._faults)
+            for recipe in binary.inputs:
+                every.extend(self._given(recipe, env, at))
+            if binary.run is not None and binary.run.guarded:
+                around = self.world.around(binary, package, env, at)
+                binary.run.check(env, around, self._faults)
+        outputs = [self._output(output, env) for output in _outputs_of(package)]
+        try:
+            judge_bases(every, [name for name in outputs if name is not None])
+        except WrongError as error:
+            self._alike(package.place, "bases", str(error))
+        return every
+
+    def _given(self, recipe: InputRecipe, env: Env, at: int) -> list[Given]:
+        """Return the files of an entry that globs, takes or names; to match none is a fault."""
+        try:
+            found = list(self.world.given(recipe, env, at))
+        except WrongError as error:
+            self._alike(recipe.place, "input", str(error))
+            return []
+        if not found and recipe.glob is not None and not recipe.glob.broken:
+            pattern = recipe.glob.render(env)
+            self._alike(recipe.place, "glob", f"no file matches {shown(pattern)}")
+        if not found and recipe.stage is not None and self._sure:
+            stage = shown(recipe.stage)
+            told = f"stage {stage} leaves no output"
+            if recipe.match is not None:
+                told = f"no output of stage {stage} matches {shown(recipe.match.render(env))}"
+            if recipe.stage in self.world.leaves:
+                self._alike(recipe.place, "from", told)
+        return found
+
+    def _open_outputs(self) -> None:
+        """Collect the outputs that `from:` takes: those that no package of the stage consumes."""
+        names: list[str] = []
+        for stretch in self._stretches:
+            for binary, recipe in _stage_recipes(stretch.line):
+                del binary
+                stage = recipe.stage or ""
+                if stage == stretch.stage.name:
+                    message = f"stage {shown(stage)} can't take its inputs from itself"
+                    self._faults.add(recipe.place, message)
+                elif stage not in self._ranges:
+                    hint = did_you_mean(stage, self._ranges)
+                    self._faults.add(recipe.place, f"there is no stage {shown(stage)}{hint}")
+                elif stage not in self.world.leaves:
+                    names = names or list(self._names)
+                    begin, end = self._ranges[stage]
+                    open_ones = [names[i] for i in range(begin, end) if not self._inside[i]]
+                    self.world.leaves[stage] = open_ones
+
+    def _stage_inputs(self, stretch: Stretch) -> None:
+        """Judge the packages that take the outputs of a stage, and note their makers."""
+        number = stretch.first_package
+        for at, env in enumerate(stretch.line.loop):
+            for package in stretch.line.packages:
+                if package.takes_stages:
+                    for given in self._look(package, env, at):
+                        if given.written is None:
+                            self._edges.add(self._makers[self._names[given.file]], number)
+                            self._inputs += 1
+                if self._inputs > MOST_INPUTS:
+                    told = f"more than {MOST_INPUTS:,} inputs come by `from`"
+                    self._faults.add(stretch.line.place, told)
+                    return
+                number += 1
+
+    def _circles(self) -> None:
+        """Note packages that wait for each other."""
+        chained = bytearray(self.packages)
+        for stretch in self._stretches:
+            each = len(stretch.line.packages)
+            if each > 1:
+                last = stretch.first_package + each * len(stretch.line.loop)
+                chained[stretch.first_package : last] = (b"\0" + b"\1" * (each - 1)) * len(
+                    stretch.line.loop
+                )
+        for circle in self._edges.circles(self.packages, chained):
+            told = ", ".join(f"`{self._path(number)}`" for number in sorted(circle)[:10])
+            more = f" and {len(circle) - 10:,} more" if len(circle) > 10 else ""
+            _, package, _ = self._locate(min(circle))
+            message = f"packages {told}{more} wait for each other in a circle"
+            self._alike(package.place, "circle", message)
+
+    def _locate(self, number: int) -> tuple[Stretch, PackageRecipe, tuple[int, int]]:
+        """Return the recipe of a package, and its line and place in the line, from 1."""
+        firsts = [stretch.first_package for stretch in self._stretches]
+        stretch = self._stretches[bisect_right(firsts, number) - 1]
+        packages = stretch.line.packages
+        line, package = divmod(number - stretch.first_package, len(packages))
+        return stretch, packages[package], (stretch.first_line + line + 1, package + 1)
+
+    def _path(self, number: int) -> str:
+        stretch, _, (line, package) = self._locate(number)
+        return f"{self._name}/{stretch.stage_number}/{line}/{package}"
+
+
+def _outputs_of(package: PackageRecipe) -> list[OutputRecipe]:
+    return [output for binary in package.binaries for output in binary.outputs]
+
+
+def _file_fields(binary: BinaryRecipe) -> list[Fields]:
+    return [i.fields for i in binary.inputs] + [o.fields for o in binary.outputs]
+
+
+def _named(package: PackageRecipe) -> list[tuple[BinaryRecipe, InputRecipe]]:
+    pairs = [(binary, recipe) for binary in package.binaries for recipe in binary.inputs]
+    return [(binary, recipe) for binary, recipe in pairs if recipe.file is not None]
+
+
+def _stage_recipes(line: LineRecipe) -> Iterator[tuple[BinaryRecipe, InputRecipe]]:
+    for package in line.packages:
+        for binary in package.binaries:
+            for recipe in binary.inputs:
+                if recipe.stage is not None:
+                    yield binary, recipe
+
+
+def _needs_look(package: PackageRecipe) -> bool:
+    """Tell whether loop values can make a package wrong in more than its files' names."""
+    inputs = [recipe for binary in package.binaries for recipe in binary.inputs]
+    records: list[Any] = [package, *package.binaries, *inputs, *_outputs_of(package)]
+    if any(record.fields.varying for record in records) or len(inputs) > 1:
+        return True
+    if any(binary.run is not None and binary.run.guarded for binary in package.binaries):
+        return True
+    return bool(inputs) and (inputs[0].glob is not None or bool(_outputs_of(package)))

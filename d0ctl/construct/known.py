@@ -1,0 +1,19 @@
+"""What a job file may name that lies outside of it."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """Names that the site knows; None stands for a kind that is not checked.
+
+    `produced(job, name)` tells whether a job makes a file, and None where there is no such job.
+    """
+
+    nodes: Collection[str] | None = None
+    produced: Callable[[str, str], bool | None] | None = None
+
+
+NOTHING_KNOWN = KnownNames()
+"""Checks what lies in the job file and beside it, and nothing else."""

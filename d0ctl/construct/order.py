@@ -1,0 +1,96 @@
+"""The only place that finds packages that wait for each other in a circle."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+
+class Edges:
+    """Who waits for whom: pairs of package numbers, packed, and whether any points backward."""
+
+    def __init__(self) -> None:
+        self._makers = array("I")
+        self._consumers = array("I")
+        self._backward = False
+
+    def add(self, maker: int, consumer: int) -> None:
+        """Note that `consumer` waits for `maker`."""
+        self._makers.append(maker)
+        self._consumers.append(consumer)
+        if maker >= consumer:
+            self._backward = True
+
+    def circles(self, packages: int, chained: bytearray) -> Iterator[list[int]]:
+        """Find circles, each package in one at most.
+
+        `chained[n]` tells that package n follows n - 1 in its line and so waits for it too.
+        Numbers go up along lines and stages, so that without a backward edge there is none.
+        """
+        if not self._backward:
+            return
+        starts, makers = self._by_consumer(packages, chained)
+        left = self._left(packages, chained)
+        yield from _walk(left, starts, makers)
+
+    def _pairs(self, packages: int, chained: bytearray) -> Iterator[tuple[int, int]]:
+        yield from zip(self._makers, self._consumers, strict=True)
+        for number in range(packages):
+            if chained[number]:
+                yield number - 1, number
+
+    def _by_consumer(self, packages: int, chained: bytearray) -> tuple[array[int], array[int]]:
+        """Group the makers by their consumers: those of n lie from starts[n] to starts[n + 1]."""
+        return _grouped(((c, m) for m, c in self._pairs(packages, chained)), packages)
+
+    def _left(self, packages: int, chained: bytearray) -> bytearray:
+        """Take away, again and again, who waits for nobody; return a flag for each that stays."""
+        starts, consumers = _grouped(self._pairs(packages, chained), packages)
+        waits = array("I", bytes(4 * packages))
+        for consumer in consumers:
+            waits[consumer] += 1
+        free = [number for number in range(packages) if not waits[number]]
+        left = bytearray(b"\x01") * packages
+        while free:
+            number = free.pop()
+            left[number] = 0
+            for consumer in consumers[starts[number] : starts[number + 1]]:
+                waits[consumer] -= 1
+                if not waits[consumer]:
+                    free.append(consumer)
+        return left
+
+
+def _grouped(pairs: Iterator[tuple[int, int]], packages: int) -> tuple[array[int], array[int]]:
+    """Group second parts by first parts, in flat arrays."""
+    firsts, seconds = array("I"), array("I")
+    for first, second in pairs:
+        firsts.append(first)
+        seconds.append(second)
+    starts = array("I", bytes(4 * (packages + 1)))
+    for first in firsts:
+        starts[first + 1] += 1
+    for number in range(packages):
+        starts[number + 1] += starts[number]
+    fill, grouped = starts[:], array("I", bytes(4 * len(firsts)))
+    for first, second in zip(firsts, seconds, strict=True):
+        grouped[fill[first]] = second
+        fill[first] += 1
+    return starts, grouped
+
+
+def _walk(left: bytearray, starts: array[int], makers: array[int]) -> Iterator[list[int]]:
+    """Go from each that stays to one it waits for, until the way meets itself."""
+    for begin in range(len(left)):
+        way: list[int] = []
+        at: dict[int, int] = {}
+        number = begin
+        while left[number] and number not in at:
+            at[number] = len(way)
+            way.append(number)
+            before = makers[starts[number] : starts[number + 1]]
+            number = next((maker for maker in before if left[maker]), number)
+        if number in at:
+            yield way[at[number] :]
+        for one in way:
+            left[one] = 0

@@ -1,0 +1,219 @@
+"""The only place that puts values into what a node executes: `run:` and `check:`."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from d0ctl.construct.document import Scalar
+from d0ctl.construct.faults import Faults, shown
+from d0ctl.construct.shell import Context, contexts
+from d0ctl.construct.template import RUN_WORDS, Env, Mark, Scope, Slot, resolve, split
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_@%+=:,./-]").search
+_FIRST_WORD = re.compile(r"(?:\s|#[^\n]*\n)*([A-Za-z0-9_@%+=:,./-]+)")
+_NO_NAMES: Mapping[str, str] = {}
+
+
+@dataclass(slots=True)
+class Around:
+    """What a binary's text may name besides loop values: files, as words for a command line.
+
+    `written` maps an input, as the job file writes it, to the base name it has on the node.
+    """
+
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    written: Mapping[str, str] = field(default_factory=lambda: _NO_NAMES)
+
+
+class Run(Protocol):
+    """What a binary executes."""
+
+    @property
+    def guarded(self) -> bool:
+        """Tell whether a value may be refused, so that every line has to be looked at."""
+
+    def check(self, env: Env, around: Around, faults: Faults) -> None:
+        """Note the values that can't stand where they would."""
+
+    def render(self, env: Env, around: Around) -> dict[str, Any]:
+        """Return the fields of a BinarySpec that say what runs."""
+
+    def first_word(self) -> str | None:
+        """Return the base name of the program, if the text begins with one."""
+
+
+def as_word(name: str) -> str:
+    """Make a file's name fit for a command line, where a leading dash would be an option."""
+    return "./" + name if name.startswith("-") else name
+
+
+def quote(value: str) -> str:
+    """Quote a value for the shell, where it needs quotes."""
+    return value if value and not _UNSAFE(value) else shlex.quote(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A placeholder of a run text: `words` gives its value, or its values for `{inputs}`."""
+
+    scalar: Scalar
+    mark: Mark
+    slot: Slot | None
+    direct: bool
+    context: Context = Context.BARE
+
+    def words(self, env: Env, around: Around) -> Sequence[str]:
+        """Return the value, which is an input's base name where it is that input's path."""
+        if self.slot is None:
+            return around.inputs if self.mark.name == "inputs" else around.outputs
+        value = self.slot(env)
+        if self.direct and around.written:
+            value = around.written.get(value, value)
+        return (value,)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Text for a shell, with values quoted as they need."""
+
+    pieces: list[str | Hole]
+    shell: Any
+    field_name: str = "script"
+
+    @property
+    def guarded(self) -> bool:
+        """Tell whether a placeholder stands inside quotes."""
+        return any(hole.context is not Context.BARE for hole in self._holes())
+
+    def _holes(self) -> Iterator[Hole]:
+        return (piece for piece in self.pieces if isinstance(piece, Hole))
+
+    def check(self, env: Env, around: Around, faults: Faults) -> None:
+        """Note values with characters that could end the quotes they stand in."""
+        for hole in self._holes():
+            if hole.context is Context.BARE:
+                continue
+            value = " ".join(hole.words(env, around))
+            if _UNSAFE(value):
+                text = hole.mark.text
+                nth = hole.scalar.text[: hole.mark.at].count(text)
+                message = (
+                    f"`{text}` stands inside quotes or a here-document, where its value "
+                    f"{shown(value)} isn't safe; outside of them it is quoted by itself"
+                )
+                place = hole.scalar.place_of(text, nth)
+                faults.alike(place, "quotes", lambda message=message: message)  # type: ignore[misc]
+
+    def render(self, env: Env, around: Around) -> dict[str, Any]:
+        """Put the values in."""
+        parts = []
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                parts.append(piece)
+            elif piece.context is Context.BARE:
+                parts.append(" ".join([quote(word) for word in piece.words(env, around)]))
+            else:
+                parts.append(" ".join(piece.words(env, around)))
+        return {self.field_name: "".join(parts)}
+
+    def first_word(self) -> str | None:
+        """Return the base name of the first word, past comments."""
+        found = _FIRST_WORD.match(self.pieces[0]) if isinstance(self.pieces[0], str) else None
+        return found[1].rpartition("/")[2] or None if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """A program and its arguments, executed without a shell."""
+
+    elements: list[list[str | Hole]]
+    guarded: bool = False
+
+    def check(self, env: Env, around: Around, faults: Faults) -> None:
+        """Find nothing: without a shell every value is safe."""
+
+    def render(self, env: Env, around: Around) -> dict[str, Any]:
+        """Put the values in; `{inputs}` as an element of its own becomes several."""
+        arguments: list[str] = []
+        for element in self.elements:
+            if len(element) == 1 and isinstance(element[0], Hole):
+                arguments.extend(element[0].words(env, around))
+            else:
+                parts = [p if isinstance(p, str) else p.words(env, around)[0] for p in element]
+                arguments.append("".join(parts))
+        return {"argv": tuple(arguments)}
+
+    def first_word(self) -> str | None:
+        """Return the program's base name."""
+        first = self.elements[0][0] if self.elements and self.elements[0] else None
+        return first.rpartition("/")[2] or None if isinstance(first, str) else None
+
+
+def compile_script(
+    scalar: Scalar, scope: Scope, faults: Faults, shell: str = "bash", field_name: str = "script"
+) -> Script:
+    """Make the recipe of a text for the shell."""
+    pieces = _holes(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
+    marks = [(p.mark.at, p.mark.at + len(p.mark.text)) for p in pieces if isinstance(p, Hole)]
+    found = iter(contexts(scalar.text, marks, shell))
+    placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
+    return Script(placed or [""], shell, field_name)
+
+
+def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> Arguments:
+    """Make the recipe of a list under `run:`."""
+    compiled = []
+    for scalar in elements:
+        pieces = _holes(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
+        for hole in pieces:
+            if isinstance(hole, Hole) and hole.slot is None:
+                if hole.mark.attributes:
+                    faults.add(scalar.place, f"`{hole.mark.text}` needs a shell: `run:` as a text")
+                elif len(pieces) > 1:
+                    faults.add(scalar.place, f"`{hole.mark.text}` must be an element of its own")
+        compiled.append(pieces or [""])
+    return Arguments(compiled)
+
+
+def _holes(
+    pieces: list[str | Mark], scalar: Scalar, scope: Scope, faults: Faults
+) -> list[str | Hole]:
+    return [p if isinstance(p, str) else _hole(p, scalar, scope, faults) for p in pieces]
+
+
+def _hole(mark: Mark, scalar: Scalar, scope: Scope, faults: Faults) -> Hole:
+    if mark.name in RUN_WORDS:
+        if mark.attributes and (mark.name, *mark.attributes) != ("inputs", "list"):
+            nth = scalar.text[: mark.at].count(mark.text)
+            known = "`{inputs}`, `{inputs.list}` and `{outputs}`"
+            faults.add(scalar.place_of(mark.text, nth), f"`{mark.text}` is none of {known}")
+        return Hole(scalar, mark, None, False)
+    loop = scope.loops.get(mark.name)
+    named = (loop is not None and loop.columns is not None) or (
+        loop is None and mark.name == "parameters"
+    )
+    direct = len(mark.attributes) == (1 if named else 0)
+    return Hole(scalar, mark, resolve(scalar, mark, scope, faults), direct)
+
+
+def _in_context(hole: Hole, context: Context, faults: Faults) -> str | Hole:
+    """Tell a placeholder where it stands; `{inputs.list}` becomes a variable of the shell."""
+    if hole.slot is None and hole.mark.attributes:
+        if context is Context.LITERAL:
+            message = f"`{hole.mark.text}` can't stand where the shell expands nothing"
+            faults.add(hole.scalar.place, message)
+        return '"$D0CTL_INPUTS"' if context is Context.BARE else "${D0CTL_INPUTS}"
+    return Hole(hole.scalar, hole.mark, hole.slot, hole.direct, context)
+
+
+def relist(script: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """Return a rendered script with another `{inputs}`, as after a drop: base names both.
+
+    The list is found as the words that `{inputs}` was rendered to.
+    """
+    old, new = (" ".join([quote(as_word(name)) for name in names]) for names in (before, after))
+    pattern = rf"(?<![\w@%+=:,./-]){re.escape(old)}(?![\w@%+=:,./-])"
+    return re.sub(pattern, lambda _: new, script) if old else script
