@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,8 @@ PYTHON = ROOT / ".venv" / "bin" / "python"
 D0CTL = PYTHON.with_name("d0ctl")
 NODES = ("north", "south")
 DATABASE_TROUBLE = 5
+PATIENCE_S = 60
+"""How long a command may take that nobody waits for."""
 
 
 class Stopped(Exception):
@@ -59,8 +62,13 @@ class Site:
 
     def quietly(self, *words: str) -> str:
         """Run a command that may fail; gives what it prints."""
+        command = ["timeout", str(PATIENCE_S), str(D0CTL), *words]
         return subprocess.run(
-            [D0CTL, *words], env=self.environment, capture_output=True, text=True
+            command,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         ).stdout
 
     @contextmanager
@@ -70,6 +78,8 @@ class Site:
         try:
             yield
         except BaseException:
+            # A second ctrl-C would leave the daemon and the nodes behind.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             self.quietly("kill", "zpeak", "--yes")
             self.quietly("wait", "zpeak")
             raise
@@ -116,6 +126,7 @@ def produce() -> Site:
 
 def main() -> int:
     """Produce, then show the peak and who did the work."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         site = produce()
     except Stopped as stopped:
