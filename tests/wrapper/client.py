@@ -1,0 +1,152 @@
+"""A small control host: it drives the real relay of a node through pipes."""
+
+import json
+import os
+import select
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from d0ctl_wrapper import message
+
+Frame = dict[str, Any]
+
+KEY = b"a key of this site"
+
+PATIENCE_S = 30.0
+"""How long a test waits for a frame."""
+
+
+def binary(*argv: str, script: str | None = None, **changes: Any) -> Frame:
+    """Describe one binary of a launch: a script for bash, or a program with its arguments."""
+    described: Frame = {
+        "name": "step",
+        "script": script,
+        "shell": None,
+        "argv": list(argv) or None,
+        "inputs": [],
+        "outputs": [],
+    }
+    return {**described, **changes}
+
+
+def launch(attempt: int, *binaries: Frame, **changes: Any) -> Frame:
+    """Describe one attempt."""
+    described: Frame = {
+        "attempt": attempt,
+        "token": message.token(KEY, attempt),
+        "path": f"job/1/1/{attempt}",
+        "cpus": 1,
+        "environment": {},
+        "inputs": [],
+        "binaries": list(binaries),
+        "keep": [],
+    }
+    return {**described, **changes}
+
+
+class Client:
+    """One connection to a relay."""
+
+    def __init__(
+        self, command: list[str], base: Path, environment: dict[str, str] | None = None, **hello: Any
+    ) -> None:
+        self.base = base
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+        self.frames: list[Frame] = []
+        self.files: dict[str, str] = {}
+        self._partial = b""
+        self.acknowledges = True
+        greeting = {"nonce": "abc123", "base": str(base), "cpus": 4, "spool": None, "visit": False}
+        self.send("hello", **{**greeting, **hello})
+
+    def send(self, kind: str, **fields: Any) -> None:
+        """Send one frame."""
+        self.send_raw(json.dumps({"kind": kind, **fields}).encode("ascii") + b"\n")
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes that may be no frame."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def launch(self, *launches: Frame) -> None:
+        """Have attempts started."""
+        self.send("launch", attempts=list(launches))
+
+    def wait(self, kind: str, **fields: Any) -> Frame:
+        """Wait for a frame of this kind with these fields, and take it."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            for frame in self.frames:
+                if frame["kind"] == kind and fields.items() <= frame.items():
+                    self.frames.remove(frame)
+                    return frame
+            self._receive(deadline, f"{kind} {fields}")
+
+    def end(self, attempt: int) -> Frame:
+        """Wait for the end message of an attempt."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            for one in self.messages(attempt):
+                if one["kind"] == "end":
+                    return one
+            self._receive(deadline, f"the end of attempt {attempt}")
+
+    def messages(self, attempt: int) -> list[Frame]:
+        """Give the messages of an attempt that have come so far, in their order."""
+        texts = [text for name, text in self.files.items() if name.split(".")[0] == str(attempt)]
+        found = [one for text in texts for one in message.parse(text)]
+        assert all(one["token"] == message.token(KEY, attempt) for one in found)
+        return sorted(found, key=lambda one: int(one["seq"]))
+
+    def run(self, *binaries: Frame, attempt: int = 1, **changes: Any) -> Frame:
+        """Launch an attempt, and wait for its end."""
+        self.launch(launch(attempt, *binaries, **changes))
+        return self.end(attempt)
+
+    def folder(self, attempt: int) -> Path:
+        """Give the folder of an attempt."""
+        return self.base / "attempts" / str(attempt)
+
+    def close(self) -> int:
+        """Close the connection, and give the exit code of the relay."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.process.stdin.close()
+        code = self.process.wait(PATIENCE_S)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+    def _receive(self, deadline: float, awaited: str) -> None:
+        assert self.process.stdout is not None
+        descriptor = self.process.stdout.fileno()
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            raise AssertionError(f"no {awaited}; came {self.frames} {list(self.files)}")
+        data = os.read(descriptor, 1 << 20)
+        if not data:
+            raise AssertionError(f"the relay ended before {awaited}; came {self.frames}")
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        for line in lines:
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        if line == b"d0ctl abc123":
+            return
+        frame = json.loads(line)
+        if frame["kind"] != "messages":
+            self.frames.append(frame)
+            return
+        self.files.update((file["name"], file["text"]) for file in frame["files"])
+        if self.acknowledges:
+            self.send("ack", names=[file["name"] for file in frame["files"]])

@@ -1,0 +1,75 @@
+"""The only place that reads and writes what a node records of its attempts."""
+
+import os
+from typing import List, NamedTuple
+
+from d0ctl_wrapper import process, shape
+from d0ctl_wrapper.paths import Places
+
+
+class Record(NamedTuple):
+    """The wrapper of an attempt, told apart from all others that had or get its pid."""
+
+    pid: int
+    started: int
+    boot_id: str
+    cpus: int
+
+
+def write_record(places: Places, attempt: int, record: Record) -> None:
+    """Record the wrapper of an attempt, whole or not at all."""
+    path = places.attempt(attempt, b"wrapper")
+    file = os.open(path + b".aside", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(file, b"%d %d %s %d\n" % (*record[:2], record.boot_id.encode(), record.cpus))
+    finally:
+        os.close(file)
+    os.rename(path + b".aside", path)
+
+
+def read_record(places: Places, attempt: int) -> "Record | None":
+    """Read who wraps an attempt; None when nobody came as far as recording it."""
+    try:
+        with open(places.attempt(attempt, b"wrapper")) as file:
+            pid, started, boot_id, cpus = file.read().split()
+        return Record(int(pid), int(started), boot_id, int(cpus))
+    except (OSError, ValueError):
+        return None
+
+
+def is_running(record: "Record | None", boot_id: str) -> bool:
+    """Tell whether the recorded wrapper lives, in this boot of the machine."""
+    if record is None or record.boot_id != boot_id:
+        return False
+    return process.is_alive(record.pid, record.started)
+
+
+def has_ended(places: Places, attempt: int) -> bool:
+    """Tell whether an attempt has recorded its end; an empty record is a power cut's."""
+    try:
+        return os.stat(places.attempt(attempt, b"end")).st_size > 0
+    except OSError:
+        return False
+
+
+def end_name(places: Places, attempt: int) -> "bytes | None":
+    """Give the spool name of an attempt's end message; None when it has not ended."""
+    try:
+        with open(places.attempt(attempt, b"end"), "rb") as file:
+            first = file.readline()
+    except OSError:
+        return None
+    try:
+        return b"%d.%d" % (attempt, shape.positive(shape.decode(first)["seq"]))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def recorded(places: Places) -> "List[int]":
+    """List the attempts that have a folder here."""
+    return sorted(int(name) for name in os.listdir(places.attempts) if name.isdigit())
+
+
+def exists(places: Places, attempt: int) -> bool:
+    """Tell whether an attempt has a folder here."""
+    return os.path.isdir(places.attempt(attempt))

@@ -1,0 +1,119 @@
+"""The only place that knows what a relay does by itself, and when."""
+
+import gc
+import os
+import signal
+import time
+from typing import Any
+
+from d0ctl_wrapper import burial, lock, process
+from d0ctl_wrapper.detach import Setting
+from d0ctl_wrapper.helpers import Helpers
+from d0ctl_wrapper.keeper import Keeper
+from d0ctl_wrapper.loop import Loop
+from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.post import Post
+from d0ctl_wrapper.service import Service
+
+RESCAN = 5.0
+"""Every so many seconds a relay looks for what nothing woke it for."""
+
+LEAST_FREE = 1024 * 1024
+"""With fewer bytes free, a disk is too full for messages."""
+
+FOREIGN = (b"SSH_CONNECTION", b"SSH_CLIENT", b"SSH_TTY", b"SSH_ORIGINAL_COMMAND")
+"""What speaks of our connection, and is no business of the binaries."""
+
+
+class Duty:
+    """One relay in charge of a BASE: it reaps, starts, passes messages on, and buries."""
+
+    def __init__(self, loop: Loop, places: Places, cpus: int, umask: int) -> None:
+        places.make()
+        self.loop = loop
+        self.places = places
+        self.lock = lock.take(places.lock)
+        process.become_reaper()
+        self.post = Post(places, loop.stream)
+        self.helpers = Helpers(loop)
+        setting = Setting(places, process.boot_id(), _environment(), umask)
+        self.keeper = Keeper(setting, cpus, loop.stream.send, self.post.again)
+        self.service = Service(places, loop.stream, self.keeper, self.post, self.helpers)
+        self._rescan_at = time.monotonic() + RESCAN
+        self._is_full = False
+        self._listen()
+        _settle_memory()
+
+    def _listen(self) -> None:
+        """Have the loop woken by signals, and by wrappers with a message."""
+        reader, writer = os.pipe()
+        for descriptor in (reader, writer):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(writer)
+        signal.signal(signal.SIGCHLD, _ignore)
+        signal.signal(signal.SIGTERM, self._end)
+        self.loop.watch(reader, lambda: self._reap(reader))
+        fifo = os.open(self.places.poke, os.O_RDWR | os.O_NONBLOCK)
+        self.loop.watch(fifo, lambda: self._be_poked(fifo))
+
+    def _end(self, number: int, frame: Any) -> None:
+        self.loop.is_done = True
+
+    def _be_poked(self, fifo: int) -> None:
+        os.read(fifo, 65536)
+        self.post.want()
+        self.keeper.check_adopted()
+
+    def _reap(self, reader: int) -> None:
+        """Collect the children that have ended: wrappers, helpers, and orphans of theirs."""
+        os.read(reader, 65536)
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            self.helpers.ended(pid)
+            self.keeper.ended(pid, status)
+
+    def work(self) -> float:
+        """Do what is due, and give the seconds until there may be more."""
+        now = time.monotonic()
+        if now >= self._rescan_at:
+            self._rescan()
+        self.keeper.bury({*self.helpers.children, *self.keeper.children})
+        self.keeper.fill()
+        self.post.collect()
+        delays = [self._rescan_at - now, self.post.delay()]
+        if self.keeper.burial:
+            delays.append(burial.PAUSE)
+        return min(delay for delay in delays if delay is not None)
+
+    def _rescan(self) -> None:
+        """Look for messages without a poke, ended adoptees, and a full disk."""
+        self._rescan_at = time.monotonic() + RESCAN
+        self.post.want()
+        self.keeper.check_adopted()
+        self._check_disk()
+
+    def _check_disk(self) -> None:
+        status = os.statvfs(self.places.spool)
+        was_full, self._is_full = self._is_full, status.f_bavail * status.f_frsize < LEAST_FREE
+        if self._is_full and not was_full:
+            self.service.fault("the disk of the spool is full; messages wait until it is not")
+
+
+def _environment() -> "dict[bytes, bytes]":
+    return {name: value for name, value in os.environb.items() if name not in FOREIGN}
+
+
+def _settle_memory() -> None:
+    """Keep what is there now out of the garbage collector's way, so that forks share it."""
+    gc.collect()
+    if hasattr(gc, "freeze"):
+        gc.freeze()
+
+
+def _ignore(number: int, frame: Any) -> None:
+    """Let a signal do no more than wake the loop."""

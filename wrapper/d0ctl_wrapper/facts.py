@@ -1,0 +1,90 @@
+"""The only place that finds out what a node is."""
+
+import os
+import platform
+import pwd
+import sys
+import time
+from typing import Any, Dict
+
+from d0ctl_wrapper import process
+from d0ctl_wrapper.paths import to_text
+
+
+def gather(base: bytes) -> "Dict[str, Any]":
+    """Describe this node, and the disk that `base` is or will be on."""
+    return {**_machine(), **_user(), **_disk(base), "base": to_text(base)}
+
+
+def load() -> float:
+    """Give the load of the last minute."""
+    return os.getloadavg()[0]
+
+
+def _machine() -> "Dict[str, Any]":
+    now = time.time()
+    system = os.uname()
+    return {
+        "time": now,
+        "utc_offset": time.localtime(now).tm_gmtoff,
+        "boot_id": process.boot_id(),
+        "machine_id": _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id"),
+        "hostname": system.nodename,
+        "system": system.sysname,
+        "machine": system.machine,
+        "os": _distribution(),
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "cpus": len(os.sched_getaffinity(0)),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "load": load(),
+    }
+
+
+def _user() -> "Dict[str, Any]":
+    try:
+        entry = pwd.getpwuid(os.getuid())
+    except KeyError:
+        return {"user": str(os.getuid()), "home": os.environ.get("HOME", ""), "shell": ""}
+    home = os.environ.get("HOME", entry.pw_dir)
+    return {"user": entry.pw_name, "home": home, "shell": entry.pw_shell}
+
+
+def _disk(base: bytes) -> "Dict[str, Any]":
+    place = os.path.realpath(base)
+    while not os.path.exists(place):
+        place = os.path.dirname(place)
+    status = os.statvfs(place)
+    return {
+        "disk_total": status.f_blocks * status.f_frsize,
+        "disk_free": status.f_bavail * status.f_frsize,
+        "filesystem": _filesystem(os.stat(place).st_dev),
+        "noexec": bool(status.f_flag & os.ST_NOEXEC),
+    }
+
+
+def _filesystem(device: int) -> str:
+    """Name the type of the file system with this device number."""
+    number = "%d:%d" % (os.major(device), os.minor(device))
+    for line in _read("/proc/self/mountinfo").splitlines():
+        fields = line.split(" ")
+        if fields[2] == number and "-" in fields:
+            return fields[fields.index("-") + 1]
+    return ""
+
+
+def _distribution() -> str:
+    for line in _read("/etc/os-release").splitlines():
+        name, _, value = line.partition("=")
+        if name == "PRETTY_NAME":
+            return value.strip("\"'")
+    return ""
+
+
+def _read(path: str) -> str:
+    """Read a small file of the system; empty if it is not there."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""

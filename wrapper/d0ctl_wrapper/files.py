@@ -1,0 +1,115 @@
+"""The only place where a relay handles files for the control host: never outside BASE."""
+
+import base64
+import os
+import stat
+from typing import Any, Dict, List
+
+from d0ctl_wrapper.outputs import digest, sync
+from d0ctl_wrapper.paths import Places, remove
+
+Frame = Dict[str, Any]
+
+PIECE = 1024 * 1024
+"""At most this many bytes of a file go into one frame."""
+
+
+def take(places: Places, frame: Frame) -> Frame:
+    """Check a file that was put aside, and move it to where it belongs."""
+    try:
+        aside, path = places.inside(frame["aside"]), places.inside(frame["path"])
+        fault = _fault(aside, frame["size"], frame["checksum"])
+        if fault:
+            return not_taken(frame, fault)
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        os.rename(aside, path)
+        sync(os.path.dirname(path))
+    except (OSError, ValueError) as error:
+        return not_taken(frame, _why(error))
+    return {"kind": "taken", "id": frame["id"], "ok": True, "message": ""}
+
+
+def not_taken(frame: Frame, why: str) -> Frame:
+    """Say that a file was not taken."""
+    return {"kind": "taken", "id": frame["id"], "ok": False, "message": why}
+
+
+def hashed(places: Places, frame: Frame) -> Frame:
+    """Give size and checksum of a file."""
+    try:
+        path = places.resolve(frame["path"])
+        _check_regular(os.stat(path))
+        size, checksum = digest(path)
+    except (OSError, ValueError) as error:
+        return not_hashed(frame, _why(error))
+    answer = {"kind": "hashed", "id": frame["id"], "ok": True}
+    return {**answer, "size": size, "checksum": checksum, "message": ""}
+
+
+def not_hashed(frame: Frame, why: str) -> Frame:
+    """Say that a file cannot be read."""
+    answer = {"kind": "hashed", "id": frame["id"], "ok": False}
+    return {**answer, "size": None, "checksum": None, "message": why}
+
+
+def read(places: Places, frame: Frame) -> Frame:
+    """Give a piece of a file."""
+    answer = {"kind": "data", "id": frame["id"], "message": ""}
+    try:
+        file = os.open(places.resolve(frame["path"]), os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            return {**answer, **_piece(file, frame["offset"], frame["length"])}
+        finally:
+            os.close(file)
+    except (OSError, ValueError) as error:
+        return {**answer, "offset": 0, "size": None, "base64": "", "message": _why(error)}
+
+
+def forget(places: Places, frame: Frame) -> "List[Frame]":
+    """Remove all that attempts left, and single files."""
+    answer: Frame = {"kind": "forgotten", "attempts": [], "paths": []}
+    faults = []
+    for attempt in frame["attempts"]:
+        try:
+            remove(places.attempt(attempt))
+            remove(places.kept(attempt))
+            answer["attempts"].append(attempt)
+        except OSError as error:
+            faults.append("attempt %d cannot be removed: %s" % (attempt, _why(error)))
+    for path in frame["paths"]:
+        try:
+            remove(places.inside(path))
+            answer["paths"].append(path)
+        except (OSError, ValueError) as error:
+            faults.append("`%s` cannot be removed: %s" % (path, _why(error)))
+    return [answer, *({"kind": "fault", "message": fault} for fault in faults)]
+
+
+def _fault(aside: bytes, size: "int | None", checksum: "str | None") -> str:
+    """Say what is wrong with a file that was put aside; nothing if it is whole."""
+    status = os.lstat(aside)
+    _check_regular(status)
+    if size is not None and status.st_size != size:
+        return "it has %d bytes, not %d" % (status.st_size, size)
+    if checksum is not None and digest(aside)[1] != checksum:
+        return "its checksum is another"
+    return ""
+
+
+def _piece(file: int, offset: int, length: int) -> Frame:
+    status = os.fstat(file)
+    _check_regular(status)
+    if offset < 0:
+        offset = max(0, status.st_size + offset)
+    data = os.pread(file, min(length, PIECE), offset)
+    text = base64.b64encode(data).decode("ascii")
+    return {"offset": offset, "size": status.st_size, "base64": text}
+
+
+def _check_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is not a file")
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,78 @@
+"""The only place where a relay has long work done in processes of their own."""
+
+import collections
+import os
+import signal
+from typing import Any, Callable, Deque, Dict, List, Set, Tuple
+
+from d0ctl_wrapper import process, shape
+from d0ctl_wrapper.loop import Loop
+
+Frame = Dict[str, Any]
+Work = Callable[[], List[Frame]]
+
+AT_ONCE = 2
+"""How many helpers work at the same time."""
+
+
+class Helpers:
+    """Forked processes, each of which ends with the frames to be sent."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self._stream = loop.stream
+        self._waiting: "Deque[Tuple[Work, Frame]]" = collections.deque()
+        self._answers: "Dict[int, Tuple[List[bytes], Frame]]" = {}
+        self.children: "Set[int]" = set()
+
+    def submit(self, work: Work, failed: Frame) -> None:
+        """Have `work` done, and its frames sent; or `failed`, if the helper dies of it."""
+        self._waiting.append((work, failed))
+        self._fill()
+
+    def _fill(self) -> None:
+        while self._waiting and len(self._answers) < AT_ONCE:
+            self._fork(*self._waiting.popleft())
+
+    def _fork(self, work: Work, failed: Frame) -> None:
+        answer, told = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            _work(work, told)
+        os.close(told)
+        self.children.add(pid)
+        self._answers[answer] = [], failed
+        self._loop.watch(answer, lambda: self._receive(answer))
+
+    def _receive(self, descriptor: int) -> None:
+        """Read from a helper; at its end send on what it gave."""
+        data = os.read(descriptor, 65536)
+        if data:
+            self._answers[descriptor][0].append(data)
+            return
+        self._loop.unwatch(descriptor)
+        os.close(descriptor)
+        pieces, failed = self._answers.pop(descriptor)
+        text = b"".join(pieces)
+        if not text.endswith(b"\n"):
+            text = shape.encode(failed).encode("ascii")
+        for line in text.splitlines():
+            self._stream.send_line(line.decode("ascii"))
+        self._fill()
+
+    def ended(self, pid: int) -> None:
+        """Take note that a child of ours has ended."""
+        self.children.discard(pid)
+
+
+def _work(work: Work, told: int) -> None:
+    """Do the work of a helper, which does not outlive its relay; never returns."""
+    try:
+        process.die_with_parent()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        text = "".join(shape.encode(frame) + "\n" for frame in work())
+        with open(told, "wb") as file:
+            file.write(text.encode("ascii"))
+    finally:
+        os._exit(0)

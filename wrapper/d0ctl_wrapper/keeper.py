@@ -1,0 +1,228 @@
+"""The only place where a relay starts, adopts and kills attempts."""
+
+import os
+import signal
+from typing import Any, Callable, Collection, Dict, List, NamedTuple
+
+from d0ctl_wrapper import attempts, detach, launches, run, spool, verdict
+from d0ctl_wrapper.burial import Burial
+from d0ctl_wrapper.detach import Setting
+from d0ctl_wrapper.launches import Launch, Queue
+
+Frame = Dict[str, Any]
+
+REFUSALS = {
+    detach.EXIT_DISK_FULL: ("disk-full", "the disk is full"),
+    detach.EXIT_LAUNCH_FAILED: ("launch-failed", "the attempt's folder cannot be written"),
+}
+
+
+class Live(NamedTuple):
+    """A wrapper that runs: a child of this relay, or adopted from a former one."""
+
+    pid: int
+    cpus: int
+    is_child: bool
+
+
+class Keeper:
+    """The attempts of one node, as far as its relay has to care for them."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        cpus: int,
+        send: "Callable[[Frame], None]",
+        again: "Callable[[bytes], None]",
+    ) -> None:
+        self.setting = setting
+        self.places = setting.places
+        self.send = send
+        self.again = again
+        self.queue = Queue(cpus)
+        self.live: "Dict[int, Live]" = {}
+        self.children: "Dict[int, int]" = {}
+        self.burial = Burial(setting.places)
+
+    def adopt(self) -> "List[Frame]":
+        """Take over from former relays, and list all attempts with their states."""
+        states = {one: self._adopt(one) for one in attempts.recorded(self.places)}
+        for attempt in self.burial.proceed(self.children):
+            states[attempt] = "dead"
+        return [{"attempt": one, "state": state} for one, state in states.items()]
+
+    def _adopt(self, attempt: int) -> str:
+        if attempts.has_ended(self.places, attempt):
+            return "ended"
+        record = attempts.read_record(self.places, attempt)
+        if record is not None and record.boot_id != self.setting.boot_id:
+            return "dead"
+        if record is not None and attempts.is_running(record, self.setting.boot_id):
+            self.live[attempt] = Live(record.pid, record.cpus, False)
+        else:
+            self.burial.begin(attempt, "its wrapper is gone")
+        return "running"
+
+    def launch(self, values: "List[Any]") -> None:
+        """Queue launches, and start those for which there are processors."""
+        accepted: "List[int]" = []
+        already: "List[int]" = []
+        for value in values:
+            launch = self._check(value)
+            if launch is not None:
+                is_here = self._is_here(launch["attempt"])
+                (already if is_here else accepted).append(launch["attempt"])
+                if not is_here:
+                    self.queue.add(launch)
+        for kind, which in (("accepted", accepted), ("already", already)):
+            if which:
+                self.send({"kind": kind, "attempts": which})
+        self.fill()
+
+    def _check(self, value: Any) -> "Launch | None":
+        try:
+            return launches.check(value)
+        except ValueError as error:
+            attempt = value.get("attempt") if isinstance(value, dict) else None
+            if isinstance(attempt, int) and not isinstance(attempt, bool):
+                self._refuse(attempt, "launch-failed", "the launch %s" % error)
+            else:
+                self.send({"kind": "fault", "message": "a launch %s" % error})
+            return None
+
+    def _is_here(self, attempt: int) -> bool:
+        return attempt in self.queue or attempts.exists(self.places, attempt)
+
+    def fill(self) -> None:
+        """Start what waits, as long as there are processors."""
+        used = sum(live.cpus for live in self.live.values())
+        launch = self.queue.next(used)
+        while launch is not None:
+            used += self._start(launch)
+            launch = self.queue.next(used)
+
+    def _start(self, launch: Launch) -> int:
+        """Claim an attempt, fork its wrapper, and give the processors that it takes."""
+        attempt: int = launch["attempt"]
+        folder = self.places.attempt(attempt)
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            self.send({"kind": "already", "attempts": [attempt]})
+            return 0
+        except OSError as error:
+            self._refuse_for(attempt, error)
+            return 0
+        try:
+            pid = detach.fork(self.setting, launch, run.run)
+        except OSError as error:
+            os.rmdir(folder)
+            self._refuse_for(attempt, error)
+            return 0
+        self.live[attempt] = Live(pid, launch["cpus"], True)
+        self.children[pid] = attempt
+        return int(launch["cpus"])
+
+    def _refuse_for(self, attempt: int, error: OSError) -> None:
+        reason = "disk-full" if error.errno in detach.FULL else "launch-failed"
+        self._refuse(attempt, reason, error.strerror or str(error))
+
+    def _refuse(self, attempt: int, reason: str, why: str) -> None:
+        self.send({"kind": "refused", "attempt": attempt, "reason": reason, "message": why})
+
+    def ended(self, pid: int, status: int) -> None:
+        """Take note that a child of ours has ended."""
+        attempt = self.children.pop(pid, None)
+        if attempt is None:
+            return
+        del self.live[attempt]
+        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+        if code in REFUSALS:
+            self._refuse(attempt, *REFUSALS[code])
+        elif code != detach.EXIT_ENDED and not attempts.has_ended(self.places, attempt):
+            self.burial.begin(attempt, "its wrapper %s" % _how(status), session=pid)
+
+    def check_adopted(self) -> None:
+        """Look whether adopted wrappers have ended, of which no signal tells us."""
+        for attempt, live in list(self.live.items()):
+            if not live.is_child and not self._is_busy(attempt):
+                del self.live[attempt]
+
+    def _is_busy(self, attempt: int) -> bool:
+        record = attempts.read_record(self.places, attempt)
+        is_running = attempts.is_running(record, self.setting.boot_id)
+        if attempts.has_ended(self.places, attempt):
+            return False
+        if not is_running:
+            self.burial.begin(attempt, "its wrapper is gone")
+        return is_running
+
+    def bury(self, children: "Collection[int]") -> None:
+        """Go on ending what dead wrappers left; report the attempts of which nothing lives."""
+        for attempt, why in self.burial.proceed(children).items():
+            self._report_dead(attempt, why)
+
+    def _report_dead(self, attempt: int, why: str) -> None:
+        self.send({"kind": "dead", "attempts": [{"attempt": attempt, "message": why}]})
+
+    def kill(self, which: "List[int]", grace: float) -> None:
+        """End attempts; those that only waited are forgotten."""
+        absent = []
+        for attempt in which:
+            if attempt in self.live:
+                self._kill(attempt, grace)
+            elif self.queue.drop(attempt) or not attempts.exists(self.places, attempt):
+                absent.append(attempt)
+            else:
+                self._tell_end(attempt)
+        self._send_absent(absent)
+
+    def resend(self, which: "List[int]") -> None:
+        """Send end messages again, those of running attempts when there are any."""
+        absent = []
+        for attempt in which:
+            if attempt not in self.live and attempt not in self.queue:
+                if attempts.exists(self.places, attempt):
+                    self._tell_end(attempt)
+                else:
+                    absent.append(attempt)
+        self._send_absent(absent)
+
+    def forget(self, which: "List[int]") -> "List[int]":
+        """Drop waiting attempts, and give those whose folders may be removed."""
+        for attempt in which:
+            self.queue.drop(attempt)
+            if attempt in self.live:
+                why = "attempt %d is still running and cannot be forgotten" % attempt
+                self.send({"kind": "fault", "message": why})
+        return [attempt for attempt in which if attempt not in self.live]
+
+    def _kill(self, attempt: int, grace: float) -> None:
+        live = self.live[attempt]
+        try:
+            with open(self.places.attempt(attempt, b"kill"), "w") as file:
+                file.write("%g\n" % grace)
+        except OSError as error:
+            why = "the grace of attempt %d cannot be noted: %s" % (attempt, error.strerror)
+            self.send({"kind": "fault", "message": why})
+        if live.is_child or self._is_busy(attempt):
+            os.kill(live.pid, signal.SIGTERM)
+
+    def _tell_end(self, attempt: int) -> None:
+        """Send the end message of an attempt without a wrapper, or say that there is none."""
+        name = attempts.end_name(self.places, attempt)
+        if name is None:
+            self.burial.begin(attempt, "its wrapper is gone")
+        else:
+            spool.send_end(self.places, attempt, name)
+            self.again(name)
+
+    def _send_absent(self, which: "List[int]") -> None:
+        if which:
+            self.send({"kind": "absent", "attempts": which})
+
+
+def _how(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return "was ended by %s" % verdict.signal_name(os.WTERMSIG(status))
+    return "crashed, see the file `crash` in its folder"

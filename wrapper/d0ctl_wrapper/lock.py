@@ -1,0 +1,56 @@
+"""The only place that decides which relay serves a BASE."""
+
+import fcntl
+import os
+import signal
+import time
+
+from d0ctl_wrapper import process
+
+PATIENCE = 5.0
+"""How many seconds a former relay has to give way; after half of them it is killed."""
+
+
+class Busy(Exception):
+    """The former relay does not give way."""
+
+
+def take(path: bytes) -> int:
+    """Take the lock, ending the relay that has it; give the descriptor that holds it."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    start = time.monotonic()
+    while not _try(file):
+        waited = time.monotonic() - start
+        if waited > PATIENCE:
+            os.close(file)
+            raise Busy("another relay has the lock and does not end")
+        _end_holder(file, signal.SIGKILL if waited > PATIENCE / 2 else signal.SIGTERM)
+        time.sleep(0.02)
+    _sign(file)
+    return file
+
+
+def _try(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _end_holder(file: int, number: int) -> None:
+    """Signal the relay that signed the lock, unless its pid has passed to another."""
+    try:
+        pid, started = (int(word) for word in os.pread(file, 100, 0).split())
+    except ValueError:
+        return
+    if pid != os.getpid() and process.is_alive(pid, started):
+        process.send(pid, number)
+
+
+def _sign(file: int) -> None:
+    pid = os.getpid()
+    myself = process.look(pid)
+    assert myself is not None
+    os.ftruncate(file, 0)
+    os.pwrite(file, b"%d %d\n" % (pid, myself.started), 0)

@@ -1,0 +1,167 @@
+"""The only place for making and checking messages, one JSON object a line.
+
+Nodes make them; the control host, which trusts none, checks them with `parse`.
+"""
+
+import hashlib
+import hmac
+import re
+from typing import Any, Dict, List
+
+from d0ctl_wrapper import shape
+
+Message = Dict[str, Any]
+
+REASONS = (
+    "platform-failure",
+    "looping",
+    "seg-fault",
+    "signal",
+    "exit-code",
+    "missing-output",
+    "verification",
+    "log-message",
+    "out-of-memory",
+    "disk-full",
+    "wall-time",
+    "missing-input",
+    "no-inputs",
+    "stage-in",
+    "stage-out",
+    "software-missing",
+    "hook",
+    "launch-failed",
+    "lost",
+    "killed",
+)
+"""Why an attempt can fail; a site adds its own as `site:NAME`."""
+
+STDERR_LIMIT = 2000
+"""How many characters of the last binary's stderr an end message holds."""
+
+
+def token(key: bytes, attempt: int) -> str:
+    """What proves that a message of `attempt` comes from the wrapper that we started."""
+    return hmac.new(key, str(attempt).encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def text(messages: "List[Message]") -> str:
+    """Write messages as the text of one file."""
+    return "".join(shape.encode(message) + "\n" for message in messages)
+
+
+def parse(text: str) -> "List[Message]":
+    """Read the text of one file, or raise ValueError with a plain reason.
+
+    Fields that are not in the contract are left out. All messages of a file belong to one
+    attempt and follow one another in their sequence.
+    """
+    if not text.endswith("\n"):
+        raise ValueError("the text does not end with a line end")
+    messages = [_parse_line(place, line) for place, line in enumerate(text[:-1].split("\n"), 1)]
+    for before, after in zip(messages, messages[1:]):
+        if (before["attempt"], before["token"]) != (after["attempt"], after["token"]):
+            raise ValueError("the messages are of several attempts")
+        if before["seq"] + 1 != after["seq"]:
+            raise ValueError("message %d follows message %d" % (after["seq"], before["seq"]))
+    return messages
+
+
+def _parse_line(place: int, line: str) -> Message:
+    try:
+        value = shape.decode(line)
+        kind = shape.record({"kind": _kind})(value)["kind"]
+        message: Message = _CHECKS[kind](value)
+        if kind == "end":
+            _check_outcome(message)
+    except ValueError as error:
+        raise ValueError("line %d %s" % (place, error))
+    return message
+
+
+def _check_outcome(end: Message) -> None:
+    reason = end["reason"]
+    expected = {"successful": reason is None, "killed": reason == "killed"}
+    if not expected.get(end["outcome"], reason not in (None, "killed")):
+        raise ValueError("has outcome `%s` with reason `%s`" % (end["outcome"], reason))
+
+
+def _token(value: Any) -> str:
+    if not _TOKEN.match(shape.string(value)):
+        raise ValueError("is not a token")
+    return str(value)
+
+
+def _reason(value: Any) -> str:
+    if shape.string(value) not in REASONS and not _SITE_REASON.match(value):
+        raise ValueError("is not a known reason")
+    return str(value)
+
+
+def _checksum(value: Any) -> str:
+    if not _CHECKSUM.match(shape.string(value)):
+        raise ValueError("is not a checksum")
+    return str(value)
+
+
+def _stderr(value: Any) -> str:
+    if len(shape.string(value)) > STDERR_LIMIT:
+        raise ValueError("is longer than %d characters" % STDERR_LIMIT)
+    return str(value)
+
+
+_TOKEN = re.compile(r"[0-9a-f]{64}\Z")
+_CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
+_SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
+
+_kind = shape.one_of("start", "binary", "end")
+
+_COMMON = {
+    "attempt": shape.positive,
+    "token": _token,
+    "seq": shape.positive,
+    "time": shape.number,
+    "kind": _kind,
+}
+
+_BINARY = {
+    "binary": shape.positive,
+    "started": shape.number,
+    "ended": shape.number,
+    "exit_code": shape.maybe(shape.whole),
+    "signal": shape.maybe(shape.positive),
+    "cpu": shape.number,
+    "rss": shape.whole,
+}
+
+_OUTPUT = {
+    "name": shape.relative,
+    "path": shape.absolute,
+    "size": shape.whole,
+    "checksum": _checksum,
+}
+
+_START = {"pid": shape.positive, "boot_id": shape.string, "utc_offset": shape.integer}
+
+_END = {
+    "outcome": shape.one_of("successful", "failed", "killed"),
+    "started": shape.number,
+    "ended": shape.number,
+    "utc_offset": shape.integer,
+    "binary": shape.maybe(shape.positive),
+    "reason": shape.maybe(_reason),
+    "detail": shape.string,
+    "exit_code": shape.maybe(shape.whole),
+    "signal": shape.maybe(shape.positive),
+    "cpu": shape.number,
+    "rss": shape.whole,
+    "stderr": _stderr,
+    "binaries": shape.many(shape.record(_BINARY)),
+    "outputs": shape.many(shape.record(_OUTPUT)),
+    "missing": shape.many(shape.string),
+}
+
+_CHECKS = {
+    kind: shape.record({**_COMMON, **fields})
+    for kind, fields in (("start", _START), ("binary", _BINARY), ("end", _END))
+}

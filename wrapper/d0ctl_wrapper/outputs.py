@@ -1,0 +1,82 @@
+"""The only place that looks for the outputs of a binary and keeps them."""
+
+import hashlib
+import os
+import stat
+from typing import Any, Dict, List
+
+from d0ctl_wrapper.paths import Places, is_below, to_path, to_text
+from d0ctl_wrapper.verdict import Failed, one_line
+
+CHUNK = 1024 * 1024
+
+
+def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
+    """Give the true path and the size of an output; raise Failed if none of ours is there."""
+    path = os.path.join(work, to_path(name))
+    shown = "output `%s`" % one_line(name)
+    if name in inputs and os.path.islink(path):
+        raise Failed("missing-output", "%s is still the input of that name" % shown)
+    try:
+        status = os.stat(path)
+    except OSError:
+        raise Failed("missing-output", "%s is not there" % shown)
+    true = os.path.realpath(path)
+    if not is_below(true, work):
+        raise Failed("missing-output", "%s leads out of the working directory" % shown)
+    if not stat.S_ISREG(status.st_mode):
+        raise Failed("missing-output", "%s is not a file" % shown)
+    return true, status.st_size
+
+
+def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> None:
+    """Raise Failed unless all declared outputs are there, and large enough."""
+    for output in wanted:
+        size = find(work, output["name"], inputs)[1]
+        least = output["min_size"]
+        if least is not None and size < least:
+            detail = "output `%s` has %d bytes, less than %d"
+            raise Failed("missing-output", detail % (one_line(output["name"]), size, least))
+
+
+def keep(
+    places: Places, attempt: int, work: bytes, names: "List[str]", inputs: "set[str]"
+) -> "List[Dict[str, Any]]":
+    """Move outputs into the cache, safe on its disk, and describe them."""
+    found = [(name, find(work, name, inputs)[0]) for name in names]
+    if len({true for _, true in found}) < len(found):
+        raise Failed("missing-output", "several outputs are one and the same file")
+    return [_keep(places.kept(attempt), name, true) for name, true in found]
+
+
+def _keep(cache: bytes, name: str, true: bytes) -> "Dict[str, Any]":
+    target = os.path.join(cache, to_path(name))
+    os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+    size, checksum = digest(true)
+    os.rename(true, target)
+    sync(os.path.dirname(target))
+    return {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
+
+
+def digest(path: bytes) -> "tuple[int, str]":
+    """Give size and checksum of a file, and see that its bytes are on the disk."""
+    sha256 = hashlib.sha256()
+    size = 0
+    with open(path, "rb", buffering=0) as file:
+        while True:
+            chunk = file.read(CHUNK)
+            if not chunk:
+                break
+            size += len(chunk)
+            sha256.update(chunk)
+        os.fsync(file.fileno())
+    return size, "sha256:" + sha256.hexdigest()
+
+
+def sync(folder: bytes) -> None:
+    """See that the names in a folder are on the disk."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

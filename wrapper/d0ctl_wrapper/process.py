@@ -1,0 +1,100 @@
+"""The only place that looks at processes: who lives, who descends from whom, who is marked."""
+
+import os
+import signal
+from typing import Callable, Dict, NamedTuple
+
+try:
+    import ctypes
+
+    _prctl: "Callable[..., int] | None" = ctypes.CDLL(None).prctl
+except (ImportError, OSError, AttributeError):
+    _prctl = None
+
+SET_DEATH_SIGNAL = 1
+SET_CHILD_SUBREAPER = 36
+
+
+class Process(NamedTuple):
+    """What /proc says about one process."""
+
+    parent: int
+    session: int
+    started: int
+    is_zombie: bool
+
+
+def become_reaper() -> bool:
+    """Make orphans among our descendants our children; false where the system can't."""
+    return _prctl is not None and _prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def die_with_parent() -> None:
+    """Have this process killed as soon as the one that forked it ends."""
+    if _prctl is not None:
+        _prctl(SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+
+
+def boot_id() -> str:
+    """Name this boot of the machine."""
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        return file.read().strip()
+
+
+def look(pid: int) -> "Process | None":
+    """Look at one process; None when there is none."""
+    try:
+        with open("/proc/%d/stat" % pid, "rb", buffering=0) as file:
+            text = file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = text[text.rindex(b")") + 2 :].split()
+    return Process(int(fields[1]), int(fields[3]), int(fields[19]), fields[0] in (b"Z", b"X"))
+
+
+def is_alive(pid: int, started: int) -> bool:
+    """Tell whether the process that started at this clock tick still runs."""
+    process = look(pid)
+    return process is not None and process.started == started and not process.is_zombie
+
+
+def table() -> "Dict[int, Process]":
+    """Look at all processes but the zombies."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    found = ((pid, look(pid)) for pid in pids)
+    return {pid: process for pid, process in found if process and not process.is_zombie}
+
+
+def descendants(processes: "Dict[int, Process]", ancestor: int) -> "set[int]":
+    """Pick out all processes below `ancestor`."""
+    children: "Dict[int, list[int]]" = {}
+    for pid, process in processes.items():
+        children.setdefault(process.parent, []).append(pid)
+    found: "set[int]" = set()
+    rest = [ancestor]
+    while rest:
+        below = children.pop(rest.pop(), [])
+        found.update(below)
+        rest.extend(below)
+    return found
+
+
+def marks(pid: int) -> "tuple[bytes, bytes] | None":
+    """Read the base and the attempt that a process was started for, in its environment."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb", buffering=0) as file:
+            environment = file.read()
+    except OSError:
+        return None
+    values = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0"))
+    if b"D0CTL_ATTEMPT" not in values or b"D0CTL_BASE" not in values:
+        return None
+    return values[b"D0CTL_BASE"], values[b"D0CTL_ATTEMPT"]
+
+
+def send(pid: int, number: int) -> None:
+    """Signal a process that may be gone already, or that has become another user's."""
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass

@@ -1,0 +1,73 @@
+"""The relay: it greets the control host, takes over the BASE, and serves until the end."""
+
+import os
+import select
+import signal
+import sys
+import time
+from typing import Any, Dict, List
+
+from d0ctl_wrapper import facts, lock, requests
+from d0ctl_wrapper.duty import Duty
+from d0ctl_wrapper.frames import Stream
+from d0ctl_wrapper.loop import LONGEST, Loop
+from d0ctl_wrapper.paths import Places, to_path
+from d0ctl_wrapper.service import Look
+
+Frame = Dict[str, Any]
+
+HELLO_PATIENCE = 120.0
+"""How many seconds the control host has for its hello."""
+
+
+def main() -> int:
+    """Serve one connection, and give the exit code."""
+    umask = os.umask(0o077)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stream = Stream(0, 1)
+    first, *rest = _first_lines(stream)
+    try:
+        hello = requests.hello(first)
+    except ValueError as error:
+        sys.stderr.write("d0ctl relay: the hello %s\n" % error)
+        return 2
+    stream.send_line("d0ctl " + hello["nonce"])
+    try:
+        _serve(stream, hello, umask, rest)
+    except (OSError, lock.Busy) as error:
+        stream.send({"kind": "fault", "message": "the relay cannot go on: %s" % error})
+        stream.drain(5.0)
+        return 1
+    return 0
+
+
+def _first_lines(stream: Stream) -> "List[bytes]":
+    """Wait for the hello; give it and what came with it, or one empty line."""
+    poller = select.poll()
+    poller.register(stream.source, select.POLLIN)
+    until = time.monotonic() + HELLO_PATIENCE
+    while not stream.is_closed and time.monotonic() < until:
+        poller.poll(1000)
+        lines = stream.receive()
+        if lines:
+            return lines
+    return [b""]
+
+
+def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> None:
+    base = os.path.join(to_path(os.path.expanduser("~")), to_path(hello["base"]))
+    spool = hello["spool"]
+    places = Places(base, None if spool is None else to_path(spool))
+    loop = Loop(stream, hello["silence"])
+    if hello["visit"]:
+        _greet(stream, places, [])
+        loop.serve(lines, Look(places, stream).obey, lambda: LONGEST)
+    else:
+        duty = Duty(loop, places, hello["cpus"], umask)
+        _greet(stream, places, duty.keeper.adopt())
+        loop.serve(lines, duty.service.obey, duty.work)
+
+
+def _greet(stream: Stream, places: Places, attempts: "List[Frame]") -> None:
+    found = facts.gather(places.base)
+    stream.send({"kind": "hello", "facts": found, "attempts": attempts})

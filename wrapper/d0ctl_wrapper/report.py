@@ -1,0 +1,114 @@
+"""The only place where a wrapper makes its messages and keeps the time."""
+
+import os
+import time
+from typing import Any, Dict, List
+
+from d0ctl_wrapper import message, spool, verdict
+from d0ctl_wrapper.launches import Launch
+from d0ctl_wrapper.paths import Places
+
+
+class Report:
+    """What one attempt has to say, in its order."""
+
+    def __init__(self, places: Places, launch: Launch) -> None:
+        self.places = places
+        self.attempt: int = launch["attempt"]
+        self.token: str = launch["token"]
+        self.clock_offset = time.time() - time.monotonic()
+        self.started = self.now()
+        self.utc_offset = time.localtime(self.started).tm_gmtoff
+        self.binary: "int | None" = None
+        self.binary_started = self.started
+        self.records: "List[Dict[str, Any]]" = []
+        self.sequence = 0
+        self.unsent: "List[message.Message]" = []
+
+    def now(self) -> float:
+        """Give the node's clock as it stood at the start, carried on by the monotonic one."""
+        return round(self.clock_offset + time.monotonic(), 3)
+
+    def start(self, boot_id: str) -> None:
+        """Send the start message."""
+        fields = {"pid": os.getpid(), "boot_id": boot_id, "utc_offset": self.utc_offset}
+        self._say("start", fields)
+        self.send()
+
+    def begin(self, number: int) -> None:
+        """Take note that a binary begins, and send what is to say of the one before."""
+        self.send()
+        self.binary, self.binary_started = number, self.now()
+
+    def is_open(self) -> bool:
+        """Tell whether a binary has begun and its end is not noted."""
+        return self.binary is not None and len(self.records) < self.binary
+
+    def note(self, code: "int | None", number: "int | None", cpu: float, rss: int) -> None:
+        """Record how the binary under way has ended."""
+        record = {
+            "binary": self.binary,
+            "started": self.binary_started,
+            "ended": self.now(),
+            "exit_code": code,
+            "signal": number,
+            "cpu": round(cpu, 3),
+            "rss": rss,
+        }
+        self.records.append(record)
+        self._say("binary", record)
+
+    def send(self) -> None:
+        """Send what there is; if the disk is full, the end message says it again."""
+        if self.unsent:
+            name, text = self._take()
+            try:
+                spool.write(self.places, name, text)
+            except OSError:
+                pass
+
+    def finish(self, result: "Dict[str, Any]") -> None:
+        """Send the end message, however long that takes."""
+        last = self.records[-1] if self.records and not self.is_open() else {}
+        end = {
+            "started": self.started,
+            "ended": self.now(),
+            "utc_offset": self.utc_offset,
+            "binary": self.binary,
+            "reason": None,
+            "detail": "",
+            "exit_code": last.get("exit_code"),
+            "signal": last.get("signal"),
+            "cpu": round(sum(record["cpu"] for record in self.records), 3),
+            "rss": max((record["rss"] for record in self.records), default=0),
+            "stderr": "" if result["outcome"] == "successful" else self._stderr(),
+            "binaries": self.records,
+            "outputs": [],
+            "missing": [],
+        }
+        self._say("end", {**end, **result})
+        name, text = self._take()
+        spool.write_end(self.places, self.attempt, name, text)
+
+    def _stderr(self) -> str:
+        if self.binary is None:
+            return ""
+        return verdict.tail(self.places.attempt(self.attempt, b"%d.err" % self.binary))
+
+    def _say(self, kind: str, fields: "Dict[str, Any]") -> None:
+        self.sequence += 1
+        common = {
+            "attempt": self.attempt,
+            "token": self.token,
+            "seq": self.sequence,
+            "time": self.now(),
+            "kind": kind,
+        }
+        self.unsent.append({**common, **fields})
+
+    def _take(self) -> "tuple[bytes, bytes]":
+        """Give name and text of a file with all that is not sent yet."""
+        name = b"%d.%d" % (self.attempt, self.unsent[0]["seq"])
+        text = message.text(self.unsent).encode("ascii")
+        self.unsent = []
+        return name, text

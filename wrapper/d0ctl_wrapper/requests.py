@@ -1,0 +1,90 @@
+"""The only place that says which frames a relay understands, and what is in them."""
+
+import re
+from typing import Any, Dict
+
+from d0ctl_wrapper import shape
+
+Frame = Dict[str, Any]
+
+OF_VISITORS = ("read", "stat", "ping")
+"""What one may ask who is only looking."""
+
+_HELLO_DEFAULTS = {"spool": None, "visit": False, "silence": 120}
+
+
+_NONCE = re.compile(r"[A-Za-z0-9._-]{1,200}\Z")
+
+
+def _identifier(value: Any) -> Any:
+    if isinstance(value, str):
+        return shape.string(value)
+    return shape.maybe(shape.integer)(value)
+
+
+def _nonce(value: Any) -> str:
+    if not _NONCE.match(shape.filled(value)):
+        raise ValueError("is not made of letters and digits")
+    return str(value)
+
+
+_HELLO = shape.record(
+    {
+        "kind": shape.one_of("hello"),
+        "nonce": _nonce,
+        "base": shape.filled,
+        "cpus": shape.positive,
+        "spool": shape.maybe(shape.absolute),
+        "visit": shape.boolean,
+        "silence": shape.number,
+    }
+)
+
+_ATTEMPTS = shape.many(shape.positive)
+
+_CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
+    "launch": {"attempts": shape.many(lambda value: value)},
+    "ack": {"names": shape.many(shape.string)},
+    "kill": {"attempts": _ATTEMPTS, "grace": shape.number},
+    "resend": {"attempts": _ATTEMPTS},
+    "forget": {"attempts": _ATTEMPTS, "paths": shape.many(shape.filled)},
+    "take": {
+        "id": _identifier,
+        "aside": shape.filled,
+        "path": shape.filled,
+        "size": shape.maybe(shape.whole),
+        "checksum": shape.maybe(shape.string),
+    },
+    "hash": {"id": _identifier, "path": shape.filled},
+    "read": {
+        "id": _identifier,
+        "path": shape.filled,
+        "offset": shape.integer,
+        "length": shape.whole,
+    },
+    "stat": {"id": _identifier},
+    "ping": {"id": _identifier},
+}
+
+_FRAMES = {kind: shape.record(fields) for kind, fields in _CHECKS.items()}
+
+
+def hello(line: bytes) -> Frame:
+    """Read the first frame, or raise ValueError."""
+    value = shape.decode(line)
+    if isinstance(value, dict):
+        value = {**_HELLO_DEFAULTS, **value}
+    frame: Frame = _HELLO(value)
+    return frame
+
+
+def read(line: bytes) -> "tuple[str, Frame]":
+    """Read a later frame, or raise ValueError; a frame of an unknown kind comes out empty."""
+    value = shape.decode(line)
+    kind = shape.record({"kind": shape.string})(value)["kind"]
+    if kind not in _FRAMES:
+        return kind, {}
+    try:
+        return kind, _FRAMES[kind](value)
+    except ValueError as error:
+        raise ValueError("of kind `%s` %s" % (kind, error))

@@ -1,0 +1,90 @@
+"""The only place that carries out the frames of a control host."""
+
+import time
+from typing import Any, Callable, Dict
+
+from d0ctl_wrapper import facts, files, requests
+from d0ctl_wrapper.frames import Stream
+from d0ctl_wrapper.helpers import Helpers
+from d0ctl_wrapper.keeper import Keeper
+from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.post import Post
+
+Frame = Dict[str, Any]
+
+
+class Look:
+    """What anybody may ask: it changes nothing."""
+
+    def __init__(self, places: Places, stream: Stream) -> None:
+        self.places = places
+        self.send = stream.send
+        self.verbs: "Dict[str, Callable[[Frame], None]]" = {
+            "read": self._read,
+            "stat": self._stat,
+            "ping": self._ping,
+        }
+
+    def obey(self, line: bytes) -> None:
+        """Do what one frame asks for; what can't be understood is answered by a fault."""
+        try:
+            kind, frame = requests.read(line)
+        except ValueError as error:
+            self.fault("a frame %s" % error)
+            return
+        if kind in self.verbs:
+            self.verbs[kind](frame)
+        elif frame:
+            self.fault("a visitor cannot ask for `%s`" % kind)
+
+    def fault(self, why: str) -> None:
+        """Say that something cannot be done."""
+        self.send({"kind": "fault", "message": why})
+
+    def _read(self, frame: Frame) -> None:
+        self.send(files.read(self.places, frame))
+
+    def _stat(self, frame: Frame) -> None:
+        found = facts.gather(self.places.base)
+        self.send({"kind": "facts", "id": frame["id"], "facts": found})
+
+    def _ping(self, frame: Frame) -> None:
+        answer = {"kind": "pong", "id": frame["id"]}
+        self.send({**answer, "time": time.time(), "load": facts.load()})
+
+
+class Service(Look):
+    """What the control host that holds the lock may ask."""
+
+    def __init__(
+        self, places: Places, stream: Stream, keeper: Keeper, post: Post, helpers: Helpers
+    ) -> None:
+        super().__init__(places, stream)
+        self.keeper = keeper
+        self.post = post
+        self.helpers = helpers
+        self.verbs.update(
+            {
+                "launch": lambda frame: keeper.launch(frame["attempts"]),
+                "kill": lambda frame: keeper.kill(frame["attempts"], frame["grace"]),
+                "resend": lambda frame: keeper.resend(frame["attempts"]),
+                "ack": lambda frame: post.acknowledge(frame["names"]),
+                "forget": self._forget,
+                "take": self._take,
+                "hash": self._hash,
+            }
+        )
+
+    def _forget(self, frame: Frame) -> None:
+        which = self.keeper.forget(frame["attempts"])
+        frame = {**frame, "attempts": which}
+        failed = {"kind": "fault", "message": "the helper that was to remove files died"}
+        self.helpers.submit(lambda: files.forget(self.places, frame), failed)
+
+    def _take(self, frame: Frame) -> None:
+        failed = files.not_taken(frame, "the helper that was to take it died")
+        self.helpers.submit(lambda: [files.take(self.places, frame)], failed)
+
+    def _hash(self, frame: Frame) -> None:
+        failed = files.not_hashed(frame, "the helper that was to read it died")
+        self.helpers.submit(lambda: [files.hashed(self.places, frame)], failed)

@@ -1,0 +1,173 @@
+"""The only place that checks what came as JSON: each check gives the value back, or says why not.
+
+A check raises ValueError with the end of a sentence, such as "is not a whole number".
+"""
+
+import json
+import math
+from typing import Any, Callable, Dict, List, Mapping
+
+Check = Callable[[Any], Any]
+
+LARGEST = 2**63 - 1
+"""The largest whole number that a database column takes."""
+
+
+def decode(text: "str | bytes") -> Any:
+    """Read one JSON text, without the NaN and Infinity that Python adds to JSON."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("is nested too deeply")
+    except ValueError as error:
+        raise ValueError("is not JSON: %s" % error)
+
+
+def encode(value: Any) -> str:
+    """Write a value as one line of ASCII JSON."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def whole(value: Any) -> int:
+    """Accept 0, 1, 2 and so on."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
+        raise ValueError("is not a whole number")
+    return value
+
+
+def positive(value: Any) -> int:
+    """Accept 1, 2, 3 and so on."""
+    if whole(value) == 0:
+        raise ValueError("is not above zero")
+    return int(value)
+
+
+def integer(value: Any) -> int:
+    """Accept a whole number of either sign."""
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST:
+        raise ValueError("is not an integer")
+    return value
+
+
+def number(value: Any) -> float:
+    """Accept a finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("is not a number")
+    if abs(value) > LARGEST or not math.isfinite(value):
+        raise ValueError("is not a finite number")
+    return value
+
+
+def boolean(value: Any) -> bool:
+    """Accept true and false."""
+    if not isinstance(value, bool):
+        raise ValueError("is neither true nor false")
+    return value
+
+
+def string(value: Any) -> str:
+    """Accept text that a file name, an argument or a database can hold."""
+    if not isinstance(value, str):
+        raise ValueError("is not text")
+    if "\0" in value:
+        raise ValueError("has a null character")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("is not valid Unicode")
+    return value
+
+
+def filled(value: Any) -> str:
+    """Accept text that is not empty."""
+    if not string(value):
+        raise ValueError("is empty")
+    return str(value)
+
+
+def base_name(value: Any) -> str:
+    """Accept the name of a file without any folder."""
+    if filled(value) in (".", "..") or "/" in value:
+        raise ValueError("is not the name of a file")
+    return str(value)
+
+
+def relative(value: Any) -> str:
+    """Accept the path of a file below a folder."""
+    parts = filled(value).split("/")
+    if value.startswith("/") or ".." in parts or parts[-1] in ("", "."):
+        raise ValueError("is not a relative path of a file")
+    return str(value)
+
+
+def absolute(value: Any) -> str:
+    """Accept a path that starts at the root."""
+    if not filled(value).startswith("/"):
+        raise ValueError("is not an absolute path")
+    return str(value)
+
+
+def one_of(*choices: Any) -> Check:
+    """Make a check that accepts these values only."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError("is none of %s" % ", ".join(choices))
+        return value
+
+    return check
+
+
+def maybe(check: Check) -> Check:
+    """Make a check that accepts null as well."""
+    return lambda value: None if value is None else check(value)
+
+
+def many(check: Check) -> Check:
+    """Make a check of a list, each item of which passes `check`."""
+
+    def check_all(value: Any) -> "List[Any]":
+        if not isinstance(value, list):
+            raise ValueError("is not a list")
+        return [_within("item %d" % place, check, item) for place, item in enumerate(value, 1)]
+
+    return check_all
+
+
+def mapping(value: Any) -> "Dict[str, str]":
+    """Accept an object whose values are text, and whose names may stand before a `=`."""
+    if not isinstance(value, dict):
+        raise ValueError("is not an object")
+    for name, text in value.items():
+        if not filled(name) or "=" in name:
+            raise ValueError("has a name with `=`")
+        _within("`%s`" % name, string, text)
+    return value
+
+
+def record(fields: "Mapping[str, Check]") -> Check:
+    """Make a check of an object: all these fields have to be there, others are left out."""
+
+    def check(value: Any) -> "Dict[str, Any]":
+        if not isinstance(value, dict):
+            raise ValueError("is not an object")
+        return {name: _field(value, name, fields[name]) for name in fields}
+
+    return check
+
+
+def _field(value: "Dict[str, Any]", name: str, check: Check) -> Any:
+    if name not in value:
+        raise ValueError("has no `%s`" % name)
+    return _within("`%s`" % name, check, value[name])
+
+
+def _within(place: str, check: Check, value: Any) -> Any:
+    try:
+        return check(value)
+    except ValueError as error:
+        raise ValueError("%s %s" % (place, error))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError("%s is not a number" % name)

@@ -1,0 +1,47 @@
+"""The only place that makes the working directory of an attempt, and brings its inputs there."""
+
+import os
+import stat
+from typing import Any, Dict
+
+from d0ctl_wrapper.detach import FULL
+from d0ctl_wrapper.launches import Launch
+from d0ctl_wrapper.paths import Places, to_path
+from d0ctl_wrapper.verdict import Failed, one_line
+
+
+def prepare(places: Places, launch: Launch) -> bytes:
+    """Make the working directory and link all inputs into it; raise Failed if one is not there."""
+    work = places.attempt(launch["attempt"], b"work")
+    faults = [(entry["path"], fault) for entry in launch["inputs"] for fault in _faults(entry)]
+    if faults:
+        missing = tuple(path for path, _ in faults)
+        rest = " (and %d more)" % (len(faults) - 1) if len(faults) > 1 else ""
+        raise Failed("missing-input", faults[0][1] + rest, missing)
+    try:
+        os.mkdir(work, 0o700)
+        for entry in launch["inputs"]:
+            os.symlink(to_path(entry["path"]), work + b"/" + to_path(entry["name"]))
+    except OSError as error:
+        reason = "disk-full" if error.errno in FULL else "launch-failed"
+        raise Failed(reason, "the working directory cannot be made: %s" % error.strerror)
+    return work
+
+
+def write(path: bytes, text: str) -> None:
+    """Write a small file for the binaries."""
+    with open(path, "wb", buffering=0) as file:
+        file.write(to_path(text))
+
+
+def _faults(entry: "Dict[str, Any]") -> "list[str]":
+    """Say why an input is not as it was promised, in a list of at most one."""
+    shown = "input `%s`" % one_line(entry["path"])
+    try:
+        status = os.stat(to_path(entry["path"]))
+    except OSError as error:
+        return ["%s is not there: %s" % (shown, error.strerror)]
+    size = entry["size"]
+    if size is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
+        return ["%s has %d bytes, not %d" % (shown, status.st_size, size)]
+    return []
