@@ -4,11 +4,12 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from d0ctl.construct import disk
 from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
-from d0ctl.construct.inputs import Given, Origin, World, judge_bases
+from d0ctl.construct.inputs import Given, Origin, World, judge_bases, written_words
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.loops import MOST_VALUES
@@ -23,6 +24,7 @@ from d0ctl.construct.recipe import (
     PackageRecipe,
     StageRecipe,
 )
+from d0ctl.construct.script import Around, as_word
 from d0ctl.construct.spec import Acquire
 from d0ctl.construct.template import Env
 from d0ctl.construct.values import Fields
@@ -40,6 +42,36 @@ class Stretch:
     stage_number: int
     first_line: int
     first_package: int
+
+
+@dataclass(slots=True)
+class Plan:
+    """What there is to check about a package recipe, found out once.
+
+    `look` tells that loop values can make it wrong in more than its files' names. A package
+    with one input that a package makes needs no look: its outputs have other names.
+    """
+
+    package: PackageRecipe
+    named: list[tuple[BinaryRecipe, InputRecipe]]
+    outputs: list[OutputRecipe]
+    varying: list[Fields]
+    guarded: bool
+    look: bool
+    takes_stages: bool
+
+    @classmethod
+    def of(cls, package: PackageRecipe) -> "Plan":
+        """Find out what there is to check."""
+        inputs = [(binary, one) for binary in package.binaries for one in binary.inputs]
+        outputs = _outputs_of(package)
+        every = [package.fields, *(binary.fields for binary in package.binaries)]
+        every += [one.fields for _, one in inputs] + [one.fields for one in outputs]
+        varying = [fields for fields in every if fields.varying]
+        guarded = any(b.run is not None and b.run.guarded for b in package.binaries)
+        named = [pair for pair in inputs if pair[1].file is not None]
+        look = bool(varying) or guarded or len(inputs) > 1 or len(inputs) > len(named)
+        return cls(package, named, outputs, varying, guarded, look, package.takes_stages)
 
 
 class Check:
@@ -138,21 +170,23 @@ class Check:
         line, number = stretch.line, stretch.first_package
         varying = bool(line.fields.varying)
         span = self._ranges[stretch.stage.name]
-        plans = [(p, _named(p), not p.takes_stages and _needs_look(p)) for p in line.packages]
+        plans = [Plan.of(package) for package in line.packages]
         for at, env in enumerate(line.loop):
             if varying:
                 line.fields.check(env, self._faults)
-            for package, named, look in plans:
-                for binary, recipe in named:
-                    origin = self._origin(package, binary, recipe, env, number, span)
+            for plan in plans:
+                look = plan.look
+                for binary, recipe in plan.named:
+                    origin = self._origin(plan, binary, recipe, env, number, span)
                     recipe.origins.append(origin)
-                if look:
-                    self._look(package, env, at)
+                    look = look or origin != Origin.MADE
+                if look and not plan.takes_stages:
+                    self._look(plan, env, at)
                 number += 1
 
     def _origin(
         self,
-        package: PackageRecipe,
+        plan: "Plan",
         binary: BinaryRecipe,
         recipe: InputRecipe,
         env: Env,
@@ -177,8 +211,8 @@ class Check:
         maker = self._makers[made]
         if maker != number:
             self._edges.add(maker, number)
-            return Origin.MADE
-        for earlier in package.binaries:
+            return Origin.FAR if "/" in name else Origin.MADE
+        for earlier in plan.package.binaries:
             if earlier is binary:
                 break
             if any(self._output(output, env) == name for output in earlier.outputs):
@@ -238,30 +272,36 @@ class Check:
             self._faults.alike(recipe.place, "absent", message)
         return Origin.WRONG
 
-    def _look(self, package: PackageRecipe, env: Env, at: int) -> list[Given]:
-        """Judge what the loop values make of one package."""
-        package.fields.check(env, self._faults)
-        every: list[Given] = []
-        for binary in package.binaries:
-            binary.fields.check(env, self._faults)
-            for fields in _file_fields(binary):
-                fields.check(env, self._faults)
-            for recipe in binary.inputs:
-                every.extend(self._given(recipe, env, at))
-            if binary.run is not None and binary.run.guarded:
-                around = self.world.around(binary, package, env, at)
-                binary.run.check(env, around, self._faults)
-        outputs = [self._output(output, env) for output in _outputs_of(package)]
+    def _look(self, plan: "Plan", env: Env, at: int) -> list[list[Given]]:
+        """Judge what the loop values make of one package; return its inputs."""
+        for fields in plan.varying:
+            fields.check(env, self._faults)
+        given = [
+            [one for recipe in binary.inputs for one in self._given(recipe, env, at)]
+            for binary in plan.package.binaries
+        ]
+        outputs = [self._output(output, env) for output in plan.outputs]
         try:
-            judge_bases(every, [name for name in outputs if name is not None])
+            judge_bases(given, [name for name in outputs if name is not None])
         except WrongError as error:
-            self._alike(package.place, "bases", str(error))
-        return every
+            self._alike(plan.package.place, "bases", str(error))
+        if plan.guarded:
+            self._quotes(plan.package, given, env)
+        return given
+
+    def _quotes(self, package: PackageRecipe, given: list[list[Given]], env: Env) -> None:
+        """Judge the values that stand inside quotes."""
+        written = written_words(given)
+        for binary, files in zip(package.binaries, given, strict=True):
+            if binary.run is not None and binary.run.guarded:
+                inputs = [as_word(one.lies) for one in files]
+                outputs = [as_word(output.file.render(env)) for output in binary.outputs]
+                binary.run.check(env, Around(inputs, outputs, written), self._faults)
 
     def _given(self, recipe: InputRecipe, env: Env, at: int) -> list[Given]:
         """Return the files of an entry that globs, takes or names; to match none is a fault."""
         try:
-            found = list(self.world.given(recipe, env, at))
+            found = self.world.given(recipe, env, at)
         except WrongError as error:
             self._alike(recipe.place, "input", str(error))
             return []
@@ -299,12 +339,13 @@ class Check:
     def _stage_inputs(self, stretch: Stretch) -> None:
         """Judge the packages that take the outputs of a stage, and note their makers."""
         number = stretch.first_package
+        plans = [Plan.of(package) for package in stretch.line.packages]
         for at, env in enumerate(stretch.line.loop):
-            for package in stretch.line.packages:
-                if package.takes_stages:
-                    for given in self._look(package, env, at):
-                        if given.written is None:
-                            self._edges.add(self._makers[self._names[given.file]], number)
+            for plan in plans:
+                if plan.takes_stages:
+                    for one in chain.from_iterable(self._look(plan, env, at)):
+                        if one.written is None:
+                            self._edges.add(self._makers[self._names[one.file]], number)
                             self._inputs += 1
                 if self._inputs > MOST_INPUTS:
                     told = f"more than {MOST_INPUTS:,} inputs come by `from`"
@@ -346,29 +387,9 @@ def _outputs_of(package: PackageRecipe) -> list[OutputRecipe]:
     return [output for binary in package.binaries for output in binary.outputs]
 
 
-def _file_fields(binary: BinaryRecipe) -> list[Fields]:
-    return [i.fields for i in binary.inputs] + [o.fields for o in binary.outputs]
-
-
-def _named(package: PackageRecipe) -> list[tuple[BinaryRecipe, InputRecipe]]:
-    pairs = [(binary, recipe) for binary in package.binaries for recipe in binary.inputs]
-    return [(binary, recipe) for binary, recipe in pairs if recipe.file is not None]
-
-
 def _stage_recipes(line: LineRecipe) -> Iterator[tuple[BinaryRecipe, InputRecipe]]:
     for package in line.packages:
         for binary in package.binaries:
             for recipe in binary.inputs:
                 if recipe.stage is not None:
                     yield binary, recipe
-
-
-def _needs_look(package: PackageRecipe) -> bool:
-    """Tell whether loop values can make a package wrong in more than its files' names."""
-    inputs = [recipe for binary in package.binaries for recipe in binary.inputs]
-    records: list[Any] = [package, *package.binaries, *inputs, *_outputs_of(package)]
-    if any(record.fields.varying for record in records) or len(inputs) > 1:
-        return True
-    if any(binary.run is not None and binary.run.guarded for binary in package.binaries):
-        return True
-    return bool(inputs) and (inputs[0].glob is not None or bool(_outputs_of(package)))

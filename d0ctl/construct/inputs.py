@@ -1,17 +1,18 @@
 """The only place that tells which files the inputs of a package are."""
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import NamedTuple
 
 from d0ctl.construct import disk
 from d0ctl.construct.faults import shown
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.names import base_name, input_name
-from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, PackageRecipe
-from d0ctl.construct.script import Around, as_word
+from d0ctl.construct.recipe import InputRecipe
+from d0ctl.construct.script import as_word
 from d0ctl.construct.template import Env
 
 
@@ -19,28 +20,26 @@ class Origin(enum.IntEnum):
     """Where a named input comes from, as one byte."""
 
     MADE = 0
-    """A package of this job, or of another, makes it."""
-    OWN = 1
+    """A package of this job makes it, under its base name."""
+    FAR = 1
+    """A package of this job makes it in a directory, or one of another job does."""
+    OWN = 2
     """An earlier binary of the same package makes it."""
-    FETCHED = 2
+    FETCHED = 3
     """No package makes it; it is brought to the node."""
-    PRESENT = 3
+    PRESENT = 4
     """No package makes it; it lies on the node."""
-    WRONG = 4
+    WRONG = 5
     """There is a fault about it."""
 
 
 class Given(NamedTuple):
-    """One input file: its name in the spec, how the job file writes it, where it comes from."""
+    """One input file: its name in the spec, where it lies for the binary, how it is written."""
 
     file: str
+    lies: str
     written: str | None
-    origin: Origin
-
-    @property
-    def base(self) -> str:
-        """The name it has in the attempt's directory."""
-        return self.file if self.origin is Origin.OWN else base_name(self.file)
+    origin: int
 
 
 @dataclass(slots=True)
@@ -70,49 +69,50 @@ class World:
         pattern = recipe.match.render(env)
         return [name for name in names if fnmatchcase(name, pattern)]
 
-    def given(self, recipe: InputRecipe, env: Env, at: int) -> Iterator[Given]:
+    def given(self, recipe: InputRecipe, env: Env, at: int) -> list[Given]:
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
+        if recipe.file is not None:
+            return _named(self, recipe.file.render(env), recipe.origins[at])
         if recipe.stage is not None:
-            for name in self.taken(recipe, env):
-                yield Given(name, None, Origin.MADE)
-        elif recipe.glob is not None:
-            for name in self.matched(recipe.glob.render(env)):
-                yield Given(self.absolute(input_name(name)), name, Origin.FETCHED)
-        elif recipe.file is not None:
-            origin, text = Origin(recipe.origins[at]), recipe.file.render(env)
-            if origin is not Origin.WRONG:
-                name = input_name(text)
-                outside = origin in (Origin.FETCHED, Origin.PRESENT)
-                yield Given(self.absolute(name) if outside else name, text, origin)
-
-    def around(self, binary: BinaryRecipe, package: PackageRecipe, env: Env, at: int) -> Around:
-        """Return what a binary's text may name."""
-        words = [
-            as_word(given.base) for recipe in binary.inputs for given in self.given(recipe, env, at)
-        ]
-        outputs = [as_word(recipe.file.render(env)) for recipe in binary.outputs]
-        return Around(words, outputs, self._written(package, env, at))
-
-    def _written(self, package: PackageRecipe, env: Env, at: int) -> dict[str, str]:
-        """Map inputs as they are written to where they lie, as far as that differs."""
-        found = {}
-        for binary in package.binaries:
-            for recipe in binary.inputs:
-                if recipe.stage is None:
-                    for given in self.given(recipe, env, at):
-                        word = as_word(given.base)
-                        if given.written is not None and word != given.written:
-                            found[given.written] = word
-        return found
+            made = Origin.MADE
+            return [Given(name, base_name(name), None, made) for name in self.taken(recipe, env)]
+        assert recipe.glob is not None
+        found = [(input_name(name), name) for name in self.matched(recipe.glob.render(env))]
+        return [_outside(self, name, text, Origin.FETCHED) for name, text in found]
 
 
-def judge_bases(given: Sequence[Given], outputs: Sequence[str]) -> None:
+def _named(world: World, text: str, origin: int) -> list[Given]:
+    if origin == Origin.MADE:
+        name = input_name(text)
+        return [Given(name, name, text, origin)]
+    if origin == Origin.WRONG:
+        return []
+    name = input_name(text)
+    if origin >= Origin.FETCHED:
+        return [_outside(world, name, text, origin)]
+    return [Given(name, name if origin == Origin.OWN else base_name(name), text, origin)]
+
+
+def _outside(world: World, name: str, text: str, origin: int) -> Given:
+    return Given(world.absolute(name), base_name(name), text, origin)
+
+
+def written_words(given: Iterable[Iterable[Given]]) -> dict[str, str]:
+    """Map the inputs of a package, as they are written, to the words to say on the node."""
+    return {
+        one.written: as_word(one.lies)
+        for one in chain.from_iterable(given)
+        if one.written is not None
+    }
+
+
+def judge_bases(given: Iterable[Iterable[Given]], outputs: Sequence[str]) -> None:
     """Raise WrongError for two files that would lie under one name in an attempt's directory."""
     seen: dict[str, str] = {}
-    for one in given:
-        if one.origin is Origin.OWN:
+    for one in chain.from_iterable(given):
+        if one.origin == Origin.OWN:
             continue
-        first = seen.setdefault(one.base, one.file)
+        first = seen.setdefault(one.lies, one.file)
         if first != one.file and not disk.same_path(first, one.file):
             told = f"inputs {shown(first)} and {shown(one.file)}"
             raise WrongError(f"{told} of one package have the same base name")

@@ -5,7 +5,10 @@ import re
 from d0ctl.construct.faults import shown
 from d0ctl.construct.kinds import WrongError
 
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=,@%-]*", re.ASCII).fullmatch
+_SEGMENT = "[A-Za-z0-9_][A-Za-z0-9_.+=,@%-]*"
+_PLAIN = re.compile(f"{_SEGMENT}(?:/{_SEGMENT})*").fullmatch
+_PLAIN_PATH = re.compile(f"/?{_SEGMENT}(?:/{_SEGMENT})*").fullmatch
+_CONTROL = re.compile("[\x00-\x1f\x7f]").search
 _FOREIGN = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(.*)", re.ASCII | re.DOTALL)
 
 MOST_IN_A_BASE_NAME = 255
@@ -47,7 +50,7 @@ def output_name(file: str) -> str:
 
 def input_name(file: str) -> str:
     """Return an input's name without leading `./`; raises WrongError where it can't be."""
-    if _PLAIN(file) and len(file) <= MOST_IN_A_BASE_NAME:
+    if _PLAIN_PATH(file) and len(file) <= MOST_IN_A_BASE_NAME:
         return file
     _judge(file)
     while file.startswith("./") and not foreign(file[2:]):
@@ -63,7 +66,7 @@ def input_name(file: str) -> str:
 def _judge(file: str) -> None:
     if not file:
         raise WrongError("the name of a file is empty")
-    if any(ord(char) < 32 or ord(char) == 127 for char in file):
+    if _CONTROL(file):
         raise WrongError(f"the file name {shown(file)} has a control character")
     if not file.isascii() and any("\ud800" <= char <= "\udfff" for char in file):
         raise WrongError(f"the file name {shown(file)} is not UTF-8")

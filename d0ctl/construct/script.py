@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -41,8 +41,13 @@ class Run(Protocol):
     def render(self, env: Env, around: Around) -> dict[str, Any]:
         """Return the fields of a BinarySpec that say what runs."""
 
+    @property
     def first_word(self) -> str | None:
-        """Return the base name of the program, if the text begins with one."""
+        """The base name of the program, if the text begins with one."""
+
+    @property
+    def names_files(self) -> bool:
+        """Tell whether a value may be the path of an input, for which its base name stands."""
 
 
 def as_word(name: str) -> str:
@@ -82,6 +87,8 @@ class Script:
     pieces: list[str | Hole]
     shell: Any
     field_name: str = "script"
+    first_word: str | None = None
+    names_files: bool = True
 
     @property
     def guarded(self) -> bool:
@@ -119,17 +126,14 @@ class Script:
                 parts.append(" ".join(piece.words(env, around)))
         return {self.field_name: "".join(parts)}
 
-    def first_word(self) -> str | None:
-        """Return the base name of the first word, past comments."""
-        found = _FIRST_WORD.match(self.pieces[0]) if isinstance(self.pieces[0], str) else None
-        return found[1].rpartition("/")[2] or None if found else None
-
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """A program and its arguments, executed without a shell."""
 
     elements: list[list[str | Hole]]
+    first_word: str | None = None
+    names_files: bool = True
     guarded: bool = False
 
     def check(self, env: Env, around: Around, faults: Faults) -> None:
@@ -146,11 +150,6 @@ class Arguments:
                 arguments.append("".join(parts))
         return {"argv": tuple(arguments)}
 
-    def first_word(self) -> str | None:
-        """Return the program's base name."""
-        first = self.elements[0][0] if self.elements and self.elements[0] else None
-        return first.rpartition("/")[2] or None if isinstance(first, str) else None
-
 
 def compile_script(
     scalar: Scalar, scope: Scope, faults: Faults, shell: str = "bash", field_name: str = "script"
@@ -160,7 +159,9 @@ def compile_script(
     marks = [(p.mark.at, p.mark.at + len(p.mark.text)) for p in pieces if isinstance(p, Hole)]
     found = iter(contexts(scalar.text, marks, shell))
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
-    return Script(placed or [""], shell, field_name)
+    found_word = _FIRST_WORD.match(placed[0]) if placed and isinstance(placed[0], str) else None
+    word = found_word[1].rpartition("/")[2] or None if found_word else None
+    return Script(placed or [""], shell, field_name, word, _has_direct(placed))
 
 
 def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> Arguments:
@@ -175,7 +176,13 @@ def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> A
                 elif len(pieces) > 1:
                     faults.add(scalar.place, f"`{hole.mark.text}` must be an element of its own")
         compiled.append(pieces or [""])
-    return Arguments(compiled)
+    first = compiled[0][0] if compiled else None
+    word = first.rpartition("/")[2] or None if isinstance(first, str) else None
+    return Arguments(compiled, word, any(_has_direct(pieces) for pieces in compiled))
+
+
+def _has_direct(pieces: Iterable[str | Hole]) -> bool:
+    return any(isinstance(piece, Hole) and piece.direct for piece in pieces)
 
 
 def _holes(
