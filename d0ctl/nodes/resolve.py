@@ -1,0 +1,215 @@
+"""What a destination means: OpenSSH's own answer, jump hosts included, by `ssh -G`."""
+
+import getpass
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from d0ctl.errors import BadUsage, NodeUnreachable
+
+CONFIG_VARIABLE = "D0CTL_SSH_CONFIG"
+"""The environment variable that names an ssh_config to use in place of the user's."""
+
+RESOLVE_TIMEOUT_S = 20.0
+"""How long `ssh -G` may take; a `Match exec` of the user's runs inside."""
+
+MOST_JUMPS = 8
+"""More hosts on the way than this are taken for a circle."""
+
+DEFAULT_IDENTITIES = ("~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa")
+
+USER = r"(?:(?P<user>[\w.+%][\w.+%-]*)@)?"
+DESTINATION = re.compile(
+    USER
+    + r"(?:\[(?P<address>[0-9A-Fa-f:.]+(?:%\w+)?)\]|(?P<host>[\w.][\w.-]*))(?::(?P<port>\d{1,5}))?"
+)
+BARE_IPV6 = re.compile(USER + r"(?P<address>[0-9A-Fa-f.]*(?::[0-9A-Fa-f.]*){2,}(?:%\w+)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """`[user@]host[:port]` in its parts; what was not said is empty or 0."""
+
+    host: str
+    user: str = ""
+    port: int = 0
+
+    def words(self) -> list[str]:
+        """The words that give it to the ssh program, safe from being read as options."""
+        user = ["-l", self.user] if self.user else []
+        port = ["-p", str(self.port)] if self.port else []
+        return [*user, *port, "--", self.host]
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One sshd on the way: where it is, who we are there, and by which name its key is known."""
+
+    asked: str
+    host: str
+    port: int
+    user: str
+    identities: tuple[Path, ...] = ()
+    identities_only: bool = False
+    agent: str = ""
+    alias: str = ""
+    proxy_command: str = ""
+    connect_timeout: float | None = None
+
+    @property
+    def known_as(self) -> str:
+        """Its name in a known_hosts file."""
+        if self.alias:
+            return self.alias.lower()
+        host = self.host.lower()
+        return host if self.port == 22 else f"[{host}]:{self.port}"
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.user}@{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The way to a node: the jump hosts in order, then the node itself."""
+
+    jumps: tuple[Hop, ...]
+    target: Hop
+
+    @property
+    def hops(self) -> tuple[Hop, ...]:
+        """All sshds to be passed, the node's own last."""
+        return (*self.jumps, self.target)
+
+
+def parse(destination: str) -> Destination:
+    """Take `[user@]host[:port]` apart; anything that could be an option raises BadUsage."""
+    found = BARE_IPV6.fullmatch(destination) or DESTINATION.fullmatch(destination)
+    if not found:
+        raise BadUsage(
+            f"`{destination}` is not a destination", hint="write it as [user@]host[:port]"
+        )
+    words = found.groupdict()
+    port = int(words.get("port") or 0)
+    if port > 65535:
+        raise BadUsage(f"`{destination}` has no port that exists: {port}")
+    return Destination(words["address"] or words["host"], words["user"] or "", port)
+
+
+def resolve(destination: str, identity: str = "", config: Path | None = None) -> Route:
+    """Find the way to `destination`; an `identity` file is then the only key tried there.
+
+    `config` is an ssh_config in place of the user's, by default what `D0CTL_SSH_CONFIG` names.
+    """
+    config = config or config_from_environment()
+    route = route_to(parse(destination), config, MOST_JUMPS)
+    if not identity:
+        return route
+    only = (Path(identity).expanduser(),)
+    return Route(route.jumps, replace(route.target, identities=only, identities_only=True))
+
+
+def config_from_environment() -> Path | None:
+    """The ssh_config that the environment asks for."""
+    path = os.environ.get(CONFIG_VARIABLE)
+    return Path(path) if path else None
+
+
+def route_to(wanted: Destination, config: Path | None, most: int) -> Route:
+    """Resolve `wanted`, then the hosts that it is to be reached through."""
+    if most < 0:
+        raise NodeUnreachable(f"the jumps to `{wanted.host}` go in a circle: see your ssh_config")
+    options = ask_ssh(wanted, config)
+    target = hop_from(wanted, options)
+    jumps = options.get("proxyjump", ["none"])[0]
+    if jumps == "none":
+        return Route((), target)
+    first, *others = [parse(jump.removeprefix("ssh://")) for jump in jumps.split(",")]
+    nearest = route_to(first, config, most - 1)
+    # OpenSSH takes only the first jump's own proxy; each other is reached through the one before.
+    direct = [replace(hop_from(jump, ask_ssh(jump, config)), proxy_command="") for jump in others]
+    return Route((*nearest.hops, *direct), replace(target, proxy_command=""))
+
+
+def ask_ssh(wanted: Destination, config: Path | None) -> Mapping[str, list[str]]:
+    """The options that hold for `wanted`, by name in lower case; none without an ssh program."""
+    program = shutil.which("ssh")
+    if not program:
+        return {}
+    chosen = ["-F", str(config)] if config else []
+    try:
+        done = subprocess.run(
+            [program, "-G", *chosen, *wanted.words()],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=RESOLVE_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NodeUnreachable(f"`ssh -G {wanted.host}` takes too long") from error
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise NodeUnreachable(f"`ssh -G {wanted.host}` refuses: {reason}")
+    options: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        name, _, value = line.partition(" ")
+        options.setdefault(name.lower(), []).append(value)
+    return options
+
+
+def hop_from(wanted: Destination, options: Mapping[str, list[str]]) -> Hop:
+    """The hop that these options describe, with OpenSSH's defaults where they say nothing."""
+    first = {name: values[0] for name, values in options.items()}
+    hop = Hop(
+        asked=wanted.host,
+        host=first.get("hostname", wanted.host),
+        port=int(first.get("port", wanted.port or 22)),
+        user=first.get("user", wanted.user or getpass.getuser()),
+        identities_only=first.get("identitiesonly") == "yes",
+        agent=agent_socket(first.get("identityagent", "SSH_AUTH_SOCK")),
+        alias=first.get("hostkeyalias", ""),
+        connect_timeout=seconds(first.get("connecttimeout", "none")),
+    )
+    command = first.get("proxycommand", "none")
+    return replace(
+        hop,
+        proxy_command="" if command == "none" else expand(command, hop),
+        identities=tuple(
+            Path(expand(name, hop)).expanduser()
+            for name in options.get("identityfile", DEFAULT_IDENTITIES)
+            if name != "none"
+        ),
+    )
+
+
+def agent_socket(value: str) -> str:
+    """The path of the agent's socket; empty for none."""
+    if value == "none":
+        return ""
+    if value == "SSH_AUTH_SOCK":
+        return os.environ.get("SSH_AUTH_SOCK", "")
+    return os.path.expandvars(str(Path(value).expanduser()))
+
+
+def seconds(value: str) -> float | None:
+    """A time-out of the user's ssh_config, where there is one."""
+    return float(value) if value.isdigit() and int(value) > 0 else None
+
+
+def expand(text: str, hop: Hop) -> str:
+    """Replace the `%` tokens of ssh_config that name the hop and us."""
+    tokens = {
+        "%": "%",
+        "h": hop.host,
+        "p": str(hop.port),
+        "r": hop.user,
+        "n": hop.asked,
+        "k": hop.alias or hop.host,
+        "u": getpass.getuser(),
+        "d": str(Path.home()),
+    }
+    return re.sub(r"%(.)", lambda found: tokens.get(found[1], found[0]), text)

@@ -1,0 +1,1 @@
+"""The transports against a real sshd, and what they need to know of hosts and keys."""

@@ -1,0 +1,129 @@
+"""A private sshd or several, and a user of our own: no keys, no agent, no ssh_config but ours."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from d0ctl.nodes import hostkeys
+from d0ctl.nodes.connect import connect
+from d0ctl.nodes.resolve import CONFIG_VARIABLE
+from d0ctl.nodes.transport import Address, Transport
+from tests.support.sshd import Sshd, find_client
+
+SshdStarter = Callable[..., Sshd]
+Opener = Callable[..., Transport]
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home directory of somebody who has nothing in it."""
+    home = tmp_path / "user"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    return home
+
+
+@pytest.fixture(autouse=True)
+def ssh_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's ssh_config, empty at first."""
+    path = tmp_path / "ssh_config"
+    path.touch()
+    monkeypatch.setenv(CONFIG_VARIABLE, str(path))
+    return path
+
+
+@pytest.fixture
+def known_hosts(tmp_path: Path) -> Path:
+    """The home's known_hosts, which is not there at first."""
+    return tmp_path / "known_hosts"
+
+
+@pytest.fixture
+def start_sshd(tmp_path: Path) -> Iterator[SshdStarter]:
+    """Start an sshd with the options of `Sshd`, ended with the test."""
+    with ExitStack() as stack:
+
+        def start(name: str = "node", **options: object) -> Sshd:
+            return stack.enter_context(Sshd(tmp_path / name, **options))  # type: ignore[arg-type]
+
+        yield start
+
+
+@pytest.fixture
+def sshd(start_sshd: SshdStarter) -> Sshd:
+    """An sshd like most."""
+    return start_sshd()
+
+
+@pytest.fixture
+def reach(known_hosts: Path) -> Iterator[Opener]:
+    """Open a transport to an sshd, its key accepted, closed with the test."""
+    with ExitStack() as stack:
+
+        def open_transport(
+            sshd: Sshd, via: str = "fabric", connect_timeout: float = 10, io_timeout: float = 10
+        ) -> Transport:
+            trust(known_hosts, sshd)
+            address = Address(
+                "n1", destination=sshd.destination, identity=str(sshd.identity), via=via
+            )
+            transport = connect(
+                address, known_hosts, connect_timeout=connect_timeout, io_timeout=io_timeout
+            )
+            stack.callback(transport.close)
+            return transport
+
+        yield open_transport
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
+    """A private ssh-agent; call it with a key to hand the key over."""
+    program = find_client().with_name("ssh-agent")
+    socket = tmp_path / "agent"
+    process = subprocess.Popen(
+        [program, "-D", "-a", str(socket)], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    assert process.stdout
+    process.stdout.readline()  # it says where it listens once it does
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
+
+    def add(key: Path) -> None:
+        words = [program.with_name("ssh-add"), "-q", str(key)]
+        subprocess.run(words, check=True, env=os.environ, stdin=subprocess.DEVNULL)
+
+    yield add
+    process.terminate()
+    process.wait()
+    process.stdout.close()
+
+
+def trust(known_hosts: Path, *sshds: Sshd) -> None:
+    """Accept the keys of these sshds."""
+    for sshd in sshds:
+        name, algorithm, text = sshd.known_hosts_line.split()
+        hostkeys.accept(known_hosts, name, hostkeys.HostKey(algorithm, text))
+
+
+def in_config(sshd: Sshd, alias: str, *more: str) -> str:
+    """The ssh_config block that gives an sshd a name."""
+    lines = [
+        f"Host {alias}",
+        f"HostName {sshd.address}",
+        f"Port {sshd.port}",
+        f"User {sshd.user}",
+        f"IdentityFile {sshd.identity}",
+        *more,
+    ]
+    return "\n  ".join(lines) + "\n"
+
+
+def one_plain_line(message: str) -> bool:
+    """True for a message as d0ctl writes them: one line, lower case, no full stop."""
+    return re.fullmatch(r"[^A-Z\n][^\n]*[^.\n]", message) is not None
