@@ -1,0 +1,266 @@
+"""The transport by the ssh program, for logins and proxies that only OpenSSH knows.
+
+Its way of copying files, a constant command at the end of a stream, serves any sshd without sftp.
+"""
+
+import math
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Protocol
+
+from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes.local import ProcessStream
+from d0ctl.nodes.resolve import config_from_environment, parse
+from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
+
+CHUNK = 1 << 18
+POLL_S = 0.02
+END_S = 5.0
+LOST = 255
+"""What ssh exits with when it is not the remote command that ended."""
+HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
+PUT = (
+    'exec sh -c \'umask 077; IFS= read -r path; mkdir -p "${path%/*}" && cat > "$path" '
+    '&& chmod 600 "$path" && echo d0ctl-size: $(wc -c < "$path")\''
+)
+GET = (
+    'exec sh -c \'IFS= read -r path; size=$(wc -c < "$path") && echo d0ctl-size: $size '
+    '&& exec cat "$path"\''
+)
+"""The commands are the same text to sh, bash, tcsh and fish; a path goes over stdin."""
+
+
+class CopyStream(Stream, Protocol):
+    """A stream whose stdin can end first, and that does not wait for ever."""
+
+    def read(self, limit: float | None = None) -> bytes:
+        """As for any stream; NodeUnreachable when nothing comes for `limit` seconds."""
+
+    def finish(self) -> None:
+        """Show the process the end of its stdin, and go on reading."""
+
+
+class Starter(Protocol):
+    """What can start a command on a node."""
+
+    def start(self, command: str) -> CopyStream:
+        """Start `command` through the login shell."""
+
+
+def ask_home(node: Starter, limit: float) -> str:
+    """The home directory that the login shell has there."""
+    with closing(node.start(HOME)) as stream:
+        found = expect(stream, rb"^d0ctl-home: (/.*)\n", limit)
+        return found[1].decode()
+
+
+def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
+    """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
+    with source.open("rb") as ours, closing(node.start(PUT)) as stream:
+        stream.write(one_line(target))
+        while piece := ours.read(CHUNK):
+            stream.write(piece)
+        stream.finish()
+        arrived = int(expect(stream, rb"^d0ctl-size: +(\d+)\n", limit)[1])
+        if arrived != ours.tell():
+            raise D0Error(f"can't copy `{target}`: only {arrived} of {ours.tell()} bytes arrived")
+
+
+def copy_out(node: Starter, source: str, target: Path, limit: float) -> None:
+    """Copy the file at `source` to `target`."""
+    with closing(node.start(GET)) as stream:
+        stream.write(one_line(source))
+        stream.finish()
+        found = expect(stream, rb"^d0ctl-size: +(\d+)\n", limit)
+        size = int(found[1])
+        with target.open("wb") as ours:
+            ours.write(found.string[found.end() :])
+            while ours.tell() < size and (piece := stream.read(limit)):
+                ours.write(piece)
+            came = ours.tell()
+    if came != size:
+        raise D0Error(f"can't copy `{source}`: {came} of {size} bytes came")
+
+
+def one_line(path: str) -> bytes:
+    """The path as the command reads it."""
+    if "\n" in path:
+        raise D0Error(f"can't copy {path!r}: a name with a line break in it")
+    return path.encode(errors="surrogateescape") + b"\n"
+
+
+def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
+    """Read until a line matches, past what the login shell prints; D0Error when none does."""
+    came = b""
+    while not (found := re.search(pattern, came, re.MULTILINE)):
+        piece = stream.read(limit)
+        if not piece:
+            raise refusal(stream.stderr())
+        came += piece
+    return found
+
+
+def refusal(said: str) -> D0Error:
+    """The failure of a command that a node that is well did not do."""
+    reason = said.splitlines()[-1] if said else "the command said nothing"
+    return (NotFound if "No such file" in reason else D0Error)(f"can't copy a file: {reason}")
+
+
+class OpenSshTransport:
+    """A node behind an ssh master process of ours; each stream is a client of the master."""
+
+    def __init__(
+        self,
+        address: Address,
+        known_hosts: Path,
+        *,
+        connect_timeout: float = CONNECT_TIMEOUT_S,
+        io_timeout: float = IO_TIMEOUT_S,
+        config: Path | None = None,
+    ) -> None:
+        self._name, self._io_timeout = address.name, io_timeout
+        self._folder = short_folder()
+        self._streams: list[ClientStream] = []
+        settings = ssh_config(known_hosts, connect_timeout, io_timeout, config)
+        (self._folder / "config").write_text(settings)
+        chosen = ["-i", address.identity, "-o", "IdentitiesOnly=yes"] if address.identity else []
+        self._words = [*chosen, *parse(address.destination).words()]
+        self._master = self._start_master()
+        try:
+            self._await_master(connect_timeout)
+        except BaseException:
+            self.close()
+            raise
+
+    def home(self) -> str:
+        """The home directory that the login shell has there."""
+        return ask_home(self, self._io_timeout)
+
+    def start(self, command: str) -> ProcessStream:
+        """Start `command` through the login shell; what prevents it shows when reading."""
+        # Without the master, a client would make a connection of its own.
+        only_master = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
+        words = self._ssh(*only_master, "-T", *self._words, command)
+        stream = ClientStream(self._name, words, io_timeout=self._io_timeout)
+        self._streams = [*filter(ClientStream.is_open, self._streams), stream]
+        return stream
+
+    def put(self, source: Path, target: str) -> None:
+        """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
+        copy_in(self, source, target, self._io_timeout)
+
+    def get(self, source: str, target: Path) -> None:
+        """Copy the file at `source` to `target`."""
+        copy_out(self, source, target, self._io_timeout)
+
+    def close(self) -> None:
+        """End the streams and the master."""
+        for stream in self._streams:
+            stream.close()
+        self._master.terminate()
+        try:
+            self._master.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._master.kill()
+            self._master.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _ssh(self, *words: str) -> list[str]:
+        control = f"ControlPath={self._folder}/master"
+        return ["ssh", "-F", f"{self._folder}/config", "-o", control, *words]
+
+    def _start_master(self) -> subprocess.Popen[bytes]:
+        with (self._folder / "log").open("wb") as log:
+            return subprocess.Popen(
+                self._ssh("-o", "ControlMaster=yes", "-N", "-T", *self._words),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def _await_master(self, timeout: float) -> None:
+        """Return once the master is logged in."""
+        deadline = time.monotonic() + timeout
+        while not (self._folder / "master").exists():
+            with suppress(subprocess.TimeoutExpired):
+                self._master.wait(POLL_S)
+                raise self._failure()
+            if time.monotonic() > deadline:
+                raise NodeUnreachable(f"`{self._name}` does not answer within {timeout:g} s")
+
+    def _failure(self) -> NodeUnreachable:
+        said = (self._folder / "log").read_text(errors="replace").strip().splitlines()
+        reason = said[-1] if said else f"ssh ended with {self._master.returncode}"
+        failure = HostKeyRefused if "Host key verification failed" in reason else NodeUnreachable
+        return failure(f"ssh can't reach `{self._name}`: {reason}")
+
+
+class HostKeyRefused(NodeUnreachable):
+    """The ssh program does not believe a host key, and does not say much about it."""
+
+
+class ClientStream(ProcessStream):
+    """The stream of a client of the master."""
+
+    def close(self) -> None:
+        """Close it and end the client, whereupon the remote process sees its stdin close."""
+        super().close()
+        self._process.terminate()
+
+    def _ended(self) -> bytes:
+        super()._ended()
+        if self._process.returncode == LOST:
+            raise NodeUnreachable(f"the connection to `{self.name}` broke")
+        return b""
+
+
+def short_folder() -> Path:
+    """A private folder with a path short enough for a socket in it."""
+    usual = tempfile.gettempdir()
+    return Path(tempfile.mkdtemp(prefix="d0ctl-", dir=usual if len(usual) < 40 else "/tmp"))
+
+
+def ssh_config(known_hosts: Path, connect: float, io: float, config: Path | None) -> str:
+    """The settings that hold for the node and, unlike options of a command, for each jump host.
+
+    ssh takes the first value it meets, so ours stand before the user's.
+    """
+    chosen = config or config_from_environment()
+    user = [chosen] if chosen else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]
+    return "\n".join(
+        [
+            "Host *",
+            f"UserKnownHostsFile {quoted(known_hosts)}",
+            "GlobalKnownHostsFile /dev/null",
+            "KnownHostsCommand none",
+            "StrictHostKeyChecking yes",
+            "VerifyHostKeyDNS no",
+            "UpdateHostKeys no",
+            "CheckHostIP no",
+            "BatchMode yes",
+            "ControlPath none",
+            "ControlMaster no",
+            "ControlPersist no",
+            "ClearAllForwardings yes",
+            "PermitLocalCommand no",
+            "RemoteCommand none",
+            "RequestTTY no",
+            "LogLevel ERROR",
+            f"ConnectTimeout {math.ceil(connect)}",
+            f"ServerAliveInterval {math.ceil(io / 4)}",
+            "ServerAliveCountMax 3",
+            *(f"Include {quoted(path)}" for path in user),
+            "",
+        ]
+    )
+
+
+def quoted(path: Path) -> str:
+    """A path as ssh_config reads it."""
+    return '"' + str(path).replace("%", "%%") + '"'
