@@ -8,8 +8,27 @@ from pathlib import Path
 from d0ctl.errors import DatabaseUnavailable
 
 NETWORK_DISKS = frozenset(
-    "9p acfs afs beegfs ceph cifs fuse.ceph fuse.glusterfs fuse.sshfs glusterfs gpfs "
-    "lustre nfs nfs4 ocfs2 orangefs smb2 smb3 smbfs".split()
+    [
+        "9p",
+        "acfs",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "fuse.ceph",
+        "fuse.glusterfs",
+        "fuse.sshfs",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "orangefs",
+        "smb2",
+        "smb3",
+        "smbfs",
+    ]
 )
 """File systems on which SQLite's locks and shared memory can't be trusted."""
 

@@ -12,10 +12,7 @@ AHEAD_MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class NodeRoom:
-    """A node that may take packages: its cpus, those in use, and what it is.
-
-    `pace` is how many seconds a package lately took there, None when not known.
-    """
+    """A node that may take packages: its cpus, those given out, and what it is."""
 
     id: int
     name: str
@@ -24,23 +21,14 @@ class NodeRoom:
     used: int
     memory: int | None = None
     platform: str | None = None
-    pace: float | None = None
-
-    def room(self) -> int:
-        """The cpus that may still be given out.
-
-        A node whose packages end faster than news of it travels gets some in advance,
-        which wait there for a free cpu.
-        """
-        ahead = 0
-        if self.pace is not None and self.pace < AHEAD_S:
-            ahead = min(AHEAD_MOST, int(self.cpus * AHEAD_S / max(self.pace, 0.001)))
-        return self.cpus + ahead - self.used
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What some packages ask of a node, and how many of them are ready."""
+    """What some packages ask of a node, and how many of them are ready.
+
+    `pace` is how many seconds such a package lately took, None when not known.
+    """
 
     id: int
     ready: int
@@ -49,6 +37,17 @@ class Demand:
     platform: str | None = None
     nodes: Sequence[str] = ()
     exclude_nodes: Sequence[str] = ()
+    pace: float | None = None
+
+    def ahead(self, cpus: int) -> int:
+        """How many cpus' worth a node with `cpus` may have in hand beyond them.
+
+        Packages that end faster than news of it travels are sent in advance and wait at
+        the node for a free cpu.
+        """
+        if self.pace is None or self.pace > AHEAD_S:
+            return 0
+        return min(AHEAD_MOST, int(cpus * AHEAD_S / max(self.pace, 0.001)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +86,15 @@ def place(
     bytes of a package's inputs lie in which cluster. The work grows with the room and the
     demands that are ready, never with what waits or is done.
     """
-    room = {node.id: node.room() for node in nodes}
+    free = {node.id: node.cpus - node.used for node in nodes}
     decisions: list[Decision] = []
     for demand in demands:
-        if all(left <= 0 for left in room.values()):
-            break
         fits = [node for node in nodes if misfit(demand, node) is None]
-        most = sum(max(0, room[node.id]) // demand.cpus for node in fits)
-        packages = oldest(demand.id, min(most, demand.ready)) if most else []
+        room = {node.id: free[node.id] + demand.ahead(node.cpus) for node in fits}
+        most = sum(max(0, left) // demand.cpus for left in room.values())
+        if not most:
+            continue
+        packages = oldest(demand.id, min(most, demand.ready))
         bytes_of = local_bytes(packages)
         for package in packages:
             places = bytes_of.get(package, {})
@@ -102,6 +102,7 @@ def place(
             if node is None:
                 break
             room[node.id] -= demand.cpus
+            free[node.id] -= demand.cpus
             carried = max(places.values(), default=0) - places.get(node.cluster, 0)
             decisions.append(Decision(package, node.id, carried))
     return decisions
@@ -114,9 +115,8 @@ def _best(
     places: Mapping[int, int],
 ) -> NodeRoom | None:
     """The node with room that has most of the inputs, then the one with most room."""
-    open_nodes = [node for node in fits if room[node.id] >= demand.cpus]
     return max(
-        open_nodes,
+        (node for node in fits if room[node.id] >= demand.cpus),
         key=lambda node: (places.get(node.cluster, 0), room[node.id] / node.cpus),
         default=None,
     )

@@ -46,10 +46,15 @@ def details(store: Store) -> list[Launch]:
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
     return [
-        _launch(row, key, binaries[row["package_id"]], inputs[row["package_id"]],
-                outputs[row["package_id"]])
+        _launch(
+            row,
+            key,
+            binaries[row["package_id"]],
+            inputs[row["package_id"]],
+            outputs[row["package_id"]],
+        )
         for row in store.rows("launch_details")
-    ]  # fmt: skip
+    ]
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
@@ -132,9 +137,6 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     store.change("regain_contact", node=node, now=now)
     expected = {row["attempt_id"]: row for row in store.rows("live_attempts", node=node)}
     absent = [attempt for attempt in expected if attempt not in listed]
-    known = [row for row in expected.values() if row["attempt_id"] not in absent]
-    for row in known:
-        store.change("accept_attempts", attempt=row["attempt_id"], now=now)
     never_there = [a for a in absent if expected[a]["started"] is None]
     again = [a for a in never_there if expected[a]["phase"] != "killing"]
     for attempt in set(never_there) - set(again):
@@ -149,19 +151,16 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     )
 
 
-def accept(store: Store, attempts: Iterable[int], *, now: float) -> None:
-    """The node has these attempts: from now on only it can say that they ended."""
-    for attempt in attempts:
-        store.change("accept_attempts", attempt=attempt, now=now)
-
-
 def refuse(store: Store, attempt: int, reason: str, message: str, *, now: float) -> None:
     """starting -> cooloff: no wrapper came to be, so this was no failure of the package."""
     store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
     store.change(
-        "cool_refused", attempt=attempt, now=now, not_before=now + REFUSED_DELAY_S,
+        "cool_refused",
+        attempt=attempt,
+        now=now,
+        not_before=now + REFUSED_DELAY_S,
         note=f"{reason}: {message}",
-    )  # fmt: skip
+    )
 
 
 def end_unstarted(store: Store, attempts: Iterable[int], *, now: float) -> None:

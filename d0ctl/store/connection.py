@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from d0ctl.config import Home, refuse_network_disk
-from d0ctl.errors import DatabaseUnavailable
+from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl_sql import migrations, queries
 
 BUSY_TIMEOUT_MS = 30_000
@@ -90,6 +90,9 @@ class Store:
                 self.connection.execute("begin immediate")
                 yield
                 self.connection.execute("commit")
+            except sqlite3.IntegrityError as error:
+                self._roll_back()
+                raise Refused(f"the database refuses it: {error}") from error
             except sqlite3.OperationalError as error:
                 self._roll_back()
                 raise _unavailable(self.home, error) from error
@@ -175,7 +178,7 @@ def _migrate(home: Home) -> None:
     """Bring the database to the newest schema, each migration in its own transaction."""
     from d0ctl.store.migrate import migrate
 
-    with open(home.turn, "a") as turn:
+    with home.turn.open("a") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         try:
             migrate(home.database)

@@ -50,7 +50,7 @@ def arrive(
     *,
     file: int,
     cluster: int,
-    result: bool,
+    result: int,
     path: str,
     node: int | None,
     size: int,
@@ -61,19 +61,22 @@ def arrive(
     if not result:
         store.change("keep_location", file=file, cluster=cluster, path=path, node=node, now=now)
         store.change("keep_size", file=file, size=size, checksum=checksum)
-    if store.change("end_transfer", file=file, cluster=cluster, result=int(result)):
+    if store.change("end_transfer", file=file, cluster=cluster, result=result):
         if result:
             store.change("delivered", file=file, now=now)
         else:
             store.change("arrived", file=file, cluster=cluster)
 
 
-def delay(
-    store: Store, *, file: int, cluster: int, result: bool, tries: int, trouble: str, now: float
-) -> None:
+def delay(store: Store, *, file: int, cluster: int, result: int, trouble: str, now: float) -> None:
     """A transfer did not work; it is tried again, later each time."""
-    wait = min(LONGEST_RETRY_S, RETRY_S * (tries + 1))
     store.change(
-        "delay_transfer", file=file, cluster=cluster, result=int(result), trouble=trouble,
-        not_before=now + wait,
-    )  # fmt: skip
+        "delay_transfer",
+        file=file,
+        cluster=cluster,
+        result=result,
+        trouble=trouble,
+        now=now,
+        step=RETRY_S,
+        longest=LONGEST_RETRY_S,
+    )

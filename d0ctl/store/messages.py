@@ -20,7 +20,7 @@ Message = dict[str, Any]
 
 @dataclass(slots=True)
 class Applied:
-    """What came of a batch: attempts nobody knows, and how long ended ones took, by node."""
+    """What came of a batch: attempts nobody knows, and how long a demand's packages took."""
 
     unknown: set[int] = field(default_factory=set)
     durations: dict[int, list[float]] = field(default_factory=dict)
@@ -55,13 +55,26 @@ def fail(store: Store, attempts: Iterable[int], *, reason: str, message: str, no
     """End attempts that can't say so themselves: their node has lost them, or is lost."""
     ends: list[Message] = [
         {
-            "attempt": attempt, "kind": "end", "outcome": "lost", "started": None, "ended": now,
-            "utc_offset": None, "binary": None, "reason": reason, "detail": message,
-            "exit_code": None, "signal": None, "cpu": None, "rss": None, "stderr": None,
-            "binaries": [], "outputs": [], "missing": [],
+            "attempt": attempt,
+            "kind": "end",
+            "outcome": "lost",
+            "started": None,
+            "ended": now,
+            "utc_offset": None,
+            "binary": None,
+            "reason": reason,
+            "detail": message,
+            "exit_code": None,
+            "signal": None,
+            "cpu": None,
+            "rss": None,
+            "stderr": None,
+            "binaries": [],
+            "outputs": [],
+            "missing": [],
         }
         for attempt in attempts
-    ]  # fmt: skip
+    ]
     apply(store, ends, now=now)
 
 
@@ -94,25 +107,57 @@ def _tell_end(store: Store, message: Message, context: Row, with_results: set[in
     phase = _phase_after(message, context, package in with_results, lost)
     store.change_many(
         "tell_end",
-        [(attempt, message["outcome"], phase, message["started"], message["ended"],
-          message["utc_offset"], message["binary"], message["reason"], message["detail"],
-          message["exit_code"], message["signal"], message["cpu"], message["rss"],
-          message["stderr"] or None, None, package)],
-    )  # fmt: skip
+        [
+            (
+                attempt,
+                message["outcome"],
+                phase,
+                message["started"],
+                message["ended"],
+                message["utc_offset"],
+                message["binary"],
+                message["reason"],
+                message["detail"],
+                message["exit_code"],
+                message["signal"],
+                message["cpu"],
+                message["rss"],
+                message["stderr"] or None,
+                None,
+                package,
+            )
+        ],
+    )
     store.change_many(
         "tell_binary",
-        ((attempt, b["binary"], b["started"], b["ended"], b["exit_code"], b["signal"],
-          message["reason"] if b["binary"] == message["binary"] else None, b["cpu"], b["rss"])
-         for b in message["binaries"]),
-    )  # fmt: skip
+        (
+            (
+                attempt,
+                b["binary"],
+                b["started"],
+                b["ended"],
+                b["exit_code"],
+                b["signal"],
+                message["reason"] if b["binary"] == message["binary"] else None,
+                b["cpu"],
+                b["rss"],
+            )
+            for b in message["binaries"]
+        ),
+    )
     store.change_many(
         "tell_output",
         ((attempt, o["name"], o["path"], o["size"], o["checksum"]) for o in message["outputs"]),
     )
 
 
-_CLEARED = ("clear_told_start", "clear_told_end", "clear_told_binary", "clear_told_output",
-            "clear_lost")  # fmt: skip
+_CLEARED = (
+    "clear_told_start",
+    "clear_told_end",
+    "clear_told_binary",
+    "clear_told_output",
+    "clear_lost",
+)
 
 
 def _lost_copies(store: Store, message: Message, package: int) -> bool:
@@ -136,12 +181,12 @@ def _phase_after(message: Message, context: Row, has_results: bool, lost_copies:
 def _count_duration(applied: Applied, message: Message, context: Row) -> None:
     if message["outcome"] == "successful" and message["started"] is not None:
         took = max(0.0, message["ended"] - message["started"])
-        applied.durations.setdefault(context["node_id"], []).append(took)
+        applied.durations.setdefault(context["demand_id"], []).append(took)
 
 
 def _keep(store: Store, now: float) -> None:
     """One statement a kind of change, for the whole batch."""
-    store.change("start_attempts", now=now)
+    store.change("start_attempts")
     store.change("start_packages", now=now)
     store.change("keep_locations", now=now)
     store.change("keep_files")

@@ -19,17 +19,28 @@ def add_localhost(store: Store) -> None:
     with store.writing():
         if not store.row("node_by_name", name=LOCAL):
             store.value(
-                "add_node", name=LOCAL, cluster=1, kind="local", destination="", identity="",
-                directory="", python="", via="auto", cpus=os.cpu_count() or 1, cpus_asked=None,
-            )  # fmt: skip
+                "add_node",
+                name=LOCAL,
+                cluster=1,
+                kind="local",
+                destination="",
+                identity="",
+                directory="",
+                python="",
+                via="auto",
+                cpus=os.cpu_count() or 1,
+                cpus_asked=None,
+            )
 
 
 def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None = None) -> int:
     """A node by its address; of its own cluster when none is named. Raises Refused if it exists."""
     with store.writing():
         if store.row("node_by_name", name=address.name):
-            raise Refused(f"there is a node `{address.name}` already",
-                          hint=f"d0ctl node remove {address.name}")  # fmt: skip
+            raise Refused(
+                f"there is a node `{address.name}` already",
+                hint=f"d0ctl node remove {address.name}",
+            )
         if address.kind == "local" and cluster is None:
             cluster_id = 1
         else:
@@ -47,7 +58,7 @@ def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None
                 via=address.via,
                 cpus=cpus or 1,
                 cpus_asked=cpus,
-            )  # fmt: skip
+            )
         )
 
 
@@ -82,9 +93,14 @@ def named(store: Store, name: str) -> Row:
 def address_of(row: Row) -> Address:
     """How the node of this row is reached."""
     return Address(
-        name=row["name"], kind=row["kind"], destination=row["destination"],
-        identity=row["identity"], directory=row["directory"], python=row["python"], via=row["via"],
-    )  # fmt: skip
+        name=row["name"],
+        kind=row["kind"],
+        destination=row["destination"],
+        identity=row["identity"],
+        directory=row["directory"],
+        python=row["python"],
+        via=row["via"],
+    )
 
 
 def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | None:
@@ -94,14 +110,19 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
         return "it was removed"
     machine = facts.get("machine_id")
     if row["machine"] and machine and row["machine"] != machine:
-        return (f"`{row['destination']}` is another machine than before: "
-                "the name stands for several")  # fmt: skip
+        return f"`{row['destination']}` is another machine than before: the name stands for several"
     store.change(
-        "node_up", node=node, now=now, facts=json.dumps(facts), machine=machine,
-        boot=facts.get("boot_id"), base=facts.get("base"), cpus=facts.get("cpus") or 1,
+        "node_up",
+        node=node,
+        now=now,
+        facts=json.dumps(facts),
+        machine=machine,
+        boot=facts.get("boot_id"),
+        base=facts.get("base"),
+        cpus=facts.get("cpus") or 1,
         platform=f"{facts.get('system')}-{facts.get('machine')}".lower(),
         memory=facts.get("memory"),
-    )  # fmt: skip
+    )
     return None
 
 

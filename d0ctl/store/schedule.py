@@ -12,23 +12,33 @@ def nodes(store: Store) -> list[NodeRoom]:
     """The nodes that may take packages."""
     return [
         NodeRoom(
-            id=row["id"], name=row["name"], cluster=row["cluster_id"], cpus=row["cpus"],
-            used=row["used"], memory=row["memory"], platform=row["platform"], pace=row["pace"],
+            id=row["id"],
+            name=row["name"],
+            cluster=row["cluster_id"],
+            cpus=row["cpus"],
+            used=row["used"],
+            memory=row["memory"],
+            platform=row["platform"],
         )
         for row in store.rows("schedulable_nodes")
-    ]  # fmt: skip
+    ]
 
 
 def demands(store: Store, job: int | None = None) -> list[Demand]:
     """Demands with ready packages, the most urgent first; of one job, or of all."""
     return [
         Demand(
-            id=row["id"], ready=row["ready"], cpus=row["cpus"], memory=row["memory"],
-            platform=row["platform"], nodes=json.loads(row["nodes"]),
+            id=row["id"],
+            ready=row["ready"],
+            cpus=row["cpus"],
+            memory=row["memory"],
+            platform=row["platform"],
+            nodes=json.loads(row["nodes"]),
             exclude_nodes=json.loads(row["exclude_nodes"]),
+            pace=row["pace"],
         )
         for row in store.rows("ready_demands", job=job)
-    ]  # fmt: skip
+    ]
 
 
 def oldest(store: Store, demand: int, limit: int) -> list[int]:

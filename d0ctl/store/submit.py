@@ -52,9 +52,14 @@ def submit(
         with store.writing():
             store.change("release_packages", now=now)
             store.change(
-                "keep_action", now=now, actor=actor, verb="submit", target=chosen, note=None,
+                "keep_action",
+                now=now,
+                actor=actor,
+                verb="submit",
+                target=chosen,
+                note=None,
                 packages=intake.packages,
-            )  # fmt: skip
+            )
             store.change("show_job", job=job)
     except BaseException:
         remove_rows(store, job)
@@ -70,7 +75,7 @@ def sweep(store: Store) -> None:
 
 
 def remove_rows(store: Store, job: int) -> None:
-    """Remove a job by chunks, noting what lies on the nodes; a crash leaves it hidden for `sweep`."""
+    """Remove a job by chunks, noting what lies on the nodes; `sweep` ends it after a crash."""
     with store.writing():
         store.change("hide_job", job=job, holder=holder())
     size = FIRST_CHUNK
@@ -131,12 +136,22 @@ def _begin(
                 f"there is a job `{name}` already", hint=f"--as {_free_name(store, name)}"
             )
         job = store.value(
-            "make_job", name=name, title=spec.title, originator=spec.originator,
-            priority=spec.priority, hold=int(held), hold_actor=actor if held else None,
-            hold_note="held at submission" if held else None, hold_since=now if held else None,
-            submitter=holder(), now=now, parameters=_json(spec.parameters) or "{}",
-            policy=_json(spec.policy) or "{}", directory=spec.directory, source=spec.source,
-        )  # fmt: skip
+            "make_job",
+            name=name,
+            title=spec.title,
+            originator=spec.originator,
+            priority=spec.priority,
+            hold=int(held),
+            hold_actor=actor if held else None,
+            hold_note="held at submission" if held else None,
+            hold_since=now if held else None,
+            submitter=holder(),
+            now=now,
+            parameters=_json(spec.parameters) or "{}",
+            policy=_json(spec.policy) or "{}",
+            directory=spec.directory,
+            source=spec.source,
+        )
     return int(job), name
 
 
@@ -226,8 +241,10 @@ class _Intake:
         row = self.store.row("highest_ids")
         assert row is not None
         self.next_line, self.next_package, self.next_file = (
-            row["line"] + 1, row["package"] + 1, row["file"] + 1,
-        )  # fmt: skip
+            row["line"] + 1,
+            row["package"] + 1,
+            row["file"] + 1,
+        )
 
     def _insert(self, chunk: _Chunk) -> None:
         self.store.change_many("insert_line", chunk.lines)
@@ -256,10 +273,25 @@ class _Intake:
             for entry in binary.inputs:
                 missing += self._take(chunk, package, number, entry, own)
         chunk.packages.append(
-            (package, self.job, stage, line, seq, spec.name, "waiting" if missing else "ready",
-             missing, self._demand(spec), self.now, spec.wall_time, spec.looping, spec.wrapper,
-             _json(spec.wrapper_parameters), _json(spec.environment), _json(spec.policy))
-        )  # fmt: skip
+            (
+                package,
+                self.job,
+                stage,
+                line,
+                seq,
+                spec.name,
+                "waiting" if missing else "ready",
+                missing,
+                self._demand(stage, spec),
+                self.now,
+                spec.wall_time,
+                spec.looping,
+                spec.wrapper,
+                _json(spec.wrapper_parameters),
+                _json(spec.environment),
+                _json(spec.policy),
+            )
+        )
 
     def _outputs(self, chunk: _Chunk, package: int, spec: PackageSpec) -> set[int]:
         """The rows of what a package makes; their ids."""
@@ -273,10 +305,22 @@ class _Intake:
                 if not output.dispositions:
                     self.plain.append(file)
                 chunk.files.append(
-                    (file, self.job, output.file, package, number, 0, output.locator,
-                     output.size, output.min_size, output.checksum,
-                     " ".join(sorted(output.dispositions)), int(output.result), int(output.late))
-                )  # fmt: skip
+                    (
+                        file,
+                        self.job,
+                        output.file,
+                        package,
+                        number,
+                        0,
+                        output.locator,
+                        output.size,
+                        output.min_size,
+                        output.checksum,
+                        " ".join(sorted(output.dispositions)),
+                        int(output.result),
+                        int(output.late),
+                    )
+                )
         return own
 
     def _take(
@@ -319,31 +363,63 @@ class _Intake:
 
     @staticmethod
     def _input(package: int, binary: int, file: int, own: int, spec: InputSpec) -> _Row:
-        return (package, binary, file, own, spec.acquire.value,
-                spec.disposition.value if spec.disposition else None, int(spec.required),
-                spec.locator, spec.size, spec.checksum)  # fmt: skip
+        return (
+            package,
+            binary,
+            file,
+            own,
+            spec.acquire.value,
+            spec.disposition.value if spec.disposition else None,
+            int(spec.required),
+            spec.locator,
+            spec.size,
+            spec.checksum,
+        )
 
-    def _demand(self, spec: PackageSpec) -> int:
-        key = (spec.cpus, spec.memory, spec.disk, spec.platform, spec.nodes, spec.exclude_nodes)
+    def _demand(self, stage: int, spec: PackageSpec) -> int:
+        key = (
+            stage,
+            spec.cpus,
+            spec.memory,
+            spec.disk,
+            spec.platform,
+            spec.nodes,
+            spec.exclude_nodes,
+        )
         demand = self.demands.get(key)
         if demand is None:
             demand = self.demands[key] = int(
                 self.store.value(
                     "make_demand",
                     job=self.job,
+                    stage=stage,
                     cpus=spec.cpus,
                     memory=spec.memory,
                     disk=spec.disk,
                     platform=spec.platform,
                     nodes=json.dumps(spec.nodes),
                     exclude_nodes=json.dumps(spec.exclude_nodes),
-                )  # fmt: skip
+                )
             )
         return demand
 
 
 def _binary(package: int, seq: int, spec: BinarySpec) -> _Row:
     progress: Mapping[str, Any] | None = spec.progress
-    return (package, seq, spec.name, spec.script, spec.shell, _json(spec.argv), spec.software,
-            _json(spec.parameters), _json(spec.needs), spec.cpu, spec.runtime, spec.work_size,
-            _json(spec.log_rules), _json(progress), spec.check)  # fmt: skip
+    return (
+        package,
+        seq,
+        spec.name,
+        spec.script,
+        spec.shell,
+        _json(spec.argv),
+        spec.software,
+        _json(spec.parameters),
+        _json(spec.needs),
+        spec.cpu,
+        spec.runtime,
+        spec.work_size,
+        _json(spec.log_rules),
+        _json(progress),
+        spec.check,
+    )

@@ -168,8 +168,7 @@ create table node (
     machine     text,                      -- machine-id, to tell an alias for several machines
     boot        text,
     base        text,                      -- its absolute folder
-    facts       text not null default '{}',
-    pace        real                       -- seconds a package lately took here
+    facts       text not null default '{}'
 ) strict;
 
 insert into cluster (id, name) values (1, 'control');
@@ -235,17 +234,19 @@ create table line (
     unique (stage_id, seq)
 ) strict;
 
--- What packages ask of a node; packages that ask the same share a row.
+-- What packages of a stage ask of a node; those that ask the same share a row.
 create table demand (
     id            integer primary key,
     job_id        integer not null references job on delete cascade,
+    stage_id      integer not null,
     cpus          integer not null default 1 check (cpus > 0),
     memory        integer,
     disk          integer,
     platform      text,
     nodes         text not null default '[]',
     exclude_nodes text not null default '[]',
-    ready         integer not null default 0 check (ready >= 0)
+    ready         integer not null default 0 check (ready >= 0),
+    pace          real                     -- seconds such a package lately took
 ) strict;
 
 create index demand_of_job on demand (job_id);
@@ -387,7 +388,6 @@ create table attempt (
     node_name  text not null,              -- kept when the node is removed
     base       text,                       -- the node's folder, where its logs are
     launched   real not null,
-    accepted   real,
     started    real,
     ended      real,
     utc_offset integer,

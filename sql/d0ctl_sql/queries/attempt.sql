@@ -79,14 +79,10 @@ select attempt_id from package where node_id = :node and phase = 'killing';
 
 -- name: live_attempts
 -- Attempts that should be alive on a node.
-select package.attempt_id, package.phase, attempt.accepted, attempt.started
+select package.attempt_id, package.phase, attempt.started
   from package join attempt on attempt.id = package.attempt_id
  where package.node_id = :node
    and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable');
-
--- name: accept_attempts
--- The node has it: from now on only the node can say that it ended.
-update attempt set accepted = :now where id = :attempt and accepted is null;
 
 -- name: lose_contact
 -- starting, staging-in, running, suspended -> unreachable: its node does not answer.
@@ -101,14 +97,6 @@ update package
                          is null then 'starting' else 'running' end,
        changed = :now, actor = null, note = null
  where node_id = :node and phase = 'unreachable';
-
--- name: refused_packages
--- starting -> ready: no wrapper came to be, so this was no attempt.
-update package
-   set phase = case when missing = 0 then 'ready' else 'cooloff' end, node_id = null,
-       changed = :now, actor = null, note = :note
- where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
-   and phase in ('starting', 'assigned');
 
 -- name: cool_refused
 -- starting -> cooloff: the node could not start it; try again later.
@@ -142,8 +130,7 @@ update attempt set outcome = 'killed', ended = :now, reason = 'killed',
 -- What a verdict on an attempt depends on.
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
-       node.cluster_id
+       package.demand_id
   from attempt
   join package on package.id = attempt.package_id
-  left join node on node.id = attempt.node_id
  where attempt.id = :attempt;

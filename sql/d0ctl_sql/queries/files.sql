@@ -57,7 +57,7 @@ select distinct file.id, 0
 -- name: wanted_transfers
 -- Transfers that may be tried now, with what is known of the file.
 select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
-       file.name, file.size, file.checksum, file.package_id, job.name as job,
+       file.name, file.size, file.checksum, file.package_id, file.job_id, job.name as job,
        (select path from location
          where location.file_id = file.id and location.cluster_id = 1) as here
   from transfer
@@ -75,7 +75,7 @@ select location.cluster_id, location.path, node.id as node_id, node.name as node
 
 -- name: nodes_of_cluster
 -- Nodes that write into the cache of a cluster and answer.
-select id, name from node where cluster_id = :cluster and state = 'up' order by id;
+select id, name, base from node where cluster_id = :cluster and state = 'up' order by id;
 
 -- name: want_here
 -- Ask for a copy on the control host, through which files between nodes go.
@@ -115,7 +115,8 @@ update package
 -- name: delay_transfer
 -- A transfer did not work; try it again later.
 update transfer
-   set tries = tries + 1, trouble = :trouble, not_before = :not_before
+   set tries = tries + 1, trouble = :trouble,
+       not_before = :now + min(:longest, :step * (tries + 1))
  where file_id = :file and cluster_id = :cluster and result = :result;
 
 -- name: drop_idle_transfers

@@ -41,8 +41,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: start_attempts
 -- Keep when attempts started.
 update attempt
-   set started = told_start.started, utc_offset = told_start.utc_offset,
-       accepted = coalesce(accepted, :now)
+   set started = told_start.started, utc_offset = told_start.utc_offset
   from told_start
  where attempt.id = told_start.attempt_id and attempt.started is null and attempt.outcome is null;
 

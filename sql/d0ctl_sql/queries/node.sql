@@ -102,13 +102,13 @@ update node
 -- A word from nodes.
 update node set contact = ? where id = ?;
 
--- name: node_pace
--- How long a package lately took on a node, smoothed; new ones count a quarter.
-update node set pace = coalesce(pace * 0.75 + :pace * 0.25, :pace) where id = :node;
+-- name: demand_pace
+-- How long such a package lately took, smoothed; new ones count a half.
+update demand set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace) where id = :demand;
 
--- name: nodes_of_job
--- Nodes that a job's demands could ever use: all that are there.
-select id, name, state, drained, cpus from node order by id;
+-- name: node_unknown
+-- Nobody looks after a node any more.
+update node set state = 'unknown', since = :now where id = :node and state = 'up';
 
 -- name: lease_holder
 -- Who holds a lease.

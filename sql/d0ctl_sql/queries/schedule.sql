@@ -1,6 +1,6 @@
 -- name: schedulable_nodes
 -- Nodes that may take packages, with the cpus that live packages take there.
-select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform, node.pace,
+select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
        (select coalesce(sum(demand.cpus), 0)
           from package join demand on demand.id = package.demand_id
          where package.node_id = node.id
@@ -13,7 +13,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 -- name: ready_demands
 -- Demands with ready packages of jobs that may run, by priority and then age of the job.
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
-       demand.exclude_nodes, demand.ready
+       demand.exclude_nodes, demand.ready, demand.pace
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.ended is null

@@ -1,0 +1,87 @@
+"""What the agents share for as long as a process drives packages."""
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from d0ctl.config import Home
+from d0ctl.dropbox import MOST_FILES, DropBox, Letters
+from d0ctl.errors import D0Error, NotFound
+from d0ctl.nodes.carry import Copy, copy_here
+from d0ctl.nodes.courier import Carried, Courier, Report
+from d0ctl.nodes.link import Site
+from d0ctl.store import Store
+
+Key = tuple[int, int, int]
+"""A transfer: file, cluster, whether into results/."""
+
+
+@dataclass(slots=True)
+class Control:
+    """The hands of one process that drives: its store, drop-box, couriers and mailbox.
+
+    `job` limits what it schedules to one job; None means all.
+    """
+
+    home: Home
+    store: Store
+    dropbox: DropBox
+    site: Site
+    job: int | None = None
+    couriers: dict[int, Courier] = field(default_factory=dict)
+    mailbox: queue.SimpleQueue[Report] = field(default_factory=queue.SimpleQueue)
+    wake: threading.Event = field(default_factory=threading.Event)
+    letters: Letters = field(default_factory=Letters)
+    reports: list[Report] = field(default_factory=list)
+    carrying: set[Key] = field(default_factory=set)
+    killed: dict[int, float] = field(default_factory=dict)
+    """When the end of an attempt was last asked for."""
+    purging: dict[int, list[tuple[int]]] = field(default_factory=dict)
+    """What each node was asked to remove and has not yet confirmed."""
+    batch: int = MOST_FILES
+    """How many files of the drop-box a turn takes; one, after a batch was refused."""
+    porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
+    afterwards: list[Callable[[], object]] = field(default_factory=list)
+    seen: tuple[int, int] = (0, 0)
+    """What the database looked like at the last turn."""
+    slow_done: float = 0.0
+    """When the slow steps were last done, by the monotonic clock."""
+
+    def after(self, action: Callable[..., object], *words: Any) -> None:
+        """Do this once the transaction of this turn has committed."""
+        self.afterwards.append(lambda: action(*words))
+
+    def report(self, report: Report) -> None:
+        """Take a report of a courier; called from its threads."""
+        self.mailbox.put(report)
+        self.wake.set()
+
+    def begin(self, courier: Courier) -> None:
+        """Let a courier reach its node."""
+        self.couriers[courier.node] = courier
+        courier.start()
+
+    def end(self, node: int) -> None:
+        """Let a node go."""
+        self.couriers.pop(node).stop()
+
+    def courier(self, node: int) -> Courier | None:
+        """The courier of a node, if it is ours and its link is up."""
+        courier = self.couriers.get(node)
+        return courier if courier is not None and courier.is_up else None
+
+    def copy_here(self, key: Key, copy: Copy) -> None:
+        """Copy a file on this machine, in the porter's thread; its end comes as a report."""
+
+        def work() -> None:
+            try:
+                size, checksum = copy_here(copy)
+            except (D0Error, OSError) as error:
+                self.report(Carried(0, (key, copy), str(error), isinstance(error, NotFound)))
+            else:
+                self.report(Carried(0, (key, copy), None, size=size, checksum=checksum))
+
+        self.porter.submit(work)

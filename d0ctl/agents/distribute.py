@@ -1,0 +1,136 @@
+"""Orders to nodes: launch, end, bring and fetch files, remove what is not needed."""
+
+from functools import partial
+from pathlib import Path
+
+from d0ctl.agents.control import Control, Key
+from d0ctl.agents.oversee import GRACE_S
+from d0ctl.nodes import carry
+from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier import Courier, launch
+from d0ctl.nodes.link import Link
+from d0ctl.store import Store, attempts, files
+from d0ctl.store.connection import Row
+
+LAUNCHES = 500
+"""The most launches a node gets in one turn."""
+
+TRANSFERS = 200
+"""The most transfers that are looked at in one turn."""
+
+PURGES = 500
+"""The most things that a node is asked to remove in one turn."""
+
+KILL_AGAIN_S = 15.0
+"""How long an order to end an attempt may go without an answer before it is repeated."""
+
+
+def distribute(control: Control, now: float) -> None:
+    """Launch on each node what is assigned to it, and end there what is to be ended."""
+    for node in control.couriers:
+        courier = control.courier(node)
+        if courier is None:
+            continue
+        launches = attempts.launch(control.store, node, limit=LAUNCHES, now=now)
+        if launches:
+            control.after(launch, courier, launches)
+        _kill(control, courier, now)
+        _purge(control, courier)
+
+
+def _kill(control: Control, courier: Courier, now: float) -> None:
+    wanted = attempts.killing(control.store, courier.node)
+    due = [a for a in wanted if now - control.killed.get(a, 0.0) > KILL_AGAIN_S]
+    if due:
+        control.killed = {a: at for a, at in control.killed.items() if now - at < 3600.0}
+        control.killed.update((attempt, now) for attempt in due)
+        order = {"kind": "kill", "attempts": due, "grace": GRACE_S}
+        control.after(courier.order, order)
+
+
+def _purge(control: Control, courier: Courier) -> None:
+    if courier.node in control.purging:
+        return
+    rows = control.store.rows("purges_of_node", node=courier.node, limit=PURGES)
+    if rows:
+        control.purging[courier.node] = [(row["id"],) for row in rows]
+        order = {
+            "kind": "forget",
+            "attempts": [row["attempt_id"] for row in rows if row["attempt_id"] is not None],
+            "paths": [row["path"] for row in rows if row["path"] is not None],
+        }
+        control.after(courier.order, order)
+
+
+def carry_files(control: Control, now: float) -> None:
+    """Begin the transfers that can be made now."""
+    for row in files.wanted(control.store, now=now, limit=TRANSFERS):
+        key = (row["file_id"], row["cluster_id"], row["result"])
+        if key not in control.carrying:
+            _carry(control, key, row, now)
+
+
+def _carry(control: Control, key: Key, row: Row, now: float) -> None:
+    here = row["here"] or (row["name"] if row["package_id"] is None else None)
+    if key[1] != 1:
+        if here is None:
+            files.want_here(control.store, key[0], now=now)
+        else:
+            _bring(control, key, row, here)
+    elif here is not None:
+        control.after(control.carrying.add, key)
+        control.after(control.copy_here, key, _copy(row, here, _target(control, row)))
+    else:
+        _fetch(control, key, row, now)
+
+
+def _copy(row: Row, source: str, target: str) -> Copy:
+    return Copy(source, target, row["size"], row["checksum"])
+
+
+def _target(control: Control, row: Row) -> str:
+    """Where a copy on the control host goes: to the results, or on its way to another node."""
+    if row["result"]:
+        return str(control.home.results / row["job"] / row["name"])
+    return str(control.home.cache / str(row["job_id"]) / str(row["file_id"]) / row["name"])
+
+
+def _bring(control: Control, key: Key, row: Row, here: str) -> None:
+    """To a node of the cluster that asked."""
+    for node in control.store.rows("nodes_of_cluster", cluster=key[1]):
+        courier = control.courier(node["id"])
+        if courier is None:
+            continue
+        base = node["base"] or ""
+        target = f"{base}/cache/in/{key[0]}/{Path(row['name']).name}"
+        copy = _copy(row, here, target)
+        control.after(control.carrying.add, key)
+        control.after(courier.errand, (key, copy), partial(_bring_errand, copy))
+        return
+
+
+def _bring_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+    return carry.bring(copy, courier, link)
+
+
+def _fetch(control: Control, key: Key, row: Row, now: float) -> None:
+    """From a node that has it; if none ever can, its maker has to make it again."""
+    copies = files.copies(control.store, key[0])
+    for place in copies:
+        courier = control.courier(place["node_id"]) if place["node_id"] else None
+        if courier is not None:
+            copy = _copy(row, place["path"], _target(control, row))
+            control.after(control.carrying.add, key)
+            control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
+            return
+    if not copies:
+        files.lose(control.store, [(key[0], 0)], now=now)
+
+
+def _fetch_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+    return carry.fetch(copy, link)
+
+
+def forget_idle(store: Store) -> None:
+    """Transfers for packages that went elsewhere are not wanted any more."""
+    store.change("drop_idle_transfers")

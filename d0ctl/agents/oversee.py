@@ -1,0 +1,142 @@
+"""Nodes: who looks after them, what they report, and how it is held against the store."""
+
+import logging
+
+from d0ctl.agents.control import Control
+from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
+from d0ctl.nodes.link import Frame
+from d0ctl.store import attempts, files, messages, nodes
+
+log = logging.getLogger(__name__)
+
+GRACE_S = 5.0
+"""How long a process that is to end has between TERM and KILL."""
+
+
+def look_after(control: Control, now: float) -> None:
+    """Take the leases of nodes that nobody looks after; let go of those that were removed."""
+    known = {row["id"]: row for row in control.store.rows("nodes")}
+    for node in [node for node in control.couriers if node not in known]:
+        control.after(control.end, node)
+    for node, row in known.items():
+        if node in control.couriers or not nodes.take_lease(control.store, f"node {node}", now=now):
+            continue
+        courier = Courier(
+            node,
+            nodes.address_of(row),
+            control.site,
+            cpus=row["cpus_asked"] or row["cpus"],
+            dropbox=control.dropbox,
+            report=control.report,
+        )
+        control.after(control.begin, courier)
+
+
+def hear(control: Control, now: float) -> None:
+    """Act on what the couriers report."""
+    for report in control.reports:
+        match report:
+            case Up():
+                _up(control, report, now)
+            case Down():
+                log.warning("node %d is down: %s", report.node, report.trouble)
+                nodes.down(control.store, report.node, report.trouble, now=now)
+            case Said():
+                _said(control, report.node, report.frame, now)
+            case Carried():
+                _carried(control, report, now)
+
+
+def _up(control: Control, report: Up, now: float) -> None:
+    courier = control.couriers.get(report.node)
+    if courier is None:
+        return
+    control.purging.pop(report.node, None)
+    row = control.store.row("node_by_id", node=report.node)
+    rebooted = bool(row and row["boot"] and row["boot"] != report.facts.get("boot_id"))
+    trouble = nodes.up(control.store, report.node, report.facts, now=now)
+    if trouble:
+        nodes.down(control.store, report.node, trouble, now=now)
+        control.after(courier.stop)
+        return
+    log.info("node %s is up with %d attempts", courier.address.name, len(report.attempts))
+    found = attempts.reconcile(control.store, report.node, report.attempts, now=now)
+    if found.lost:
+        reason = "platform-failure" if rebooted else "lost"
+        said = "the node was rebooted" if rebooted else "the node has it no more"
+        messages.fail(control.store, found.lost, reason=reason, message=said, now=now)
+    control.after(launch, courier, found.launch)
+    _order(control, courier, "resend", found.resend)
+    _order(control, courier, "kill", found.kill, grace=GRACE_S)
+
+
+def _order(control: Control, courier: Courier, kind: str, which: list[int], **more: float) -> None:
+    if which:
+        control.after(courier.order, {"kind": kind, "attempts": which, **more})
+
+
+def _said(control: Control, node: int, frame: Frame, now: float) -> None:
+    """One frame of a relay that is neither a message nor an answer."""
+    match frame["kind"]:
+        case "dead":
+            for entry in frame["attempts"]:
+                messages.fail(
+                    control.store,
+                    [entry["attempt"]],
+                    reason="lost",
+                    message=str(entry["message"]),
+                    now=now,
+                )
+        case "refused":
+            attempts.refuse(
+                control.store,
+                frame["attempt"],
+                str(frame["reason"]),
+                str(frame["message"]),
+                now=now,
+            )
+        case "absent":
+            attempts.end_unstarted(control.store, frame["attempts"], now=now)
+        case "forgotten":
+            _purged(control, node)
+        case "fault":
+            log.warning("node %d: %s", node, frame.get("message"))
+
+
+def _purged(control: Control, node: int) -> None:
+    """What a node was asked to remove is gone."""
+    control.store.change_many("purged", control.purging.get(node, ()))
+    control.after(control.purging.pop, node, None)
+
+
+def _carried(control: Control, report: Carried, now: float) -> None:
+    key, copy = report.errand
+    control.carrying.discard(key)
+    if report.trouble is None:
+        node = report.node if key[1] != 1 else None
+        files.arrive(
+            control.store,
+            file=key[0],
+            cluster=key[1],
+            result=key[2],
+            path=copy.target,
+            node=node,
+            size=report.size,
+            checksum=report.checksum,
+            now=now,
+        )
+        return
+    log.warning("file %d: %s", key[0], report.trouble)
+    files.delay(
+        control.store, file=key[0], cluster=key[1], result=key[2], trouble=report.trouble, now=now
+    )
+    if report.is_gone:
+        files.lose(control.store, _copies_at(control, key[0], copy.source), now=now)
+
+
+def _copies_at(control: Control, file: int, path: str) -> list[tuple[int, int]]:
+    return [
+        (file, row["cluster_id"])
+        for row in control.store.rows("copies_of", file=file)
+        if row["path"] == path
+    ]

@@ -1,0 +1,245 @@
+"""The loop that drives packages: a list of small steps, one transaction a turn."""
+
+import logging
+import logging.handlers
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from d0ctl.agents.control import Control
+from d0ctl.agents.distribute import carry_files, distribute
+from d0ctl.agents.oversee import hear, look_after
+from d0ctl.agents.schedule import finish, schedule
+from d0ctl.agents.sync import sync
+from d0ctl.config import Home
+from d0ctl.dropbox import MOST_FILES, DropBox
+from d0ctl.errors import D0Error, DatabaseUnavailable, Refused
+from d0ctl.model import Counts
+from d0ctl.nodes.link import Site
+from d0ctl.store import Store, nodes, open_store
+from d0ctl.store.schedule import is_settled
+from d0ctl.store.submit import sweep
+
+log = logging.getLogger("d0ctl")
+
+Step = Callable[[Control, float], None]
+
+STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files)
+"""What a turn does, in this order."""
+
+SLOW_STEPS: tuple[Step, ...] = (look_after, finish)
+"""What a turn does besides, once a second."""
+
+LOOK_S = 0.2
+"""How often the database is asked whether another process has written."""
+
+SLOW_S = 1.0
+"""How often the slow steps are due."""
+
+LEASE = "daemon"
+"""The lease of the daemon that `status` and `stop` mean."""
+
+START_TIMEOUT_S = 20.0
+STOP_TIMEOUT_S = 30.0
+
+
+def run(home: Home, stop: threading.Event) -> None:
+    """Drive all jobs until `stop` is set."""
+    with driving(home, None) as control:
+
+        def hold_lease() -> None:
+            with control.store.writing():
+                nodes.take_lease(control.store, LEASE, now=time.time())
+
+        hold_lease()
+        log.info("daemon %d drives %s", os.getpid(), home.root)
+        try:
+            while not stop.is_set():
+                _turn_or_log(control, stop)
+        finally:
+            with control.store.writing():
+                nodes.give_lease(control.store, LEASE)
+            log.info("daemon %d ends", os.getpid())
+
+
+def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event) -> None:
+    """Drive one job until nothing in it can move without a person, or `stop` is set.
+
+    Where a daemon runs, it drives and this only follows.
+    """
+    with open_store(home) as store:
+        while not stop.is_set():
+            watch(_counts(store, job))
+            if is_settled(store, job):
+                return
+            if nodes.living_holder(store, LEASE):
+                stop.wait(LOOK_S)
+            else:
+                _drive_without_daemon(home, job, watch, stop)
+
+
+def _drive_without_daemon(
+    home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event
+) -> None:
+    with driving(home, job) as control:
+        while not stop.is_set():
+            _turn(control, stop)
+            watch(_counts(control.store, job))
+            if is_settled(control.store, job):
+                with control.store.writing():
+                    finish(control, time.time())
+                return
+            if nodes.living_holder(control.store, LEASE):
+                return
+
+
+def _counts(store: Store, job: int) -> Counts:
+    return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}
+
+
+@contextmanager
+def driving(home: Home, job: int | None) -> Iterator[Control]:
+    """All that driving needs, given back at the end: packages go on without us."""
+    with open_store(home) as store:
+        sweep(store)
+        dropbox = DropBox(home.dropbox, home.site_key())
+        row = store.row("site")
+        assert row is not None
+        site = Site(row["name"], home.nodes, home.known_hosts, home.dropbox)
+        control = Control(home, store, dropbox, site, job=job)
+        with dropbox.watched(control.wake.set):
+            try:
+                yield control
+            finally:
+                _let_go(control)
+
+
+def _let_go(control: Control) -> None:
+    """End the couriers and give their leases back."""
+    for courier in control.couriers.values():
+        courier.stop()
+    control.porter.shutdown()
+    with control.store.writing():
+        for node in control.couriers:
+            control.store.change("node_unknown", node=node, now=time.time())
+            nodes.give_lease(control.store, f"node {node}")
+
+
+def _turn_or_log(control: Control, stop: threading.Event) -> None:
+    """A turn of the daemon, which outlives trouble with the database."""
+    try:
+        _turn(control, stop)
+    except D0Error as error:
+        log.error("%s", error)
+        stop.wait(SLOW_S)
+
+
+def _turn(control: Control, stop: threading.Event) -> None:
+    """Wait until there may be something to do, and do it in one transaction."""
+    woken = control.wake.wait(LOOK_S)
+    control.wake.clear()
+    version = control.store.version()
+    is_slow = time.monotonic() - control.slow_done >= SLOW_S
+    if not (woken or is_slow or version != control.seen):
+        return
+    control.seen = version
+    control.letters = control.dropbox.collect(control.batch)
+    while not control.mailbox.empty():
+        control.reports.append(control.mailbox.get())
+    try:
+        _work(control, SLOW_STEPS if is_slow else ())
+    except Refused as error:
+        _quarantine(control, error)
+        raise
+    control.batch = min(MOST_FILES, control.batch * 2)
+    if is_slow:
+        control.slow_done = time.monotonic()
+    if control.letters.files:
+        control.wake.set()
+
+
+def _work(control: Control, slow_steps: Sequence[Step]) -> None:
+    """One transaction, and then what it leads to in the world."""
+    now = time.time()
+    control.afterwards = []
+    with control.store.writing():
+        for step in (*STEPS, *slow_steps):
+            step(control, now)
+    control.reports.clear()
+    for action in control.afterwards:
+        action()
+
+
+def _quarantine(control: Control, error: Refused) -> None:
+    """Messages that the database refuses as a batch are tried one by one; the bad one goes."""
+    if control.batch == 1:
+        for path in control.letters.files:
+            control.dropbox.reject(path, str(error))
+        control.reports.clear()
+    control.batch = 1
+    control.wake.set()
+
+
+def start(home: Home) -> int:
+    """Start a daemon in the background and return its process id once it works."""
+    with open_store(home, create=True) as store:
+        if holder := nodes.living_holder(store, LEASE):
+            return int(holder.split()[1])
+        log_file = home.logs / "daemon.log"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log_file.open("ab"),
+            start_new_session=True,
+            cwd="/",
+        )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if nodes.living_holder(store, LEASE):
+                return process.pid
+            if process.poll() is not None:
+                break
+            time.sleep(0.02)
+    raise DatabaseUnavailable(f"the daemon did not start: see `{log_file}`")
+
+
+def stop(home: Home) -> bool:
+    """Stop the daemon and wait for it; packages go on. False when none runs."""
+    with open_store(home) as store:
+        holder = nodes.living_holder(store, LEASE)
+        if holder is None:
+            return False
+        os.kill(int(holder.split()[1]), signal.SIGTERM)
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while nodes.living_holder(store, LEASE) == holder:
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable(f"daemon {holder.split()[1]} does not stop")
+            time.sleep(0.02)
+    return True
+
+
+def status(home: Home) -> dict[str, Any]:
+    """Whether a daemon runs, and since when."""
+    with open_store(home, read_only=True) as store:
+        holder = nodes.living_holder(store, LEASE)
+        since = next((row["taken"] for row in store.rows("leases") if row["name"] == LEASE), None)
+    if holder is None:
+        return {"running": False, "pid": None, "since": None}
+    return {"running": True, "pid": int(holder.split()[1]), "since": since}
+
+
+def log_to_file(home: Home) -> None:
+    """Keep the daemon's log, the last ten megabytes of it."""
+    handler = logging.handlers.RotatingFileHandler(
+        home.logs / "daemon.log", maxBytes=5_000_000, backupCount=1
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)

@@ -1,0 +1,110 @@
+"""Files between nodes: fetched, brought, delivered; checked by size and checksum, never half."""
+
+import hashlib
+import os
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from d0ctl.errors import D0Error, NotFound
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.link import Link
+
+TAKE_TIMEOUT_S = 3600.0
+"""How long a node may need to check a file that was brought."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy to make; size and checksum are what the file must weigh, None when not known."""
+
+    source: str
+    target: str
+    size: int | None
+    checksum: str | None
+
+
+def checksum_of(path: Path) -> tuple[int, str]:
+    """Size and checksum of a file here."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+        return file.tell(), f"sha256:{digest.hexdigest()}"
+
+
+def fetch(copy: Copy, link: Link) -> tuple[int, str]:
+    """Bring a file from the node to this machine."""
+    target = Path(copy.target)
+    aside = _aside(target)
+    try:
+        link.transport.get(copy.source, aside)
+        return _settle(copy, aside, target)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def copy_here(copy: Copy) -> tuple[int, str]:
+    """Copy a file on this machine, by a hard link's speed where the disk allows a clone."""
+    target = Path(copy.target)
+    aside = _aside(target)
+    try:
+        shutil.copyfile(copy.source, aside)
+        return _settle(copy, aside, target)
+    except FileNotFoundError as error:
+        raise NotFound(f"`{copy.source}` is gone") from error
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+    """Bring a file of this machine to the node's cache."""
+    source = Path(copy.source)
+    if not source.is_file():
+        raise NotFound(f"`{copy.source}` is gone")
+    size, checksum = checksum_of(source)
+    _compare(copy, size, checksum)
+    errand = uuid.uuid4().hex
+    aside = f"{link.base}/cache/aside/{errand}"
+    link.transport.put(source, aside)
+    answer = courier.ask(
+        link,
+        {
+            "kind": "take",
+            "id": errand,
+            "aside": aside,
+            "path": copy.target,
+            "size": size,
+            "checksum": checksum,
+        },
+        TAKE_TIMEOUT_S,
+    )
+    if not answer.get("ok"):
+        raise D0Error(f"`{copy.target}`: {answer.get('message')}")
+    return size, checksum
+
+
+def _aside(target: Path) -> Path:
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}")
+
+
+def _settle(copy: Copy, aside: Path, target: Path) -> tuple[int, str]:
+    """Check what has come, and put it in place whole."""
+    size, checksum = checksum_of(aside)
+    _compare(copy, size, checksum)
+    descriptor = os.open(aside, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    aside.rename(target)
+    return size, checksum
+
+
+def _compare(copy: Copy, size: int, checksum: str) -> None:
+    if copy.size is not None and size != copy.size:
+        raise D0Error(f"`{copy.source}` has {size} bytes instead of {copy.size}")
+    if copy.checksum is not None and checksum != copy.checksum:
+        raise D0Error(f"`{copy.source}` is not what it was: its checksum differs")

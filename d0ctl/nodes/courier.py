@@ -1,0 +1,231 @@
+"""A node's courier: holds the link to its relay, carries messages, orders and files.
+
+It runs in threads of its own, so that a sick node slows no other, and touches no
+database: what it learns goes to the mailbox of whoever drives it.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.dropbox import DropBox
+from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes.link import Frame, Link, Site, open_link
+from d0ctl.nodes.transport import Address
+
+PING_S = 20.0
+"""How often a quiet relay is pinged."""
+
+SILENCE_S = 90.0
+"""A relay that says nothing for so long, in spite of pings, counts as gone."""
+
+FIRST_WAIT_S = 1.0
+LONGEST_WAIT_S = 60.0
+"""How long a courier waits before it tries an unreachable node again: doubled up to this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """The relay has shaken hands: what the node is, and which attempts it has in which state."""
+
+    node: int
+    facts: dict[str, Any]
+    attempts: dict[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """The node can't be reached, or was lost; the courier goes on trying."""
+
+    node: int
+    trouble: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A frame of the relay that the driver has to act on."""
+
+    node: int
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """The end of an errand with files; `trouble` is None when it went well.
+
+    `is_gone` says that the file was not where it should be.
+    """
+
+    node: int
+    errand: Any
+    trouble: str | None
+    is_gone: bool = False
+    size: int = 0
+    checksum: str = ""
+
+
+Report = Up | Down | Said | Carried
+
+Errand = Callable[["Courier", Link], tuple[int, str]]
+"""Work with files over an open link; size and checksum of what was carried."""
+
+
+class Courier:
+    """The courier of one node, from `start` to `stop`."""
+
+    def __init__(
+        self,
+        node: int,
+        address: Address,
+        site: Site,
+        *,
+        cpus: int,
+        dropbox: DropBox,
+        report: Callable[[Report], None],
+    ) -> None:
+        self.node = node
+        self.address = address
+        self.site = site
+        self.cpus = cpus
+        self._dropbox = dropbox
+        self._report = report
+        self._stopping = threading.Event()
+        self._orders: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
+        self._errands: queue.SimpleQueue[tuple[Any, Errand] | None] = queue.SimpleQueue()
+        self._answers: dict[str, queue.SimpleQueue[Frame | None]] = {}
+        self._link: Link | None = None
+        self._heard = 0.0
+        self._threads = [
+            threading.Thread(target=work, name=f"{address.name} {work.__name__}", daemon=True)
+            for work in (self._keep_link, self._write_orders, self._run_errands)
+        ]
+
+    def start(self) -> None:
+        """Begin to reach the node."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Let the node go; the relay ends, wrappers do not notice."""
+        self._stopping.set()
+        self._orders.put(None)
+        self._errands.put(None)
+        self._close()
+        for thread in self._threads:
+            thread.join(5.0)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether a relay is at the other end right now."""
+        return self._link is not None
+
+    def order(self, frame: Frame) -> None:
+        """Send a frame when the link is up; lost with the link, as the reconciliation expects."""
+        self._orders.put(frame)
+
+    def errand(self, name: Any, errand: Errand) -> None:
+        """Do some work with files; its end is reported as `Carried` under this name."""
+        self._errands.put((name, errand))
+
+    def ask(self, link: Link, frame: Frame, timeout: float) -> Frame:
+        """Send a frame that has an `id` and wait for its answer. Raises NodeUnreachable."""
+        answer: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
+        self._answers[frame["id"]] = answer
+        try:
+            link.send(frame)
+            found = answer.get(timeout=timeout)
+        except queue.Empty as error:
+            raise NodeUnreachable(f"`{self.address.name}` did not answer in time") from error
+        finally:
+            self._answers.pop(frame["id"], None)
+        if found is None:
+            raise NodeUnreachable(f"the link to `{self.address.name}` broke")
+        return found
+
+    def _keep_link(self) -> None:
+        """Reach the node, listen until it is lost, and again."""
+        wait = FIRST_WAIT_S
+        while not self._stopping.is_set():
+            trouble = "the relay ended"
+            try:
+                link = open_link(self.address, self.site, cpus=self.cpus)
+                wait = FIRST_WAIT_S
+                self._listen(link)
+            except (D0Error, OSError) as error:
+                trouble = str(error)
+            self._close()
+            if not self._stopping.is_set():
+                self._report(Down(self.node, trouble))
+            self._stopping.wait(wait)
+            wait = min(LONGEST_WAIT_S, wait * 2)
+
+    def _listen(self, link: Link) -> None:
+        self._heard = time.monotonic()
+        attempts = {entry["attempt"]: entry["state"] for entry in link.hello["attempts"]}
+        self._link = link
+        self._report(Up(self.node, link.hello["facts"], attempts))
+        for frame in link.frames():
+            self._heard = time.monotonic()
+            self._take(link, frame)
+
+    def _take(self, link: Link, frame: Frame) -> None:
+        if frame["kind"] == "messages":
+            files = frame["files"]
+            self._dropbox.deliver(self.address.name, [file["text"] for file in files])
+            link.send({"kind": "ack", "names": [file["name"] for file in files]})
+        elif "id" in frame:
+            answer = self._answers.get(frame["id"])
+            if answer is not None:
+                answer.put(frame)
+        else:
+            self._report(Said(self.node, frame))
+
+    def _write_orders(self) -> None:
+        """Send orders, and pings in between; give up a link on which nothing is heard."""
+        while not self._stopping.is_set():
+            try:
+                frame = self._orders.get(timeout=PING_S)
+            except queue.Empty:
+                frame = {"kind": "ping", "id": "ping"}
+            link = self._link
+            if frame is None or link is None:
+                continue
+            if time.monotonic() - self._heard > SILENCE_S:
+                self._close()
+                continue
+            with suppress(NodeUnreachable):
+                link.send(frame)
+
+    def _run_errands(self) -> None:
+        while not self._stopping.is_set():
+            item = self._errands.get()
+            if item is None:
+                return
+            name, errand = item
+            link = self._link
+            try:
+                if link is None:
+                    raise NodeUnreachable(f"`{self.address.name}` is out of contact")
+                size, checksum = errand(self, link)
+            except (D0Error, OSError) as error:
+                gone = isinstance(error, NotFound)
+                self._report(Carried(self.node, name, str(error), is_gone=gone))
+            else:
+                self._report(Carried(self.node, name, None, size=size, checksum=checksum))
+
+    def _close(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            link.close()
+        for answer in list(self._answers.values()):
+            answer.put(None)
+
+
+def launch(courier: Courier, launches: Sequence[Frame]) -> None:
+    """Order attempts to be started, in frames of bounded size."""
+    for first in range(0, len(launches), 200):
+        courier.order({"kind": "launch", "attempts": list(launches[first : first + 200])})

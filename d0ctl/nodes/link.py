@@ -1,0 +1,183 @@
+"""A relay at work: the frames that go to it and come from it (docs/protocol.md)."""
+
+import json
+import secrets
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes import ship
+from d0ctl.nodes.local import LocalTransport
+from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
+
+Frame = dict[str, Any]
+
+LONGEST_LINE = 256 * 1024 * 1024
+"""A frame beyond this many bytes means that the other side has gone mad."""
+
+SILENCE_S = 120
+"""A relay that hears nothing for so long ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a link must know of the home: its name on nodes, and its own paths."""
+
+    name: str
+    nodes: Path
+    known_hosts: Path
+    dropbox: Path
+
+
+def base_of(address: Address, site: Site, home: str) -> str:
+    """The folder of a node, under which all of this site lies there."""
+    if address.directory:
+        return f"{address.directory.rstrip('/')}/{site.name}/{address.name}"
+    if address.kind == "local":
+        return f"{site.nodes}/{site.name}/{address.name}"
+    return f"{home.rstrip('/')}/.d0ctl/{site.name}/{address.name}"
+
+
+class Link:
+    """An open relay. `send` may be used from several threads, `frames` from one."""
+
+    def __init__(self, transport: Transport, stream: Stream, base: str) -> None:
+        self.transport = transport
+        self.base = base
+        self.hello: Frame = {}
+        self._stream = stream
+        self._sending = threading.Lock()
+        self._whole: deque[bytes] = deque()
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def send(self, frame: Frame) -> None:
+        """Send a frame. Raises NodeUnreachable."""
+        data = json.dumps(frame, separators=(",", ":")).encode() + b"\n"
+        with self._sending:
+            self._stream.write(data)
+
+    def frames(self) -> Iterator[Frame]:
+        """The frames that come, until the relay ends. Raises NodeUnreachable."""
+        for line in self._lines():
+            try:
+                frame = json.loads(line)
+            except ValueError as error:
+                raise NodeUnreachable(f"the relay sent what is no frame: {error}") from error
+            if isinstance(frame, dict) and isinstance(frame.get("kind"), str):
+                yield frame
+
+    def greet(self, hello: Frame) -> None:
+        """Shake hands; what a login shell prints before the relay speaks is thrown away."""
+        nonce = secrets.token_hex(16)
+        self.send({"kind": "hello", "nonce": nonce, **hello})
+        mark = f"d0ctl {nonce}".encode()
+        for line in self._lines():
+            if line.strip() == mark:
+                break
+        for frame in self.frames():
+            if frame["kind"] == "hello":
+                self.hello = frame
+                return
+        raise NodeUnreachable(self._stream.stderr() or "the relay ended at once")
+
+    def close(self) -> None:
+        """End the relay and the connection; wrappers do not notice."""
+        self._stream.close()
+        self.transport.close()
+
+    def _lines(self) -> Iterator[bytes]:
+        while True:
+            while self._whole:
+                yield self._whole.popleft()
+            data = self._stream.read()
+            if not data:
+                return
+            self._size += len(data)
+            if self._size > LONGEST_LINE:
+                raise NodeUnreachable("the relay sent a line without end")
+            self._pieces.append(data)
+            if b"\n" in data:
+                *lines, rest = b"".join(self._pieces).split(b"\n")
+                self._whole.extend(lines)
+                self._pieces, self._size = [rest], len(rest)
+
+
+def open_link(address: Address, site: Site, *, cpus: int = 1, visit: bool = False) -> Link:
+    """Reach a node and start its relay there, bringing the wrapper if it lacks it.
+
+    A visitor only looks. Raises NodeUnreachable.
+    """
+    transport = _reach(address, site)
+    try:
+        base = base_of(address, site, transport.home())
+        hello = {
+            "base": base,
+            "cpus": cpus,
+            "visit": visit,
+            "silence": SILENCE_S,
+            "spool": str(site.dropbox) if address.kind == "local" else None,
+        }
+        return _start(address, transport, base, hello)
+    except BaseException:
+        transport.close()
+        raise
+
+
+def _reach(address: Address, site: Site) -> Transport:
+    if address.kind == "local":
+        return LocalTransport(address.name)
+    from d0ctl.nodes.connect import connect
+
+    return connect(address, site.known_hosts)
+
+
+def _start(address: Address, transport: Transport, base: str, hello: Frame) -> Link:
+    path = f"{base}/bin/{ship.file_name()}"
+    trouble: D0Error | None = None
+    for shipped in (False, True):
+        if shipped:
+            _ship(transport, path)
+        for python in ship.pythons(address):
+            try:
+                return _greeted(transport, ship.command(address, python, path), base, hello)
+            except NodeUnreachable as error:
+                trouble = error
+    raise NodeUnreachable(f"node `{address.name}` can't run the relay: {trouble}") from trouble
+
+
+def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Link:
+    stream = transport.start(command)
+    link = Link(transport, stream, base)
+    with _bounded(stream):
+        try:
+            link.greet(hello)
+        except NodeUnreachable as error:
+            stream.close()
+            raise NodeUnreachable(stream.stderr() or str(error)) from error
+    return link
+
+
+def _ship(transport: Transport, path: str) -> None:
+    with tempfile.NamedTemporaryFile(prefix="d0ctl-", suffix=".pyz") as file:
+        file.write(ship.archive())
+        file.flush()
+        transport.put(Path(file.name), path)
+
+
+@contextmanager
+def _bounded(stream: Stream) -> Iterator[None]:
+    """Close a stream whose other side does not shake hands in time."""
+    timer = threading.Timer(CONNECT_TIMEOUT_S, stream.close)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,62 @@
+"""The wrapper as one file that any python3 of a node can run, named by what is in it."""
+
+import hashlib
+import io
+import re
+import shlex
+import sys
+import zipfile
+from functools import cache
+from importlib.resources import files
+
+from d0ctl.errors import NodeUnreachable
+from d0ctl.nodes.transport import Address
+
+PYTHONS = ("python3", "/usr/libexec/platform-python")
+"""Where a node's python is looked for when none was named (RHEL 8 may have only the second)."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9._/-]+\Z")
+
+
+@cache
+def archive() -> bytes:
+    """The wrapper as a zip file; the same sources always make the same bytes."""
+    folder = files("d0ctl_wrapper")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as bundle:
+        bundle.writestr(
+            zipfile.ZipInfo("__main__.py"),
+            "import runpy\nrunpy.run_module('d0ctl_wrapper', run_name='__main__')\n",
+        )
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+            if entry.name.endswith(".py"):
+                bundle.writestr(zipfile.ZipInfo(f"d0ctl_wrapper/{entry.name}"), entry.read_bytes())
+    return buffer.getvalue()
+
+
+def file_name() -> str:
+    """What the wrapper's file is called on every node."""
+    return f"{hashlib.sha256(archive()).hexdigest()[:16]}.pyz"
+
+
+def command(address: Address, python: str, path: str) -> str:
+    """What starts the relay, in words that mean the same to every login shell.
+
+    Raises NodeUnreachable when the path would have to be quoted.
+    """
+    if address.kind == "local":
+        return f"exec {shlex.quote(sys.executable)} -I -S {shlex.quote(path)} relay"
+    for word in (python, path):
+        if not _PLAIN.match(word):
+            raise NodeUnreachable(
+                f"node `{address.name}`: `{word}` has characters that shells read in other ways",
+                hint=f"d0ctl node add {address.name} ... --dir /a/plain/path",
+            )
+    return f"exec {python} -I -S {path} relay"
+
+
+def pythons(address: Address) -> tuple[str, ...]:
+    """The interpreters to try on a node, in order."""
+    if address.kind == "local":
+        return (sys.executable,)
+    return (address.python,) if address.python else PYTHONS
