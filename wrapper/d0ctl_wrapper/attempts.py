@@ -4,7 +4,7 @@ import os
 from typing import List, NamedTuple
 
 from d0ctl_wrapper import process, shape
-from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.paths import Places, read, write
 
 
 class Record(NamedTuple):
@@ -17,22 +17,17 @@ class Record(NamedTuple):
 
 
 def write_record(places: Places, attempt: int, record: Record) -> None:
-    """Record the wrapper of an attempt, whole or not at all."""
-    path = places.attempt(attempt, b"wrapper")
-    file = os.open(path + b".aside", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(file, b"%d %d %s %d\n" % (*record[:2], record.boot_id.encode(), record.cpus))
-    finally:
-        os.close(file)
-    os.rename(path + b".aside", path)
+    """Record the wrapper of an attempt; half a record counts as none."""
+    text = "%d %d %s %d\n" % record
+    write(places.attempt(attempt, b"wrapper"), text.encode("ascii"))
 
 
 def read_record(places: Places, attempt: int) -> "Record | None":
     """Read who wraps an attempt; None when nobody came as far as recording it."""
     try:
-        with open(places.attempt(attempt, b"wrapper")) as file:
-            pid, started, boot_id, cpus = file.read().split()
-        return Record(int(pid), int(started), boot_id, int(cpus))
+        text = read(places.attempt(attempt, b"wrapper")).decode("ascii")
+        pid, started, boot_id, cpus = text.rstrip("\n").split(" ")
+        return Record(int(pid), int(started), boot_id, int(cpus)) if text[-1:] == "\n" else None
     except (OSError, ValueError):
         return None
 

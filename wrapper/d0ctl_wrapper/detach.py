@@ -10,7 +10,7 @@ from typing import Callable, Dict, NamedTuple
 from d0ctl_wrapper import attempts, process
 from d0ctl_wrapper.launches import Launch
 from d0ctl_wrapper.paths import Places, remove
-from d0ctl_wrapper.tree import SIGNALS
+from d0ctl_wrapper.spawn import SIGNALS
 
 EXIT_ENDED, EXIT_CRASHED, EXIT_DISK_FULL, EXIT_LAUNCH_FAILED = 0, 70, 71, 72
 """What the exit code of a wrapper tells its relay; after the last two nothing is left of it."""
@@ -30,7 +30,8 @@ class Setting(NamedTuple):
 def fork(setting: Setting, launch: Launch, run: "Callable[[Setting, Launch], None]") -> int:
     """Fork the wrapper of `launch`, which calls `run`; give its pid.
 
-    Its signals are blocked before it exists, and it waits for them later: none gets lost.
+    Its signals are blocked before it exists and it waits for them later. So none gets lost,
+    and the relay's handlers, which it still has, are never called.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
@@ -46,7 +47,7 @@ def _become(setting: Setting, launch: Launch, run: "Callable[[Setting, Launch], 
     code = EXIT_CRASHED
     try:
         gc.disable()
-        _reset()
+        os.setsid()
         code = _claim(setting, launch)
         if code == EXIT_ENDED:
             code = EXIT_CRASHED
@@ -57,14 +58,6 @@ def _become(setting: Setting, launch: Launch, run: "Callable[[Setting, Launch], 
         _leave_traceback(setting.places.attempt(launch["attempt"], b"crash"))
     finally:
         os._exit(code)
-
-
-def _reset() -> None:
-    """Leave the relay's session and its handlers."""
-    os.setsid()
-    signal.set_wakeup_fd(-1)
-    for number in (*SIGNALS, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 def _claim(setting: Setting, launch: Launch) -> int:

@@ -1,7 +1,6 @@
 """The only place that finds out what a node is."""
 
 import os
-import platform
 import pwd
 import sys
 import time
@@ -33,7 +32,7 @@ def _machine() -> "Dict[str, Any]":
         "system": system.sysname,
         "machine": system.machine,
         "os": _distribution(),
-        "python": platform.python_version(),
+        "python": "%d.%d.%d" % sys.version_info[:3],
         "executable": sys.executable,
         "cpus": len(os.sched_getaffinity(0)),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),

@@ -4,6 +4,7 @@ Paths are bytes here, because a node's python may run under a locale that cannot
 file name; in frames and messages they are text.
 """
 
+import errno
 import os
 import stat
 
@@ -73,6 +74,25 @@ class Places:
         if not is_below(path, os.path.realpath(self.base)):
             raise ValueError("`%s` is not inside `%s`" % (text, to_text(self.base)))
         return path
+
+
+def read(path: bytes) -> bytes:
+    """Read a small file at once, with as little as python can do."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 65536)
+    finally:
+        os.close(file)
+
+
+def write(path: bytes, data: bytes) -> None:
+    """Write a small file for nobody but us, or raise OSError if there is no space for all of it."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        if os.write(file, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(file)
 
 
 def is_below(path: bytes, folder: bytes) -> bool:

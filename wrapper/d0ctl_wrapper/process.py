@@ -4,6 +4,8 @@ import os
 import signal
 from typing import Callable, Dict, NamedTuple
 
+from d0ctl_wrapper.paths import read
+
 try:
     import ctypes
 
@@ -44,8 +46,7 @@ def boot_id() -> str:
 def look(pid: int) -> "Process | None":
     """Look at one process; None when there is none."""
     try:
-        with open("/proc/%d/stat" % pid, "rb", buffering=0) as file:
-            text = file.read()
+        text = read(b"/proc/%d/stat" % pid)
     except (FileNotFoundError, ProcessLookupError):
         return None
     fields = text[text.rindex(b")") + 2 :].split()

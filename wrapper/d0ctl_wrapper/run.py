@@ -7,10 +7,10 @@ from typing import Any, Dict, List
 from d0ctl_wrapper import outputs, verdict
 from d0ctl_wrapper.detach import FULL, Setting
 from d0ctl_wrapper.launches import Launch
-from d0ctl_wrapper.paths import remove, to_path
+from d0ctl_wrapper.paths import remove, to_path, write
 from d0ctl_wrapper.report import Report
 from d0ctl_wrapper.spawn import Command, spawn
-from d0ctl_wrapper.stage import prepare, write
+from d0ctl_wrapper.stage import prepare
 from d0ctl_wrapper.tree import Told, Tree
 from d0ctl_wrapper.verdict import Failed
 
@@ -82,23 +82,28 @@ class Wrapper:
 
     def _start(self, number: int, binary: Binary, who: str) -> int:
         try:
-            return spawn(self._command(number, binary))
+            command = self._command(number, binary)
+            os.umask(self.setting.umask)
+            return spawn(command)
         except OSError as error:
             reason = "software-missing" if error.errno in NOT_STARTABLE else "launch-failed"
             reason = "disk-full" if error.errno in FULL else reason
             raise Failed(reason, "%s cannot be started: %s" % (who, error.strerror))
+        finally:
+            os.umask(0o077)
 
     def _command(self, number: int, binary: Binary) -> Command:
         """Write down what a binary needs, and give the command that runs it."""
         here = self.places.attempt(self.attempt)
-        write(here + b"/inputs", "".join(name + "\n" for name in binary["inputs"]))
+        names = "".join(name + "\n" for name in binary["inputs"])
+        write(here + b"/inputs", to_path(names))
         argv = [to_path(word) for word in binary["argv"] or ()]
         if binary["script"] is not None:
             script = here + b"/%d.sh" % number
-            write(script, binary["script"])
+            write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         logs = here + b"/%d.out" % number, here + b"/%d.err" % number
-        return Command(argv, self._environment(), self.work, *logs, umask=self.setting.umask)
+        return Command(argv, self._environment(), *logs)
 
     def _environment(self) -> "Dict[bytes, bytes]":
         """Give the environment of a binary; strays are found by the marks in it."""

@@ -7,6 +7,8 @@ import json
 import math
 from typing import Any, Callable, Dict, List, Mapping
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
 Check = Callable[[Any], Any]
 
 LARGEST = 2**63 - 1
@@ -25,7 +27,7 @@ def decode(text: "str | bytes") -> Any:
 
 def encode(value: Any) -> str:
     """Write a value as one line of ASCII JSON."""
-    return json.dumps(value, separators=(",", ":"))
+    return _encode(value)
 
 
 def whole(value: Any) -> int:

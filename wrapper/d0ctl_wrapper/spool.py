@@ -5,6 +5,7 @@ import re
 import time
 from typing import Callable, List
 
+from d0ctl_wrapper import paths
 from d0ctl_wrapper.paths import Places
 
 PATIENCE = 86400.0
@@ -21,7 +22,7 @@ def is_name(name: bytes) -> bool:
 def write(places: Places, name: bytes, text: bytes) -> None:
     """Put a message file into the spool: aside first, so that nobody sees half of it."""
     aside = places.spool + b"/tmp/" + name
-    _write(aside, text)
+    paths.write(aside, text)
     os.rename(aside, places.spool + b"/new/" + name)
     poke(places)
 
@@ -31,7 +32,7 @@ def write_end(places: Places, attempt: int, name: bytes, text: bytes) -> None:
     end = places.attempt(attempt, b"end")
 
     def record() -> None:
-        _write(end + b".aside", text)
+        paths.write(end + b".aside", text)
         os.rename(end + b".aside", end)
 
     _insist(record)
@@ -85,15 +86,6 @@ def delete(places: Places, name: bytes) -> None:
         os.unlink(places.spool + b"/new/" + name)
     except FileNotFoundError:
         pass
-
-
-def _write(path: bytes, text: bytes) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        if os.write(file, text) != len(text):
-            raise OSError(28, "no space for the whole of it")
-    finally:
-        os.close(file)
 
 
 def _insist(action: "Callable[[], None]") -> None:

@@ -10,8 +10,8 @@ from d0ctl_wrapper.paths import Places, to_path
 from d0ctl_wrapper.verdict import Failed, one_line
 
 
-def prepare(places: Places, launch: Launch) -> bytes:
-    """Make the working directory and link all inputs into it; raise Failed if one is not there."""
+def prepare(places: Places, launch: Launch) -> None:
+    """Go to a new working directory that has all inputs; raise Failed if one is not there."""
     work = places.attempt(launch["attempt"], b"work")
     faults = [(entry["path"], fault) for entry in launch["inputs"] for fault in _faults(entry)]
     if faults:
@@ -22,16 +22,10 @@ def prepare(places: Places, launch: Launch) -> bytes:
         os.mkdir(work, 0o700)
         for entry in launch["inputs"]:
             os.symlink(to_path(entry["path"]), work + b"/" + to_path(entry["name"]))
+        os.chdir(work)
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
         raise Failed(reason, "the working directory cannot be made: %s" % error.strerror)
-    return work
-
-
-def write(path: bytes, text: str) -> None:
-    """Write a small file for the binaries."""
-    with open(path, "wb", buffering=0) as file:
-        file.write(to_path(text))
 
 
 def _faults(entry: "Dict[str, Any]") -> "list[str]":

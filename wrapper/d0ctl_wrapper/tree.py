@@ -7,9 +7,7 @@ from typing import Callable
 
 from d0ctl_wrapper import process
 from d0ctl_wrapper.paths import Places
-
-SIGNALS = (signal.SIGCHLD, signal.SIGTERM)
-"""What a wrapper keeps blocked and waits for; so none arrives too early or in between."""
+from d0ctl_wrapper.spawn import SIGNALS
 
 
 class Told(Exception):
