@@ -9,7 +9,7 @@ from typing import Any
 
 from d0ctl.construct import disk
 from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
-from d0ctl.construct.inputs import Given, Origin, World, judge_bases, written_words
+from d0ctl.construct.inputs import Given, Origin, Surroundings, World, judge_bases
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.loops import MOST_VALUES
@@ -24,7 +24,6 @@ from d0ctl.construct.recipe import (
     PackageRecipe,
     StageRecipe,
 )
-from d0ctl.construct.script import Around, as_word
 from d0ctl.construct.spec import Acquire
 from d0ctl.construct.template import Env
 from d0ctl.construct.values import Fields
@@ -291,12 +290,10 @@ class Check:
 
     def _quotes(self, package: PackageRecipe, given: list[list[Given]], env: Env) -> None:
         """Judge the values that stand inside quotes."""
-        written = written_words(given)
         for binary, files in zip(package.binaries, given, strict=True):
             if binary.run is not None and binary.run.guarded:
-                inputs = [as_word(one.lies) for one in files]
-                outputs = [as_word(output.file.render(env)) for output in binary.outputs]
-                binary.run.check(env, Around(inputs, outputs, written), self._faults)
+                outputs = [output.file.render(env) for output in binary.outputs]
+                binary.run.check(env, Surroundings(files, outputs, given), self._faults)
 
     def _given(self, recipe: InputRecipe, env: Env, at: int) -> list[Given]:
         """Return the files of an entry that globs, takes or names; to match none is a fault."""

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from d0ctl.construct.inputs import Given, Origin, World, written_words
+from d0ctl.construct.inputs import Given, Origin, Surroundings, World
 from d0ctl.construct.names import output_name
-from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, PackageRecipe, StageRecipe
-from d0ctl.construct.script import Around, as_word
+from d0ctl.construct.recipe import BinaryRecipe, PackageRecipe, StageRecipe
 from d0ctl.construct.spec import (
     Acquire,
     BinarySpec,
@@ -17,8 +16,6 @@ from d0ctl.construct.spec import (
     PackageSpec,
 )
 from d0ctl.construct.template import Env
-
-Files = list[tuple[InputRecipe, list[Given]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,46 +45,40 @@ def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _package(recipe: PackageRecipe, name: str, env: Env, at: int, world: World) -> PackageSpec:
-    chain: list[Files] = [
-        [(one, world.given(one, env, at)) for one in binary.inputs] for binary in recipe.binaries
+    given = [
+        [one for entry in binary.inputs for one in world.given(entry, env, at)]
+        for binary in recipe.binaries
     ]
-    written: Mapping[str, str] = {}
-    if any(binary.run is not None and binary.run.names_files for binary in recipe.binaries):
-        written = written_words(given for files in chain for _, given in files)
-    binaries = [
-        _binary(binary, str(place), env, files, written)
-        for place, (binary, files) in enumerate(zip(recipe.binaries, chain, strict=True), 1)
-    ]
+    binaries = [_binary(binary, place, env, given) for place, binary in enumerate(recipe.binaries)]
     return PackageSpec(binaries=tuple(binaries), **_with_name(recipe.fields.get(env), name))
 
 
-def _binary(
-    recipe: BinaryRecipe, number: str, env: Env, files: Files, written: Mapping[str, str]
-) -> BinarySpec:
+def _binary(recipe: BinaryRecipe, place: int, env: Env, given: list[list[Given]]) -> BinarySpec:
     assert recipe.run is not None
     outputs = [
         OutputSpec(output_name(output.file.render(env)), **output.fields.get(env))
         for output in recipe.outputs
     ]
-    around = Around(
-        [as_word(one.lies) for _, given in files for one in given],
-        [as_word(output.file) for output in outputs],
-        written,
-    )
-    inputs = [_input(one, given, env) for one, found in files for given in found]
+    around = Surroundings(given[place], [output.file for output in outputs], given)
+    name = recipe.run.first_word or str(place + 1)
     return BinarySpec(
-        inputs=tuple(inputs),
+        inputs=tuple([_input(one, env) for one in given[place]]),
         outputs=tuple(outputs),
         **recipe.run.render(env, around),
-        **_with_name(recipe.fields.get(env), recipe.run.first_word or number),
+        **_with_name(recipe.fields.get(env), name),
     )
 
 
-def _input(recipe: InputRecipe, given: Given, env: Env) -> InputSpec:
-    outside = given.origin >= Origin.FETCHED
-    fields = {
-        "acquire": Acquire.NONE if given.origin == Origin.PRESENT else Acquire.PRE_FETCH,
-        "required": recipe.file is not None,
-        **recipe.fields.get(env),
-    }
-    return InputSpec(given.file, not outside, **fields)
+def _input(given: Given, env: Env) -> InputSpec:
+    fields = given.entry.fields.get(env)
+    here = given.origin == Origin.PRESENT
+    return InputSpec(
+        given.file,
+        given.origin < Origin.FETCHED,
+        fields.get("locator"),
+        fields.get("size"),
+        fields.get("checksum"),
+        fields.get("acquire", Acquire.NONE if here else Acquire.PRE_FETCH),
+        fields.get("disposition"),
+        fields.get("required", given.entry.file is not None),
+    )

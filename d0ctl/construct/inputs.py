@@ -34,8 +34,13 @@ class Origin(enum.IntEnum):
 
 
 class Given(NamedTuple):
-    """One input file: its name in the spec, where it lies for the binary, how it is written."""
+    """One input file of an entry under `inputs:`.
 
+    `file` is its name in the spec, `lies` the one it has for the binary, `written` the one that
+    the job file has for it.
+    """
+
+    entry: InputRecipe
     file: str
     lies: str
     written: str | None
@@ -72,38 +77,49 @@ class World:
     def given(self, recipe: InputRecipe, env: Env, at: int) -> list[Given]:
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
         if recipe.file is not None:
-            return _named(self, recipe.file.render(env), recipe.origins[at])
+            return self._named(recipe, recipe.file.render(env), recipe.origins[at])
         if recipe.stage is not None:
-            made = Origin.MADE
-            return [Given(name, base_name(name), None, made) for name in self.taken(recipe, env)]
+            names = self.taken(recipe, env)
+            return [Given(recipe, name, base_name(name), None, Origin.MADE) for name in names]
         assert recipe.glob is not None
-        found = [(input_name(name), name) for name in self.matched(recipe.glob.render(env))]
-        return [_outside(self, name, text, Origin.FETCHED) for name, text in found]
+        names = self.matched(recipe.glob.render(env))
+        return [self._outside(recipe, input_name(n), n, Origin.FETCHED) for n in names]
 
-
-def _named(world: World, text: str, origin: int) -> list[Given]:
-    if origin == Origin.MADE:
+    def _named(self, recipe: InputRecipe, text: str, origin: int) -> list[Given]:
+        if origin == Origin.WRONG:
+            return []
         name = input_name(text)
-        return [Given(name, name, text, origin)]
-    if origin == Origin.WRONG:
-        return []
-    name = input_name(text)
-    if origin >= Origin.FETCHED:
-        return [_outside(world, name, text, origin)]
-    return [Given(name, name if origin == Origin.OWN else base_name(name), text, origin)]
+        if origin >= Origin.FETCHED:
+            return [self._outside(recipe, name, text, origin)]
+        lies = base_name(name) if origin == Origin.FAR else name
+        return [Given(recipe, name, lies, text, origin)]
+
+    def _outside(self, recipe: InputRecipe, name: str, text: str, origin: int) -> Given:
+        return Given(recipe, self.absolute(name), base_name(name), text, origin)
 
 
-def _outside(world: World, name: str, text: str, origin: int) -> Given:
-    return Given(world.absolute(name), base_name(name), text, origin)
+@dataclass(slots=True)
+class Surroundings:
+    """What a binary's text may name: its files, and by their paths all inputs of its package."""
 
+    given: Sequence[Given]
+    made: Sequence[str]
+    package: Sequence[Sequence[Given]]
 
-def written_words(given: Iterable[Iterable[Given]]) -> dict[str, str]:
-    """Map the inputs of a package, as they are written, to the words to say on the node."""
-    return {
-        one.written: as_word(one.lies)
-        for one in chain.from_iterable(given)
-        if one.written is not None
-    }
+    def inputs(self) -> list[str]:
+        """The inputs' names, as they lie for the binary."""
+        return [as_word(one.lies) for one in self.given]
+
+    def outputs(self) -> list[str]:
+        """The outputs' names."""
+        return [as_word(name) for name in self.made]
+
+    def word(self, value: str) -> str:
+        """Return a value, or the name of the input that is written like it."""
+        for one in chain.from_iterable(self.package):
+            if one.written == value:
+                return as_word(one.lies)
+        return value
 
 
 def judge_bases(given: Iterable[Iterable[Given]], outputs: Sequence[str]) -> None:

@@ -2,30 +2,32 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from d0ctl.construct.document import Scalar
-from d0ctl.construct.faults import Faults, shown
+from d0ctl.construct.faults import Faults, Place, shown
 from d0ctl.construct.shell import Context, contexts
 from d0ctl.construct.template import RUN_WORDS, Env, Mark, Scope, Slot, resolve, split
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_@%+=:,./-]").search
 _FIRST_WORD = re.compile(r"(?:\s|#[^\n]*\n)*([A-Za-z0-9_@%+=:,./-]+)")
-_NO_NAMES: Mapping[str, str] = {}
+_PATH_SIGNS = re.compile(r"^-|[/:]").search
 
 
-@dataclass(slots=True)
-class Around:
-    """What a binary's text may name besides loop values: files, as words for a command line.
+class Around(Protocol):
+    """What a binary's text may name besides loop values: files, as words for a command line."""
 
-    `written` maps an input, as the job file writes it, to the base name it has on the node.
-    """
+    def inputs(self) -> Sequence[str]:
+        """The inputs' names."""
 
-    inputs: Sequence[str] = ()
-    outputs: Sequence[str] = ()
-    written: Mapping[str, str] = field(default_factory=lambda: _NO_NAMES)
+    def outputs(self) -> Sequence[str]:
+        """The outputs' names."""
+
+    def word(self, value: str) -> str:
+        """Return a value, or the name of the input of which it is the path."""
 
 
 class Run(Protocol):
@@ -45,10 +47,6 @@ class Run(Protocol):
     def first_word(self) -> str | None:
         """The base name of the program, if the text begins with one."""
 
-    @property
-    def names_files(self) -> bool:
-        """Tell whether a value may be the path of an input, for which its base name stands."""
-
 
 def as_word(name: str) -> str:
     """Make a file's name fit for a command line, where a leading dash would be an option."""
@@ -66,65 +64,64 @@ class Hole:
 
     scalar: Scalar
     mark: Mark
-    slot: Slot | None
-    direct: bool
+    slot: Slot | None = None
+    direct: bool = False
     context: Context = Context.BARE
 
     def words(self, env: Env, around: Around) -> Sequence[str]:
         """Return the value, which is an input's base name where it is that input's path."""
         if self.slot is None:
-            return around.inputs if self.mark.name == "inputs" else around.outputs
+            return around.inputs() if self.mark.name == "inputs" else around.outputs()
         value = self.slot(env)
-        if self.direct and around.written:
-            value = around.written.get(value, value)
+        if self.direct and _PATH_SIGNS(value):
+            value = around.word(value)
         return (value,)
+
+    def fill(self, env: Env, around: Around) -> str:
+        """Return what to write in its place in a script."""
+        if self.context is Context.BARE:
+            return " ".join([quote(word) for word in self.words(env, around)])
+        return " ".join(self.words(env, around))
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in the job file."""
+        text = self.mark.text
+        return self.scalar.place_of(text, self.scalar.text[: self.mark.at].count(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Text for a shell, with values quoted as they need."""
+    """Text for a shell, with values quoted as they need: `layout` has `%s` for each hole."""
 
-    pieces: list[str | Hole]
-    shell: Any
-    field_name: str = "script"
+    layout: str
+    holes: list[Hole]
+    shell: str
     first_word: str | None = None
-    names_files: bool = True
+    field_name: str = "script"
 
     @property
     def guarded(self) -> bool:
         """Tell whether a placeholder stands inside quotes."""
-        return any(hole.context is not Context.BARE for hole in self._holes())
-
-    def _holes(self) -> Iterator[Hole]:
-        return (piece for piece in self.pieces if isinstance(piece, Hole))
+        return any(hole.context is not Context.BARE for hole in self.holes)
 
     def check(self, env: Env, around: Around, faults: Faults) -> None:
         """Note values with characters that could end the quotes they stand in."""
-        for hole in self._holes():
+        for hole in self.holes:
             if hole.context is Context.BARE:
                 continue
             value = " ".join(hole.words(env, around))
             if _UNSAFE(value):
-                text = hole.mark.text
-                nth = hole.scalar.text[: hole.mark.at].count(text)
                 message = (
-                    f"`{text}` stands inside quotes or a here-document, where its value "
+                    f"`{hole.mark.text}` stands inside quotes or a here-document, where its value "
                     f"{shown(value)} isn't safe; outside of them it is quoted by itself"
                 )
-                place = hole.scalar.place_of(text, nth)
-                faults.alike(place, "quotes", lambda message=message: message)  # type: ignore[misc]
+                faults.alike(hole.place, "quotes", partial(str, message))
 
     def render(self, env: Env, around: Around) -> dict[str, Any]:
         """Put the values in."""
-        parts = []
-        for piece in self.pieces:
-            if isinstance(piece, str):
-                parts.append(piece)
-            elif piece.context is Context.BARE:
-                parts.append(" ".join([quote(word) for word in piece.words(env, around)]))
-            else:
-                parts.append(" ".join(piece.words(env, around)))
-        return {self.field_name: "".join(parts)}
+        text = self.layout % tuple([hole.fill(env, around) for hole in self.holes])
+        return {self.field_name: text, "shell": self.shell}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,6 @@ class Arguments:
 
     elements: list[list[str | Hole]]
     first_word: str | None = None
-    names_files: bool = True
     guarded: bool = False
 
     def check(self, env: Env, around: Around, faults: Faults) -> None:
@@ -159,9 +155,11 @@ def compile_script(
     marks = [(p.mark.at, p.mark.at + len(p.mark.text)) for p in pieces if isinstance(p, Hole)]
     found = iter(contexts(scalar.text, marks, shell))
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
+    layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in placed)
+    holes = [piece for piece in placed if isinstance(piece, Hole)]
     found_word = _FIRST_WORD.match(placed[0]) if placed and isinstance(placed[0], str) else None
     word = found_word[1].rpartition("/")[2] or None if found_word else None
-    return Script(placed or [""], shell, field_name, word, _has_direct(placed))
+    return Script(layout, holes, shell, word, field_name)
 
 
 def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> Arguments:
@@ -172,17 +170,13 @@ def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> A
         for hole in pieces:
             if isinstance(hole, Hole) and hole.slot is None:
                 if hole.mark.attributes:
-                    faults.add(scalar.place, f"`{hole.mark.text}` needs a shell: `run:` as a text")
+                    faults.add(hole.place, f"`{hole.mark.text}` needs a shell: `run:` as a text")
                 elif len(pieces) > 1:
-                    faults.add(scalar.place, f"`{hole.mark.text}` must be an element of its own")
+                    faults.add(hole.place, f"`{hole.mark.text}` must be an element of its own")
         compiled.append(pieces or [""])
     first = compiled[0][0] if compiled else None
     word = first.rpartition("/")[2] or None if isinstance(first, str) else None
-    return Arguments(compiled, word, any(_has_direct(pieces) for pieces in compiled))
-
-
-def _has_direct(pieces: Iterable[str | Hole]) -> bool:
-    return any(isinstance(piece, Hole) and piece.direct for piece in pieces)
+    return Arguments(compiled, word)
 
 
 def _holes(
@@ -194,10 +188,9 @@ def _holes(
 def _hole(mark: Mark, scalar: Scalar, scope: Scope, faults: Faults) -> Hole:
     if mark.name in RUN_WORDS:
         if mark.attributes and (mark.name, *mark.attributes) != ("inputs", "list"):
-            nth = scalar.text[: mark.at].count(mark.text)
             known = "`{inputs}`, `{inputs.list}` and `{outputs}`"
-            faults.add(scalar.place_of(mark.text, nth), f"`{mark.text}` is none of {known}")
-        return Hole(scalar, mark, None, False)
+            faults.add(Hole(scalar, mark).place, f"`{mark.text}` is none of {known}")
+        return Hole(scalar, mark)
     loop = scope.loops.get(mark.name)
     named = (loop is not None and loop.columns is not None) or (
         loop is None and mark.name == "parameters"
@@ -211,7 +204,7 @@ def _in_context(hole: Hole, context: Context, faults: Faults) -> str | Hole:
     if hole.slot is None and hole.mark.attributes:
         if context is Context.LITERAL:
             message = f"`{hole.mark.text}` can't stand where the shell expands nothing"
-            faults.add(hole.scalar.place, message)
+            faults.add(hole.place, message)
         return '"$D0CTL_INPUTS"' if context is Context.BARE else "${D0CTL_INPUTS}"
     return Hole(hole.scalar, hole.mark, hole.slot, hole.direct, context)
 
