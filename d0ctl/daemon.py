@@ -36,6 +36,9 @@ STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files)
 SLOW_STEPS: tuple[Step, ...] = (look_after, finish)
 """What a turn does besides, once a second."""
 
+REST_S = 0.01
+"""The least time from one turn to the next: what comes meanwhile shares a transaction."""
+
 LOOK_S = 0.2
 """How often the database is asked whether another process has written."""
 
@@ -143,6 +146,7 @@ def _turn_or_log(control: Control, stop: threading.Event) -> None:
 def _turn(control: Control, stop: threading.Event) -> None:
     """Wait until there may be something to do, and do it in one transaction."""
     woken = control.wake.wait(LOOK_S)
+    stop.wait(max(0.0, control.turned + REST_S - time.monotonic()))
     control.wake.clear()
     version = control.store.version()
     is_slow = time.monotonic() - control.slow_done >= SLOW_S
@@ -158,6 +162,7 @@ def _turn(control: Control, stop: threading.Event) -> None:
         _quarantine(control, error)
         raise
     control.batch = min(MOST_FILES, control.batch * 2)
+    control.turned = time.monotonic()
     if is_slow:
         control.slow_done = time.monotonic()
     if control.letters.files:

@@ -47,6 +47,8 @@ class Control:
     afterwards: list[Callable[[], object]] = field(default_factory=list)
     seen: tuple[int, int] = (0, 0)
     """What the database looked like at the last turn."""
+    turned: float = 0.0
+    """When the last turn ended, by the monotonic clock."""
     slow_done: float = 0.0
     """When the slow steps were last done, by the monotonic clock."""
 

@@ -152,6 +152,7 @@ def open_store(home: Home, *, create: bool = False, read_only: bool = False) -> 
     store = Store(home, connection)
     if not read_only:
         store.run_script("temporary_tables")
+        store.run_script("temporary_sizes")
     return store
 
 

@@ -293,6 +293,8 @@ create index package_ready on package (demand_id, id) where phase = 'ready';
 create index package_live on package (node_id)
     where phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
                     'unreachable');
+create index package_assigned on package (node_id, id) where phase = 'assigned';
+create index package_killing on package (node_id) where phase = 'killing';
 create index package_cooling on package (not_before) where phase = 'cooloff';
 
 create table binary (
@@ -556,3 +558,40 @@ begin
 end;
 
 create index package_released on package (id) where phase = 'waiting' and missing = 0;
+
+-- What the planner is to believe of sizes, whatever the database holds today: plans are
+-- the same on the first day and at 10^6 packages, and start at the small side of a join.
+
+analyze;
+delete from sqlite_stat1;
+insert into sqlite_stat1 (tbl, idx, stat) values
+    ('action',         null,                         '10000'),
+    ('attempt',        'sqlite_autoindex_attempt_1', '1200000 1 1'),
+    ('attempt',        'attempt_failed',             '20000 1'),
+    ('binary',         'binary',                     '1500000 2 1'),
+    ('binary_attempt', 'binary_attempt',             '1500000 2 1'),
+    ('cluster',        'sqlite_autoindex_cluster_1', '20 1'),
+    ('demand',         'demand_of_job',              '300 3'),
+    ('demand',         'demand_ready',               '10 2'),
+    ('event',          'event_of_package',           '6000000 6'),
+    ('file',           'sqlite_autoindex_file_1',    '2000000 20000 1'),
+    ('file',           'file_of_package',            '2000000 2'),
+    ('input',          'input',                      '2000000 2 2 1'),
+    ('input',          'input_of_file',              '2000000 2 1'),
+    ('job',            'sqlite_autoindex_job_1',     '100 1'),
+    ('lease',          'lease',                      '20 1'),
+    ('line',           'sqlite_autoindex_line_1',    '1000000 3000 1'),
+    ('location',       'location',                   '2000000 1 1'),
+    ('node',           'sqlite_autoindex_node_1',    '20 1'),
+    ('package',        'sqlite_autoindex_package_1', '1000000 1 1'),
+    ('package',        'package_in_phase',           '1000000 10000 2500'),
+    ('package',        'package_ready',              '1000 100 1'),
+    ('package',        'package_live',               '100 5'),
+    ('package',        'package_assigned',           '50 5 1'),
+    ('package',        'package_killing',            '5 1'),
+    ('package',        'package_cooling',            '100 1'),
+    ('package',        'package_released',           '5 1'),
+    ('purge',          'purge_of_node',              '1000 100'),
+    ('stage',          'sqlite_autoindex_stage_1',   '300 3 1'),
+    ('stage_count',    'stage_count',                '5000 16 1'),
+    ('transfer',       'transfer',                   '200 1 1 1');

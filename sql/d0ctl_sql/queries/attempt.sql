@@ -29,9 +29,9 @@ update package
 -- Attempts of a node that were launched but may never have reached it.
 insert or replace into decision (package_id, node_id)
 select package.id, package.node_id
-  from package join attempt on attempt.id = package.attempt_id
- where package.node_id = :node and package.phase in ('starting', 'unreachable')
-   and attempt.started is null and attempt.id = :attempt;
+  from attempt join package on package.id = attempt.package_id
+ where attempt.id = :attempt and attempt.started is null and package.attempt_id = attempt.id
+   and package.node_id = :node and package.phase in ('starting', 'unreachable');
 
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
@@ -81,14 +81,17 @@ select attempt_id from package where node_id = :node and phase = 'killing';
 -- Attempts that should be alive on a node.
 select package.attempt_id, package.phase, attempt.started
   from package join attempt on attempt.id = package.attempt_id
- where package.node_id = :node
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable');
+ where package.node_id = :node and package.phase <> 'assigned'
+   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                         'unreachable');
 
 -- name: lose_contact
 -- starting, staging-in, running, suspended -> unreachable: its node does not answer.
 update package
    set phase = 'unreachable', changed = :now, actor = null, note = :note
- where node_id = :node and phase in ('starting', 'staging-in', 'running', 'suspended');
+ where node_id = :node and phase not in ('assigned', 'killing', 'unreachable')
+   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                 'unreachable');
 
 -- name: regain_contact
 -- unreachable -> running or starting: its node answers again and has it.
@@ -96,7 +99,9 @@ update package
    set phase = case when (select started from attempt where attempt.id = package.attempt_id)
                          is null then 'starting' else 'running' end,
        changed = :now, actor = null, note = null
- where node_id = :node and phase = 'unreachable';
+ where node_id = :node and phase = 'unreachable'
+   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                 'unreachable');
 
 -- name: cool_refused
 -- starting -> cooloff: the node could not start it; try again later.

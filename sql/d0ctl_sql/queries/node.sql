@@ -6,7 +6,8 @@ select name, generation, created from site;
 -- All nodes with what runs on them.
 select node.*, cluster.name as cluster,
        (select count(*) from package where package.node_id = node.id
-           and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+           and package.phase <> 'assigned'
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
                                  'unreachable')) as launched,
        (select count(*) from package where package.node_id = node.id
            and package.phase = 'assigned') as assigned
@@ -72,7 +73,9 @@ delete from transfer
 -- How many packages are launched on a node.
 select count(*) from package
  where node_id = :node
-   and phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable');
+   and phase <> 'assigned'
+   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                 'unreachable');
 
 -- name: drain_node
 -- Let a node take no new packages.
