@@ -4,7 +4,7 @@ import gc
 import os
 import signal
 import time
-from typing import Any
+from typing import Any, Dict, List
 
 from d0ctl_wrapper import burial, lock, process
 from d0ctl_wrapper.detach import Setting
@@ -43,6 +43,12 @@ class Duty:
         self._is_full = False
         self._listen()
         _settle_memory()
+
+    def adopt(self) -> "List[Dict[str, Any]]":
+        """Take over the attempts of former relays, and list them."""
+        listing = self.keeper.adopt()
+        self.post.sweep(self.keeper.live)
+        return listing
 
     def _listen(self) -> None:
         """Have the loop woken by signals, and by wrappers with a message."""

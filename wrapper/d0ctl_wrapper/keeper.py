@@ -4,7 +4,7 @@ import os
 import signal
 from typing import Any, Callable, Collection, Dict, List, NamedTuple
 
-from d0ctl_wrapper import attempts, detach, launches, run, spool, verdict
+from d0ctl_wrapper import attempts, detach, launches, process, run, spool, verdict
 from d0ctl_wrapper.burial import Burial
 from d0ctl_wrapper.detach import Setting
 from d0ctl_wrapper.launches import Launch, Queue
@@ -168,6 +168,7 @@ class Keeper:
     def kill(self, which: "List[int]", grace: float) -> None:
         """End attempts; those that only waited are forgotten."""
         absent = []
+        self.check_adopted()
         for attempt in which:
             if attempt in self.live:
                 self._kill(attempt, grace)
@@ -198,15 +199,13 @@ class Keeper:
         return [attempt for attempt in which if attempt not in self.live]
 
     def _kill(self, attempt: int, grace: float) -> None:
-        live = self.live[attempt]
         try:
             with open(self.places.attempt(attempt, b"kill"), "w") as file:
                 file.write("%g\n" % grace)
         except OSError as error:
             why = "the grace of attempt %d cannot be noted: %s" % (attempt, error.strerror)
             self.send({"kind": "fault", "message": why})
-        if live.is_child or self._is_busy(attempt):
-            os.kill(live.pid, signal.SIGTERM)
+        process.send(self.live[attempt].pid, signal.SIGTERM)
 
     def _tell_end(self, attempt: int) -> None:
         """Send the end message of an attempt without a wrapper, or say that there is none."""

@@ -1,5 +1,6 @@
 """The only place where a relay waits: for the control host, for its children, for the clock."""
 
+import collections
 import select
 import time
 from typing import Callable, Dict, List
@@ -40,13 +41,14 @@ class Loop:
 
         `work` does what is due, and gives the seconds until it wants to be called again.
         """
-        lines = first
+        lines = collections.deque(first)
         while not self.is_done:
-            for line in lines:
-                obey(line)
+            while lines and not self.stream.is_full:
+                obey(lines.popleft())
             delay = work()
             self.stream.flush()
-            lines = self._wait(min(delay, self._patience(), LONGEST))
+            has_more = lines and not self.stream.is_full
+            lines.extend(self._wait(0.0 if has_more else min(delay, self._patience(), LONGEST)))
         self.stream.drain(1.0)
 
     def _patience(self) -> float:

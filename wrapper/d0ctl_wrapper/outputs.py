@@ -46,7 +46,10 @@ def keep(
     found = [(name, find(work, name, inputs)[0]) for name in names]
     if len({true for _, true in found}) < len(found):
         raise Failed("missing-output", "several outputs are one and the same file")
-    return [_keep(places.kept(attempt), name, true) for name, true in found]
+    kept = [_keep(places.kept(attempt), name, true) for name, true in found]
+    for folder in {os.path.dirname(to_path(output["path"])) for output in kept}:
+        _sync_up(folder, places.cache)
+    return kept
 
 
 def _keep(cache: bytes, name: str, true: bytes) -> "Dict[str, Any]":
@@ -54,8 +57,15 @@ def _keep(cache: bytes, name: str, true: bytes) -> "Dict[str, Any]":
     os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
     size, checksum = digest(true)
     os.rename(true, target)
-    sync(os.path.dirname(target))
     return {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
+
+
+def _sync_up(folder: bytes, top: bytes) -> None:
+    """See that a folder, and all above it up to `top`, are on the disk."""
+    while is_below(folder, top):
+        sync(folder)
+        folder = os.path.dirname(folder)
+    sync(top)
 
 
 def digest(path: bytes) -> "tuple[int, str]":

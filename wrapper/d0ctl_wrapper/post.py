@@ -1,7 +1,7 @@
 """The only place where a relay passes messages on from the spool to the control host."""
 
 import time
-from typing import Any, Dict, List, Set
+from typing import Any, Collection, Dict, List, Set
 
 from d0ctl_wrapper import spool
 from d0ctl_wrapper.frames import Stream
@@ -24,6 +24,11 @@ class Post:
         self._is_ours = places.spool == places.base + b"/spool"
         self._is_wanted = self._is_ours
         self._rests_until = 0.0
+
+    def sweep(self, running: "Collection[int]") -> None:
+        """Clear a spool of ours of what was never finished."""
+        if self._is_ours:
+            spool.sweep(self._places, running)
 
     def want(self) -> None:
         """Take note that there may be new messages; a spool elsewhere is none of our business."""

@@ -88,7 +88,9 @@ class Wrapper:
         except OSError as error:
             reason = "software-missing" if error.errno in NOT_STARTABLE else "launch-failed"
             reason = "disk-full" if error.errno in FULL else reason
-            raise Failed(reason, "%s cannot be started: %s" % (who, error.strerror))
+            program = verdict.one_line(binary["argv"][0] if binary["argv"] else "the shell")
+            detail = "%s cannot be started: %s: %s" % (who, program, error.strerror)
+            raise Failed(reason, detail)
         finally:
             os.umask(0o077)
 

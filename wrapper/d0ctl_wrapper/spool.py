@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from typing import Callable, List
+from typing import Callable, Collection, List
 
 from d0ctl_wrapper import paths
 from d0ctl_wrapper.paths import Places
@@ -69,6 +69,13 @@ def waiting(places: Places) -> "List[bytes]":
     """List the message files in the spool, an attempt's in their order."""
     names = [name for name in os.listdir(places.spool + b"/new") if is_name(name)]
     return sorted(names, key=lambda name: [int(part) for part in name.split(b".")])
+
+
+def sweep(places: Places, running: "Collection[int]") -> None:
+    """Remove what wrappers that were ended in the middle left aside."""
+    for name in os.listdir(places.spool + b"/tmp"):
+        if is_name(name) and int(name.split(b".")[0]) not in running:
+            os.unlink(places.spool + b"/tmp/" + name)
 
 
 def read(places: Places, name: bytes) -> "str | None":
