@@ -45,20 +45,21 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     level.trees({"parameters": False}, fields)
     _log_rules(level, fields)
     _progress(level, fields)
-    run = _run(level, reading.within(_with_parameters(level, reading.scope, fields)))
+    inner = reading.within(_with_parameters(level, reading.scope))
+    run, text = _run(level, inner), level.scalar("check")
+    check = compile_script(text, inner.scope, reading.faults) if text is not None else None
     inputs = _inputs(level.get("inputs"), reading)
     outputs = _outputs(level.get("outputs"), reading)
-    return BinaryRecipe(node.place, fields, run, inputs, outputs)
+    return BinaryRecipe(node.place, fields, run, check, inputs, outputs)
 
 
-def _with_parameters(level: Level, scope: Scope, fields: Fields) -> Scope:
+def _with_parameters(level: Level, scope: Scope) -> Scope:
     """Add the binary's own parameters to the names that its `run:` knows."""
     node = level.get("parameters")
     if not isinstance(node, Mapping):
         return scope
-    quiet = level.reading
     own: dict[str, Template | None] = {
-        name: quiet.template(value) if isinstance(value, Scalar) else None
+        name: level.reading.template(value) if isinstance(value, Scalar) else None
         for name, (_, value) in node.items.items()
     }
     return Scope(scope.loops, {**scope.parameters, **own})

@@ -5,16 +5,16 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
-from d0ctl.construct import disk
 from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
 from d0ctl.construct.inputs import Given, Origin, Surroundings, World, judge_bases
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.loops import MOST_VALUES
-from d0ctl.construct.names import foreign, input_name, output_name
+from d0ctl.construct.names import input_name, output_name
 from d0ctl.construct.order import Edges
+from d0ctl.construct.outside import Outside
+from d0ctl.construct.plan import Plan, outputs_of
 from d0ctl.construct.recipe import (
     BinaryRecipe,
     InputRecipe,
@@ -24,9 +24,7 @@ from d0ctl.construct.recipe import (
     PackageRecipe,
     StageRecipe,
 )
-from d0ctl.construct.spec import Acquire
 from d0ctl.construct.template import Env
-from d0ctl.construct.values import Fields
 
 MOST_INPUTS = 30_000_000
 """How many inputs a job's `from:` may add up to."""
@@ -43,50 +41,20 @@ class Stretch:
     first_package: int
 
 
-@dataclass(slots=True)
-class Plan:
-    """What there is to check about a package recipe, found out once.
-
-    `look` tells that loop values can make it wrong in more than its files' names. A package
-    with one input that a package makes needs no look: its outputs have other names.
-    """
-
-    package: PackageRecipe
-    named: list[tuple[BinaryRecipe, InputRecipe]]
-    outputs: list[OutputRecipe]
-    varying: list[Fields]
-    guarded: bool
-    look: bool
-    takes_stages: bool
-
-    @classmethod
-    def of(cls, package: PackageRecipe) -> "Plan":
-        """Find out what there is to check."""
-        inputs = [(binary, one) for binary in package.binaries for one in binary.inputs]
-        outputs = _outputs_of(package)
-        every = [package.fields, *(binary.fields for binary in package.binaries)]
-        every += [one.fields for _, one in inputs] + [one.fields for one in outputs]
-        varying = [fields for fields in every if fields.varying]
-        guarded = any(b.run is not None and b.run.guarded for b in package.binaries)
-        named = [pair for pair in inputs if pair[1].file is not None]
-        look = bool(varying) or guarded or len(inputs) > 1 or len(inputs) > len(named)
-        return cls(package, named, outputs, varying, guarded, look, package.takes_stages)
-
-
 class Check:
     """Goes over a job three times: outputs, then inputs that are named, then those of stages."""
 
     def __init__(self, job: JobRecipe, name: str, world: World, known: KnownNames, faults: Faults):
         self.world = world
         self.packages = 0
-        self._job, self._name, self._known, self._faults = job, name, known, faults
+        self._job, self._name, self._faults = job, name, faults
         self._stretches: list[Stretch] = []
         self._names: dict[str, int] = {}
         self._makers = array("I")
         self._ranges: dict[str, tuple[int, int]] = {}
         self._edges = Edges()
+        self._outside = Outside(name, self._names, world, known, faults)
         self._inputs = 0
-        self._sure = True
 
     def run(self) -> None:
         """Note every fault that shows in the expanded job."""
@@ -113,7 +81,7 @@ class Check:
                 self._stretches.append(Stretch(stage, line, number, lines, self.packages))
                 lines += len(line.loop)
                 self.packages += len(line.loop) * len(line.packages)
-                self._sure = self._sure and len(line.loop) > 0
+                self._outside.sure = self._outside.sure and len(line.loop) > 0
 
     def _outputs(self) -> None:
         """Note who makes which file, and the files that two would make."""
@@ -126,9 +94,11 @@ class Check:
 
     def _outputs_of(self, stretch: Stretch) -> None:
         number = stretch.first_package
-        recipes = [_outputs_of(package) for package in stretch.line.packages]
+        recipes = [outputs_of(package) for package in stretch.line.packages]
         for outputs in recipes:
-            self._sure = self._sure and not any(output.file.broken for output in outputs)
+            self._outside.sure = self._outside.sure and not any(
+                output.file.broken for output in outputs
+            )
         names, makers = self._names, self._makers
         for env in stretch.line.loop:
             for outputs in recipes:
@@ -185,7 +155,7 @@ class Check:
 
     def _origin(
         self,
-        plan: "Plan",
+        plan: Plan,
         binary: BinaryRecipe,
         recipe: InputRecipe,
         env: Env,
@@ -204,7 +174,7 @@ class Check:
             return Origin.WRONG
         made = self._names.get(name)
         if made is None:
-            return self._outside(recipe, name, env)
+            return self._outside.origin(recipe, name, env)
         if span[0] <= made < span[1]:
             self._inside[made] = 1
         maker = self._makers[made]
@@ -220,68 +190,17 @@ class Check:
         self._alike(recipe.place, "own", message)
         return Origin.WRONG
 
-    def _outside(self, recipe: InputRecipe, name: str, env: Env) -> int:
-        """Judge an input that no package of this job makes."""
-        named = foreign(name)
-        if named is not None:
-            return self._foreign(recipe, *named)
-        try:
-            fields = recipe.fields.get(env)
-        except WrongError:
-            return Origin.WRONG
-        acquire = fields.get("acquire")
-        if acquire in (Acquire.NONE, Acquire.SELF):
-            return Origin.PRESENT
-        directory = disk.is_directory(self.world.absolute(name))
-        if directory is None:
-            return self._absent(recipe, name, acquire is not None, fields)
-        if directory:
-            self._alike(recipe.place, "input", f"input {shown(name)} is a directory, not a file")
-            return Origin.WRONG
-        return Origin.FETCHED
-
-    def _foreign(self, recipe: InputRecipe, job: str, name: str) -> int:
-        if job == self._name:
-            message = f"{shown(job + ':' + name)} is a file of this job, {shown(name)}"
-            self._alike(recipe.place, "foreign", message)
-        elif self._known.produced is not None:
-            produced = self._known.produced(job, name)
-            if produced is None:
-                self._alike(recipe.place, "foreign", f"there is no job {shown(job)}")
-            elif not produced:
-                self._alike(
-                    recipe.place, "foreign", f"job {shown(job)} makes no file {shown(name)}"
-                )
-        return Origin.MADE
-
-    def _absent(self, recipe: InputRecipe, name: str, explicit: bool, fields: Any) -> int:
-        if "locator" in fields:
-            return Origin.FETCHED
-        if name.startswith("/") and not explicit:
-            return Origin.PRESENT
-
-        def message() -> str:
-            if name.startswith("/"):
-                return f"there is no file {shown(name)} here to pre-fetch"
-            names = [*self._names, *disk.beside(self.world.directory, name)]
-            hint = did_you_mean(name, names)
-            return f"no package makes {shown(name)}, nor does it lie beside the job file{hint}"
-
-        if self._sure or name.startswith("/"):
-            self._faults.alike(recipe.place, "absent", message)
-        return Origin.WRONG
-
-    def _look(self, plan: "Plan", env: Env, at: int) -> list[list[Given]]:
+    def _look(self, plan: Plan, env: Env, at: int) -> list[list[Given]]:
         """Judge what the loop values make of one package; return its inputs."""
         for fields in plan.varying:
             fields.check(env, self._faults)
-        given = [
-            [one for recipe in binary.inputs for one in self._given(recipe, env, at)]
-            for binary in plan.package.binaries
-        ]
-        outputs = [self._output(output, env) for output in plan.outputs]
+        for binary in plan.package.binaries:
+            for recipe in binary.inputs:
+                self._judge_match(recipe, env, at)
+        given = [self.world.files(binary, env, at) for binary in plan.package.binaries]
+        outputs = [output.file.render(env) for output in plan.outputs]
         try:
-            judge_bases(given, [name for name in outputs if name is not None])
+            judge_bases(given, outputs)
         except WrongError as error:
             self._alike(plan.package.place, "bases", str(error))
         if plan.guarded:
@@ -291,28 +210,23 @@ class Check:
     def _quotes(self, package: PackageRecipe, given: list[list[Given]], env: Env) -> None:
         """Judge the values that stand inside quotes."""
         for binary, files in zip(package.binaries, given, strict=True):
-            if binary.run is not None and binary.run.guarded:
-                outputs = [output.file.render(env) for output in binary.outputs]
-                binary.run.check(env, Surroundings(files, outputs, given), self._faults)
+            outputs = [output.file.render(env) for output in binary.outputs]
+            for run in binary.texts:
+                run.check(env, Surroundings(files, outputs, given), self._faults)
 
-    def _given(self, recipe: InputRecipe, env: Env, at: int) -> list[Given]:
-        """Return the files of an entry that globs, takes or names; to match none is a fault."""
-        try:
-            found = self.world.given(recipe, env, at)
-        except WrongError as error:
-            self._alike(recipe.place, "input", str(error))
-            return []
-        if not found and recipe.glob is not None and not recipe.glob.broken:
+    def _judge_match(self, recipe: InputRecipe, env: Env, at: int) -> None:
+        """Note an entry that takes the outputs of a stage or globs, and finds nothing."""
+        if recipe.file is not None or self.world.given(recipe, env, at):
+            return
+        if recipe.glob is not None:
             pattern = recipe.glob.render(env)
             self._alike(recipe.place, "glob", f"no file matches {shown(pattern)}")
-        if not found and recipe.stage is not None and self._sure:
-            stage = shown(recipe.stage)
-            told = f"stage {stage} leaves no output"
+        elif recipe.stage in self.world.leaves and self._outside.sure:
+            told = f"stage {shown(recipe.stage)} leaves no output"
             if recipe.match is not None:
-                told = f"no output of stage {stage} matches {shown(recipe.match.render(env))}"
-            if recipe.stage in self.world.leaves:
-                self._alike(recipe.place, "from", told)
-        return found
+                pattern = recipe.match.render(env)
+                told = f"no output of stage {shown(recipe.stage)} matches {shown(pattern)}"
+            self._alike(recipe.place, "from", told)
 
     def _open_outputs(self) -> None:
         """Collect the outputs that `from:` takes: those that no package of the stage consumes."""
@@ -378,10 +292,6 @@ class Check:
     def _path(self, number: int) -> str:
         stretch, _, (line, package) = self._locate(number)
         return f"{self._name}/{stretch.stage_number}/{line}/{package}"
-
-
-def _outputs_of(package: PackageRecipe) -> list[OutputRecipe]:
-    return [output for binary in package.binaries for output in binary.outputs]
 
 
 def _stage_recipes(line: LineRecipe) -> Iterator[tuple[BinaryRecipe, InputRecipe]]:

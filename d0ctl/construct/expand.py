@@ -45,10 +45,7 @@ def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _package(recipe: PackageRecipe, name: str, env: Env, at: int, world: World) -> PackageSpec:
-    given = [
-        [one for entry in binary.inputs for one in world.given(entry, env, at)]
-        for binary in recipe.binaries
-    ]
+    given = [world.files(binary, env, at) for binary in recipe.binaries]
     binaries = [_binary(binary, place, env, given) for place, binary in enumerate(recipe.binaries)]
     return PackageSpec(binaries=tuple(binaries), **_with_name(recipe.fields.get(env), name))
 
@@ -61,9 +58,11 @@ def _binary(recipe: BinaryRecipe, place: int, env: Env, given: list[list[Given]]
     ]
     around = Surroundings(given[place], [output.file for output in outputs], given)
     name = recipe.run.first_word or str(place + 1)
+    check = None if recipe.check is None else recipe.check.text(env, around)
     return BinarySpec(
         inputs=tuple([_input(one, env) for one in given[place]]),
         outputs=tuple(outputs),
+        check=check,
         **recipe.run.render(env, around),
         **_with_name(recipe.fields.get(env), name),
     )

@@ -1,17 +1,19 @@
 """The only place that tells which files the inputs of a package are."""
 
 import enum
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import chain
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from d0ctl.construct import disk
 from d0ctl.construct.faults import shown
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.names import base_name, input_name
-from d0ctl.construct.recipe import InputRecipe
+from d0ctl.construct.recipe import BinaryRecipe, InputRecipe
 from d0ctl.construct.script import as_word
 from d0ctl.construct.template import Env
 
@@ -53,6 +55,7 @@ class World:
 
     directory: str
     leaves: dict[str, Sequence[str]] = field(default_factory=dict)
+    _sorted: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     _globs: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def absolute(self, file: str) -> str:
@@ -69,10 +72,34 @@ class World:
     def taken(self, recipe: InputRecipe, env: Env) -> Sequence[str]:
         """Return the outputs that a `from:` takes."""
         names = self.leaves.get(recipe.stage or "", ())
-        if recipe.match is None:
+        if recipe.match is None or not names:
             return names
-        pattern = recipe.match.render(env)
-        return [name for name in names if fnmatchcase(name, pattern)]
+        return self._matching(recipe.stage or "", recipe.match.render(env))
+
+    def _matching(self, stage: str, pattern: str) -> list[str]:
+        """Return the outputs that match, in the order they are made.
+
+        Only those that begin like the pattern are looked at: a stage of 10^5 lines may be taken
+        by as many, each by its own pattern.
+        """
+        if stage not in self._sorted:
+            self._sorted[stage] = sorted((n, at) for at, n in enumerate(self.leaves[stage]))
+        ordered, head = self._sorted[stage], re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+        begin = bisect_left(ordered, (head, 0))
+        likely = takewhile(lambda pair: pair[0].startswith(head), islice(ordered, begin, None))
+        found = [(at, name) for name, at in likely if fnmatchcase(name, pattern)]
+        return [name for _, name in sorted(found)]
+
+    def files(self, binary: BinaryRecipe, env: Env, at: int) -> list[Given]:
+        """Return the input files of a binary, each once; an entry that names one goes first."""
+        if len(binary.inputs) == 1:
+            return self.given(binary.inputs[0], env, at)
+        found: dict[str, Given] = {}
+        for recipe in binary.inputs:
+            for one in self.given(recipe, env, at):
+                if one.file not in found or found[one.file].entry.file is None:
+                    found[one.file] = one
+        return list(found.values())
 
     def given(self, recipe: InputRecipe, env: Env, at: int) -> list[Given]:
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
@@ -133,6 +160,7 @@ def judge_bases(given: Iterable[Iterable[Given]], outputs: Sequence[str]) -> Non
             told = f"inputs {shown(first)} and {shown(one.file)}"
             raise WrongError(f"{told} of one package have the same base name")
     for output in outputs:
-        if output in seen:
-            told = f"output {shown(output)} would overwrite input {shown(seen[output])}"
+        first = seen.get(output.removeprefix("./"), "")
+        if first:
+            told = f"output {shown(output)} would overwrite input {shown(first)}"
             raise WrongError(f"{told}, which has the same base name")

@@ -88,7 +88,7 @@ def kind_of(node: Node) -> str:
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):
-        return "a list"
+        return "a list" if node.items else "an empty list"
     return f"{shown(node.text)}" if isinstance(node, Scalar) and node.text else "nothing"
 
 
@@ -169,7 +169,7 @@ class Level:
             self.reading.fault(self.place(name), f"{self.what} needs `{name}`")
             return []
         if not isinstance(node, Sequence) or not node.items:
-            self.reading.fault(node.place, f"`{name}` takes a list, not {kind_of(node)}")
+            self.reading.fault(node.place, f"`{name}` takes a list of entries, not {kind_of(node)}")
             return []
         for item in node.items:
             if not isinstance(item, Mapping):

@@ -88,7 +88,7 @@ def _spec(recipe: JobRecipe, check: Check, name: str, named: bool, source: str) 
         parameters=recipe.parameters,
         policy=recipe.policy,
         directory=check.world.directory,
-        source=source,
+        source=disk.absolute(source) if source != "-" else source,
         stages=stages,
         packages=check.packages,
     )

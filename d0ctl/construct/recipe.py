@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from d0ctl.construct.faults import Place
-from d0ctl.construct.script import Run
+from d0ctl.construct.script import Run, Script
 from d0ctl.construct.template import Env, LoopName, Template
 from d0ctl.construct.values import Fields
 
@@ -91,8 +91,14 @@ class BinaryRecipe:
     place: Place
     fields: Fields
     run: Run | None
+    check: Script | None
     inputs: list[InputRecipe]
     outputs: list[OutputRecipe]
+
+    @property
+    def texts(self) -> list[Run]:
+        """What is executed, as far as it is known."""
+        return [run for run in (self.run, self.check) if run is not None]
 
 
 @dataclass(slots=True)

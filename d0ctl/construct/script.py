@@ -98,7 +98,6 @@ class Script:
     holes: list[Hole]
     shell: str
     first_word: str | None = None
-    field_name: str = "script"
 
     @property
     def guarded(self) -> bool:
@@ -119,9 +118,12 @@ class Script:
                 faults.alike(hole.place, "quotes", partial(str, message))
 
     def render(self, env: Env, around: Around) -> dict[str, Any]:
+        """Return the text and the shell it is for."""
+        return {"script": self.text(env, around), "shell": self.shell}
+
+    def text(self, env: Env, around: Around) -> str:
         """Put the values in."""
-        text = self.layout % tuple([hole.fill(env, around) for hole in self.holes])
-        return {self.field_name: text, "shell": self.shell}
+        return self.layout % tuple([hole.fill(env, around) for hole in self.holes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +149,7 @@ class Arguments:
         return {"argv": tuple(arguments)}
 
 
-def compile_script(
-    scalar: Scalar, scope: Scope, faults: Faults, shell: str = "bash", field_name: str = "script"
-) -> Script:
+def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "bash") -> Script:
     """Make the recipe of a text for the shell."""
     pieces = _holes(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
     marks = [(p.mark.at, p.mark.at + len(p.mark.text)) for p in pieces if isinstance(p, Hole)]
@@ -159,7 +159,7 @@ def compile_script(
     holes = [piece for piece in placed if isinstance(piece, Hole)]
     found_word = _FIRST_WORD.match(placed[0]) if placed and isinstance(placed[0], str) else None
     word = found_word[1].rpartition("/")[2] or None if found_word else None
-    return Script(layout, holes, shell, word, field_name)
+    return Script(layout, holes, shell, word)
 
 
 def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> Arguments:

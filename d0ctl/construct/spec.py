@@ -34,7 +34,8 @@ class InputSpec:
     """One file that a binary reads.
 
     `file` is the name of a file made in this job, `JOB:NAME` for one made in another,
-    or the absolute path of one that no package makes. `made` tells the last apart.
+    or the absolute path of one that no package makes. `made` tells the last apart. A file that
+    an earlier binary of the same package makes is listed too; the package does not wait for it.
     """
 
     file: str

@@ -110,7 +110,7 @@ def _line(node: Mapping, reading: Reading) -> LineRecipe:
     level.fields({"name": LABEL, "early-start": FLAG}, fields)
     if "packages" not in node.items:
         return LineRecipe(node.place, loop, fields, [_package(node, inner, level)])
-    _judge_level(level, LINE_KEYS, "package", "packages")
+    _judge_level(level, LINE_KEYS, "packages")
     packages = [_package(item, inner) for item in level.records("packages")]
     return LineRecipe(node.place, loop, fields, packages)
 
@@ -128,16 +128,16 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     _environment(level, fields)
     if "binaries" not in node.items:
         return PackageRecipe(node.place, fields, [read_binary(node, reading, level)])
-    _judge_level(level, PACKAGE_KEYS + LINE_KEYS, "binary", "binaries")
+    _judge_level(level, PACKAGE_KEYS + LINE_KEYS, "binaries")
     binaries = [read_binary(item, reading) for item in level.records("binaries")]
     return PackageRecipe(node.place, fields, binaries)
 
 
-def _judge_level(level: Level, own: tuple[str, ...], lower: str, key: str) -> None:
+def _judge_level(level: Level, own: tuple[str, ...], key: str) -> None:
     """Note keys of a lower level beside the key that spells this level out."""
     for name in level.keys:
         if name not in own and name in SHORT_PACKAGE_KEYS:
-            message = f"`{name}` goes into a {lower}, since {level.what} with `{key}` has no own"
+            message = f"`{name}` goes into an entry of `{key}`, not beside it"
             level.reading.fault(level.place(name), message)
 
 

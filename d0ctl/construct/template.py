@@ -194,6 +194,9 @@ def _judge(
 ) -> None:
     """Note a fault for an unknown name that is most probably meant to be known."""
     names, faults, strict = rules
+    if name in RUN_WORDS:
+        faults.add(scalar.place_of(written, 0), f"`{written}` is known under `run` only")
+        return
     nth = counts.get(written, 0)
     counts[written] = nth + 1
     meant = near(name, names, _SLIP)

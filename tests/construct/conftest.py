@@ -1,0 +1,59 @@
+"""Job files in a folder of their own, with what lies beside them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from d0ctl.construct.reader import KnownNames, read
+from d0ctl.construct.spec import JobSpec, LineSpec
+from d0ctl.errors import BadJobFile
+
+Read = Callable[..., JobSpec]
+Lines = Callable[..., list[LineSpec]]
+Faults = Callable[..., list[str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with three raw files."""
+    (tmp_path / "raw").mkdir()
+    for name in ("a.raw", "b.raw", "c.raw"):
+        (tmp_path / "raw" / name).write_text(name)
+    return tmp_path
+
+
+@pytest.fixture
+def job(folder: Path) -> Read:
+    """Reads a job file made of a text."""
+
+    def make(
+        text: str, known: KnownNames | None = None, name: str = "job.yaml", **set_: str
+    ) -> JobSpec:
+        path = folder / name
+        path.write_text(text)
+        return read(path, set_, known or KnownNames())
+
+    return make
+
+
+@pytest.fixture
+def lines(job: Read) -> Lines:
+    """Reads a job file and returns the lines of its last stage."""
+
+    def make(text: str, **set_: str) -> list[LineSpec]:
+        return list(job(text, **set_).stages[-1].lines)
+
+    return make
+
+
+@pytest.fixture
+def faults(job: Read, folder: Path) -> Faults:
+    """Reads a job file that has faults, and returns these without the folder's path."""
+
+    def make(text: str, known: KnownNames | None = None, **set_: str) -> list[str]:
+        with pytest.raises(BadJobFile) as caught:
+            job(text, known, **set_)
+        return [fault.replace(f"{folder}/job.yaml:", "", 1) for fault in caught.value.faults]
+
+    return make
