@@ -95,7 +95,8 @@ def by_openssh(
             config=config,
         )
     except HostKeyRefused:
-        by_fabric(address, known_hosts, connect_timeout, io_timeout, config).close()
+        with suppress(LoginRefused):
+            by_fabric(address, known_hosts, connect_timeout, io_timeout, config).close()
         raise
 
 
@@ -278,6 +279,8 @@ class Login:
         for text in (*wanted, *others):
             self._tried.append(f"`{held[text].comment}` of the agent")
             yield held[text]
+        if self._hop.identities_only and not files:
+            self._tried += [f"`{path}`, which is not there" for path in self._hop.identities]
         for path in (path for path, text in files.items() if text not in held):
             try:
                 key = paramiko.PKey.from_path(path)

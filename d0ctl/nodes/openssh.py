@@ -4,8 +4,10 @@ Its way of copying files, a constant command at the end of a stream, serves any 
 """
 
 import math
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -20,7 +22,6 @@ from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stre
 
 CHUNK = 1 << 18
 POLL_S = 0.02
-END_S = 5.0
 LOST = 255
 """What ssh exits with when it is not the remote command that ended."""
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
@@ -125,11 +126,14 @@ class OpenSshTransport:
     ) -> None:
         self._name, self._io_timeout = address.name, io_timeout
         self._folder = short_folder()
+        self._log = (self._folder / "log").open("w+b")
         self._streams: list[ClientStream] = []
         settings = ssh_config(known_hosts, connect_timeout, io_timeout, config)
         (self._folder / "config").write_text(settings)
-        chosen = ["-i", address.identity, "-o", "IdentitiesOnly=yes"] if address.identity else []
-        self._words = [*chosen, *parse(address.destination).words()]
+        self._words = parse(address.destination).words()
+        if address.identity:
+            key = str(Path(address.identity).expanduser())
+            self._words = ["-i", key, "-o", "IdentitiesOnly=yes", *self._words]
         self._master = self._start_master()
         try:
             self._await_master(connect_timeout)
@@ -162,12 +166,12 @@ class OpenSshTransport:
         """End the streams and the master."""
         for stream in self._streams:
             stream.close()
-        self._master.terminate()
-        try:
-            self._master.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._master.kill()
+        assert self._master.stdin
+        self._master.stdin.close()
+        if self._master.poll() is None:
+            os.killpg(self._master.pid, signal.SIGKILL)
             self._master.wait()
+        self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _ssh(self, *words: str) -> list[str]:
@@ -175,14 +179,15 @@ class OpenSshTransport:
         return ["ssh", "-F", f"{self._folder}/config", "-o", control, *words]
 
     def _start_master(self) -> subprocess.Popen[bytes]:
-        with (self._folder / "log").open("wb") as log:
-            return subprocess.Popen(
-                self._ssh("-o", "ControlMaster=yes", "-N", "-T", *self._words),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                start_new_session=True,
-            )
+        """Start the master; it runs `cat`, so that it ends and cleans up even if we are killed."""
+        ssh = self._ssh("-o", "ControlMaster=yes", "-T", *self._words, "exec cat")
+        return subprocess.Popen(
+            ["/bin/sh", "-c", '"$@"; rm -rf "$0"', str(self._folder), *ssh],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            start_new_session=True,
+        )
 
     def _await_master(self, timeout: float) -> None:
         """Return once the master is logged in."""
@@ -195,9 +200,12 @@ class OpenSshTransport:
                 raise NodeUnreachable(f"`{self._name}` does not answer within {timeout:g} s")
 
     def _failure(self) -> NodeUnreachable:
-        said = (self._folder / "log").read_text(errors="replace").strip().splitlines()
-        reason = said[-1] if said else f"ssh ended with {self._master.returncode}"
-        failure = HostKeyRefused if "Host key verification failed" in reason else NodeUnreachable
+        """What ssh said first, which is the cause: what follows comes from the hosts behind."""
+        self._log.seek(0)
+        log = self._log.read().decode(errors="replace")
+        said = [line for line in log.splitlines() if not line.startswith(("@", "Warning:"))]
+        reason = said[0].rstrip(".") if said else "it said nothing"
+        failure = HostKeyRefused if "Host key verification failed" in log else NodeUnreachable
         return failure(f"ssh can't reach `{self._name}`: {reason}")
 
 

@@ -1,5 +1,6 @@
 """The transport by fabric: streams and file copies over one connection, all with time-outs."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -146,7 +147,7 @@ class FabricTransport:
     def start(self, command: str) -> ChannelStream:
         """Start `command` through the login shell."""
         with self.operation():
-            channel = self._transport.open_session(timeout=self._watch.limit)
+            channel = self._transport.open_session(timeout=math.inf)
             channel.exec_command(command)
         return ChannelStream(self, channel)
 
@@ -200,7 +201,8 @@ class FabricTransport:
             )
         if path and isinstance(error, OSError):
             return file_failure(self._name, path, error)
-        return NodeUnreachable(f"the stream to `{self._name}` has ended: {error or 'it hung up'}")
+        reason = str(error).rstrip(".").lower() or "it hung up"
+        return NodeUnreachable(f"the stream to `{self._name}` has ended: {reason}")
 
     @contextmanager
     def _files(self) -> Iterator[paramiko.SFTPClient | None]:
@@ -221,7 +223,7 @@ class FabricTransport:
 
     def _open_files(self) -> paramiko.SFTPClient | None:
         with self.operation():
-            channel = self._transport.open_session(timeout=self._watch.limit)
+            channel = self._transport.open_session(timeout=math.inf)
             channel.settimeout(self._watch.limit)
             try:
                 channel.invoke_subsystem("sftp")

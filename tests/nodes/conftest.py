@@ -95,7 +95,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
 
     def add(key: Path) -> None:
-        words = [program.with_name("ssh-add"), "-q", str(key)]
+        words = [str(program.with_name("ssh-add")), "-q", str(key)]
         subprocess.run(words, check=True, env=os.environ, stdin=subprocess.DEVNULL)
 
     yield add

@@ -56,6 +56,7 @@ class Sshd:
     forwarding: bool = True
     sftp: bool = True
     port: int = 0
+    more_settings: tuple[str, ...] = ()
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     commands: set[Pid] = field(default_factory=set, init=False)
 
@@ -224,7 +225,7 @@ class Sshd:
         ]
         if self.sftp:
             lines.append(f"Subsystem sftp {sftp_server()}")
-        return "\n".join([*lines, *newer_options()]) + "\n"
+        return "\n".join([*lines, *newer_options(), *self.more_settings]) + "\n"
 
     def session_script(self) -> str:
         """What stands between sshd and the shell, so that account and home can be others.
