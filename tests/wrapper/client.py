@@ -5,10 +5,12 @@ import os
 import select
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from d0ctl_wrapper import message
+from tests.support.waiting import wait_until
 
 Frame = dict[str, Any]
 
@@ -50,7 +52,7 @@ class Client:
     """One connection to a relay."""
 
     def __init__(
-        self, command: list[str], base: Path, environment: dict[str, str] | None = None, **hello: Any
+        self, command: list[str], base: Path, environment: dict[str, str], **hello: Any
     ) -> None:
         self.base = base
         self.process = subprocess.Popen(
@@ -58,7 +60,7 @@ class Client:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, "D0CTL_TEST": f"{base}/", **environment},
             start_new_session=True,
         )
         self.frames: list[Frame] = []
@@ -113,6 +115,11 @@ class Client:
         self.launch(launch(attempt, *binaries, **changes))
         return self.end(attempt)
 
+    def started(self, attempt: int) -> int:
+        """Wait until the first binary of an attempt has started, and give the wrapper's pid."""
+        wait_until(lambda: (self.folder(attempt) / "1.out").exists())
+        return int((self.folder(attempt) / "wrapper").read_text().split()[0])
+
     def folder(self, attempt: int) -> Path:
         """Give the folder of an attempt."""
         return self.base / "attempts" / str(attempt)
@@ -121,7 +128,8 @@ class Client:
         """Close the connection, and give the exit code of the relay."""
         assert self.process.stdin is not None and self.process.stdout is not None
         assert self.process.stderr is not None
-        self.process.stdin.close()
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
         code = self.process.wait(PATIENCE_S)
         self.process.stdout.close()
         self.process.stderr.close()

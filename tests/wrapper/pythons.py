@@ -1,0 +1,41 @@
+"""Finding the interpreters on this machine that a node might have."""
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+_ASK = "import os, sys; print(os.path.realpath(sys.executable)); print(*sys.version_info[:2])"
+
+
+@cache
+def found() -> dict[str, str]:
+    """The pythons from 3.6 on, one a version, by version."""
+    pythons: dict[str, str] = {}
+    for candidate in _candidates():
+        answer = _ask(candidate)
+        if answer is not None:
+            pythons.setdefault(*answer)
+    return dict(sorted(pythons.items(), key=lambda item: [int(x) for x in item[0].split(".")]))
+
+
+def _candidates() -> list[Path]:
+    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(":") if folder]
+    on_path = [folder / f"python3.{minor}" for folder in folders for minor in range(6, 20)]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    others = [Path(sys.executable), Path("/usr/bin/python3"), Path("/usr/libexec/platform-python")]
+    return [*others, *sorted(pyenv.glob("versions/*/bin/python")), *on_path]
+
+
+def _ask(candidate: Path) -> tuple[str, str] | None:
+    """Give version and path of an interpreter; a shim that leads nowhere counts as none."""
+    if not os.access(candidate, os.X_OK):
+        return None
+    command = [str(candidate), "-I", "-S", "-c", _ASK]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = re.fullmatch(r"(.+)\n3 (\d+)\n", answer.stdout)
+    if answer.returncode or lines is None or int(lines[2]) < 6:
+        return None
+    return f"3.{lines[2]}", lines[1]

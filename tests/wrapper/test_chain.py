@@ -1,0 +1,336 @@
+"""What a wrapper makes of the binaries of an attempt."""
+
+import hashlib
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from d0ctl_wrapper import message
+from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.conftest import Connect
+
+AWKWARD = ["with space", "qu'ot\"e", "new\nline", "-n", "--", "größe-测试", "$HOME", "*"]
+
+
+def output(name: str, min_size: int | None = None) -> Frame:
+    return {"name": name, "min_size": min_size}
+
+
+def given(path: Path, size: int | None = None, name: str | None = None) -> Frame:
+    described = {"name": name or path.name, "path": str(path), "size": size}
+    return {**described, "required": True}
+
+
+def test_a_binary_that_ends_well_makes_the_attempt_successful(node: Client) -> None:
+    end = node.run(binary("true"))
+
+    assert (end["outcome"], end["reason"], end["exit_code"]) == ("successful", None, 0)
+    assert [one["kind"] for one in node.messages(1)] == ["start", "binary", "end"]
+    assert [one["seq"] for one in node.messages(1)] == [1, 2, 3]
+
+
+def test_the_messages_of_the_last_binary_and_the_end_lie_in_one_file(node: Client) -> None:
+    node.run(binary("true"), binary("true"))
+
+    assert sorted(node.files) == ["1.1", "1.2", "1.3"]
+    assert [one["kind"] for one in message.parse(node.files["1.3"])] == ["binary", "end"]
+    assert (node.folder(1) / "end").read_text() == node.files["1.3"]
+
+
+def test_binaries_run_one_after_the_other_in_one_directory(node: Client) -> None:
+    end = node.run(
+        binary(script="echo one > made"), binary(script="cat made; echo two"), binary("false")
+    )
+
+    assert (end["outcome"], end["binary"], end["exit_code"]) == ("failed", 3, 1)
+    assert [one["exit_code"] for one in end["binaries"]] == [0, 0, 1]
+    assert (node.folder(1) / "2.out").read_text() == "one\ntwo\n"
+
+
+def test_a_chain_ends_with_its_first_failure(node: Client) -> None:
+    end = node.run(binary("false"), binary("touch", "made"), attempt=7)
+
+    assert (end["binary"], len(end["binaries"])) == (1, 1)
+    assert not (node.folder(7) / "2.out").exists()
+
+
+@pytest.mark.parametrize(
+    ("step", "reason", "exit_code", "signal", "detail"),
+    [
+        (binary(script="exit 3"), "exit-code", 3, None, "exit code 3"),
+        (binary(script="echo bad beam >&2; exit 3"), "exit-code", 3, None, "bad beam"),
+        (binary(script="false | true"), "exit-code", 1, None, "exit code 1"),
+        (binary(script="false\ntrue"), "exit-code", 1, None, "exit code 1"),
+        (binary(script="exit 200"), "exit-code", 200, None, "exit code 200"),
+        (binary("sh", "-c", "exit 127"), "exit-code", 127, None, "exit code 127"),
+        (binary(script="no-such-reco --in x"), "software-missing", 127, None, "no-such-reco"),
+        (binary(script="/etc/passwd"), "software-missing", 126, None, "denied"),
+        (binary("no-such-reco"), "software-missing", None, None, "no-such-reco"),
+        (binary("/etc/passwd"), "software-missing", None, None, "denied"),
+        (binary("/etc"), "software-missing", None, None, "denied"),
+        (binary(script="kill -SEGV $$"), "seg-fault", None, 11, "SIGSEGV"),
+        (binary(script="sh -c 'kill -SEGV $$'; true"), "seg-fault", 139, 11, "SIGSEGV"),
+        (binary(script="kill -KILL $$"), "signal", None, 9, "SIGKILL"),
+        (binary(script="exit 143"), "signal", 143, 15, "SIGTERM"),
+        (binary(script="kill -40 $$"), "signal", None, 40, "signal 40"),
+        (binary("sh", "-c", "kill -ABRT $$"), "signal", None, 6, "SIGABRT"),
+        (binary("true", outputs=[output("x.root")]), "missing-output", 0, None, "`x.root`"),
+    ],
+)
+def test_each_way_to_fail_has_its_reason(
+    node: Client, step: Frame, reason: str, exit_code: int | None, signal: int | None, detail: str
+) -> None:
+    end = node.run(step)
+
+    assert (end["outcome"], end["reason"]) == ("failed", reason)
+    assert (end["exit_code"], end["signal"]) == (exit_code, signal)
+    assert detail in end["detail"]
+    assert not (node.folder(1) / "work").exists()
+
+
+def test_the_shell_sh_needs_no_bash(node: Client) -> None:
+    end = node.run(binary(script="echo $0; false; true", shell="sh"))
+
+    assert end["reason"] == "exit-code"
+    assert (node.folder(1) / "1.out").read_text().strip().endswith("1.sh")
+
+
+def test_a_missing_shell_is_missing_software(node: Client, tmp_path: Path) -> None:
+    end = node.run(binary(script="true"), environment={"PATH": str(tmp_path)})
+
+    assert end["reason"] == "software-missing"
+
+
+def test_what_a_binary_used_is_recorded_with_its_children(node: Client) -> None:
+    burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+    end = node.run(binary(script=f"bash -c '{burn}'; ({burn})"))
+
+    assert end["cpu"] > 0.02
+    assert end["rss"] > 1_000_000
+    assert end["started"] <= end["binaries"][0]["started"] <= end["ended"]
+
+
+def test_a_binary_finds_its_place_in_the_environment(connect: Connect, tmp_path: Path) -> None:
+    node = connect(environment={"SSH_CONNECTION": "here", "LD_LIBRARY_PATH": "/opt/lib"})
+    made = tmp_path / "raw 1"
+    made.touch()
+    node.run(
+        binary("env", inputs=["raw 1"]),
+        inputs=[given(made)],
+        environment={"GEOMETRY": "v3"},
+    )
+
+    lines = (node.folder(1) / "1.out").read_text().splitlines()
+    found = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert (found["D0CTL_ATTEMPT"], found["D0CTL_PACKAGE"]) == ("1", "job/1/1/1")
+    assert (found["GEOMETRY"], found["LD_LIBRARY_PATH"]) == ("v3", "/opt/lib")
+    assert found["D0CTL_WORK"] == str(node.folder(1) / "work")
+    assert Path(found["D0CTL_INPUTS"]).read_text() == "raw 1\n"
+    assert "SSH_CONNECTION" not in found
+
+
+def test_the_token_is_nowhere_but_in_messages(node: Client) -> None:
+    node.launch(launch(1, binary(script="env; tr '\\0' '\\n' < /proc/$PPID/cmdline; sleep 60")))
+    token = message.token(b"a key of this site", 1)
+    wrapper = node.started(1)
+
+    files = [path for path in node.base.rglob("*") if path.is_file() and "spool" not in path.parts]
+    assert all(token not in path.read_text() for path in files)
+    assert token.encode() not in Path(f"/proc/{wrapper}/environ").read_bytes()
+    assert token.encode() not in Path(f"/proc/{wrapper}/cmdline").read_bytes()
+
+
+def test_files_are_ours_alone_and_those_of_binaries_have_the_users_umask(node: Client) -> None:
+    node.run(binary(script="umask; touch made"), keep=["made"])
+
+    umask = os.umask(0)
+    os.umask(umask)
+    assert int((node.folder(1) / "1.out").read_text(), 8) == umask
+    assert (node.base / "cache/1/made").stat().st_mode & 0o777 == 0o666 & ~umask
+    for path in (node.folder(1), node.base, node.base / "spool/new", node.base / "cache/1"):
+        assert path.stat().st_mode & 0o777 == 0o700
+    for name in ("end", "wrapper", "1.out", "1.sh", "inputs"):
+        assert (node.folder(1) / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_inputs_lie_in_the_working_directory(node: Client, tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    raw.write_text("event\n")
+    end = node.run(binary("cat", "renamed"), inputs=[given(raw, 6, "renamed")])
+
+    assert end["outcome"] == "successful"
+    assert (node.folder(1) / "1.out").read_text() == "event\n"
+    assert raw.read_text() == "event\n"
+
+
+def test_absent_inputs_are_told_before_anything_starts(node: Client, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.write_text("12345")
+    gone, other = tmp_path / "gone", tmp_path / "other"
+    end = node.run(binary("true"), inputs=[given(there, 5), given(gone), given(other)])
+
+    assert (end["reason"], end["binary"], end["binaries"]) == ("missing-input", None, [])
+    assert end["missing"] == [str(gone), str(other)]
+    assert "gone" in end["detail"] and "1 more" in end["detail"]
+
+
+def test_an_input_of_another_size_counts_as_missing(node: Client, tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    raw.write_text("12345")
+    end = node.run(binary("true"), inputs=[given(raw, 7)])
+
+    assert (end["reason"], end["missing"]) == ("missing-input", [str(raw)])
+    assert "5 bytes, not 7" in end["detail"]
+
+
+def test_kept_outputs_go_to_the_cache_and_others_vanish(node: Client) -> None:
+    script = "mkdir sub; echo one > sub/x; echo two > y; echo three > z"
+    outputs = [output("sub/x"), output("y", 4), output("z")]
+    end = node.run(binary(script=script, outputs=outputs), keep=["sub/x", "y"])
+
+    kept = node.base / "cache/1"
+    assert end["outputs"] == [
+        {"name": name, "path": str(kept / name), "size": 4, "checksum": f"sha256:{checksum}"}
+        for name, checksum in (
+            ("sub/x", hashlib.sha256(b"one\n").hexdigest()),
+            ("y", hashlib.sha256(b"two\n").hexdigest()),
+        )
+    ]
+    assert (kept / "sub/x").read_text() == "one\n"
+    assert not (kept / "z").exists() and not (node.folder(1) / "work").exists()
+
+
+def test_names_with_all_kinds_of_characters_survive(node: Client, tmp_path: Path) -> None:
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for name in AWKWARD:
+        (folder / name).write_text(name)
+    names = [f"out {name}" for name in AWKWARD]
+    code = "import os, sys\nfor n in sys.argv[1:]: open('out ' + n, 'w').write(open(n).read())"
+    python = os.path.realpath("/usr/bin/python3")
+    step = binary(python, "-c", code, *AWKWARD, outputs=[output(name) for name in names])
+    inputs = [given(folder / name) for name in AWKWARD]
+    end = node.run({**step, "inputs": AWKWARD}, inputs=inputs, keep=names)
+
+    assert end["outcome"] == "successful", end
+    assert [entry["name"] for entry in end["outputs"]] == names
+    assert [(node.base / "cache/1" / f"out {name}").read_text() for name in AWKWARD] == AWKWARD
+    assert (node.folder(1) / "inputs").read_text() == "".join(f"{name}\n" for name in AWKWARD)
+
+
+@pytest.mark.parametrize(
+    ("script", "detail"),
+    [
+        ("true", "is not there"),
+        ("mkdir x", "is not a file"),
+        ("mkfifo x", "is not a file"),
+        ("echo 123 > x", "has 4 bytes, less than 9"),
+        ("ln -s /etc/passwd x", "leads out of"),
+        ("ln -s nowhere x", "is not there"),
+        ("ln -s x x", "is not there"),
+        ("ln -s ../1.sh x", "leads out of"),
+    ],
+)
+def test_what_is_no_good_output_is_missing(node: Client, script: str, detail: str) -> None:
+    end = node.run(binary(script=script, outputs=[output("x", 9)]), keep=["x"])
+
+    assert end["reason"] == "missing-output"
+    assert "output `x`" in end["detail"] and detail in end["detail"]
+    assert Path("/etc/passwd").exists() and not (node.base / "cache/1").exists()
+
+
+def test_an_output_below_a_link_that_leads_out_is_missing(node: Client, tmp_path: Path) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign/x").write_text("precious")
+    script = f"ln -s '{tmp_path}/foreign' sub"
+    end = node.run(binary(script=script, outputs=[output("sub/x")]), keep=["sub/x"])
+
+    assert (end["reason"], end["outputs"]) == ("missing-output", [])
+    assert (tmp_path / "foreign/x").read_text() == "precious"
+
+
+def test_an_input_that_nobody_touched_is_no_output(node: Client, tmp_path: Path) -> None:
+    raw = tmp_path / "x"
+    raw.write_text("precious")
+    end = node.run(binary("true", outputs=[output("x")]), inputs=[given(raw)], keep=["x"])
+
+    assert "still the input" in end["detail"]
+    assert raw.read_text() == "precious"
+
+
+def test_an_output_in_place_of_an_input_of_that_name_is_one(node: Client, tmp_path: Path) -> None:
+    raw = tmp_path / "x"
+    raw.write_text("old")
+    step = binary(script="cat x > y; echo new >> y; mv y x", outputs=[output("x")])
+    end = node.run(step, inputs=[given(raw)], keep=["x"])
+
+    assert end["outcome"] == "successful"
+    assert (node.base / "cache/1/x").read_text() == "oldnew\n"
+    assert raw.read_text() == "old"
+
+
+def test_a_failure_keeps_nothing_of_the_attempts_outputs(node: Client) -> None:
+    step = binary(script="echo 1 > x", outputs=[output("x")])
+    end = node.run(step, keep=["x", "never-made"])
+
+    assert end["reason"] == "missing-output"
+    assert not (node.base / "cache/1").exists()
+
+
+def test_a_working_directory_of_read_only_folders_is_removed(node: Client) -> None:
+    node.run(binary(script="mkdir -p a/b/c; touch a/b/c/d; chmod 0 a/b/c; chmod 500 a/b a"))
+
+    assert not (node.folder(1) / "work").exists()
+
+
+def test_terminal_escapes_are_taken_out_of_what_is_quoted(node: Client) -> None:
+    noise = (
+        r"printf '\033[31mred\033[0m \033]0;title\007\002done\r50%%\r100%%\n\342\200\256evil' >&2"
+    )
+    end = node.run(binary(script=f"{noise}; exit 4", name="\x1b[2Jreco"))
+
+    assert end["detail"] == "binary 1 (reco) ended with exit code 4: evil"
+    assert end["stderr"] == "red done\n50%\n100%\nevil"
+
+
+def test_bytes_that_are_no_text_are_replaced(node: Client) -> None:
+    end = node.run(binary(script=r"printf 'a\377b\n\tc' >&2; exit 4"))
+
+    assert end["stderr"] == "a\ufffdb\n\tc"
+
+
+def test_a_log_of_one_huge_line_needs_no_memory(node: Client) -> None:
+    resource.prlimit(node.process.pid, resource.RLIMIT_AS, (400_000_000, 400_000_000))
+    end = node.run(binary(script="truncate -s 1G /dev/stderr; echo the end >&2; exit 3"))
+
+    assert (end["reason"], end["stderr"]) == ("exit-code", "the end\n")
+    assert (node.folder(1) / "1.err").stat().st_size > 2**30
+
+
+def test_only_the_last_lines_of_stderr_are_told(node: Client) -> None:
+    end = node.run(binary(script="seq 1 5000 >&2; exit 3"))
+
+    assert len(end["stderr"]) == message.STDERR_LIMIT
+    assert end["stderr"].endswith("4999\n5000\n")
+    assert end["detail"].endswith(": 5000")
+
+
+def test_an_attempt_that_ended_well_quotes_no_stderr(node: Client) -> None:
+    assert node.run(binary(script="echo noise >&2"))["stderr"] == ""
+    assert (node.folder(1) / "1.err").read_text() == "noise\n"
+
+
+def test_a_binary_reads_nothing_and_has_no_descriptors_of_ours(node: Client) -> None:
+    node.run(binary(script="cat; ls /proc/self/fd; readlink /proc/self/fd/0"))
+
+    assert (node.folder(1) / "1.out").read_text() == "0\n1\n2\n3\n/dev/null\n"
+
+
+def test_a_binary_starts_with_signals_as_they_come_with_a_login(node: Client) -> None:
+    node.run(binary("grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"))
+
+    fields = dict(line.split() for line in (node.folder(1) / "1.out").read_text().splitlines())
+    assert int(fields["SigBlk:"], 16) == 0
+    assert int(fields["SigIgn:"], 16) & 0x7FFFFFFF == 0, "of all but the C library's own signals"
