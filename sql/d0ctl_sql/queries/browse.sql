@@ -1,24 +1,24 @@
 -- name: jobs
--- All jobs, the newest first.
-select id, name, title, originator, priority, hold, hold_note, pause, submitted, ended
+-- The jobs whose names are like this, the newest first.
+select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
+       submitted, ended
   from job
- where visible = 1
+ where visible = 1 and name glob :pattern
  order by id desc;
 
 -- name: jobs_counts
--- How many packages of each job are in each phase, read off the counts.
+-- How many packages of each of these jobs are in each phase, read off the counts.
 select stage.job_id, stage_count.phase, sum(stage_count.n) as n
-  from stage join stage_count on stage_count.stage_id = stage.id
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id
+ where job.visible = 1 and job.name glob :pattern
  group by stage.job_id, stage_count.phase
 having sum(stage_count.n) > 0;
 
--- name: job_by_name
--- One job.
-select * from job where name = :name and visible = 1;
-
 -- name: job_names
--- Names of jobs, for suggestions and completion.
-select name from job where visible = 1 order by id desc;
+-- Names of jobs, the newest first, for suggestions and completion; bounded.
+select name from job where visible = 1 order by id desc limit 1000;
 
 -- name: stages
 -- The stages of a job.
@@ -29,10 +29,6 @@ select id, seq, name, require, lines from stage where job_id = :job order by seq
 select stage_count.stage_id, stage_count.phase, stage_count.n
   from stage join stage_count on stage_count.stage_id = stage.id
  where stage.job_id = :job and stage_count.n > 0;
-
--- name: stage_by_seq
--- One stage.
-select id, seq, name, require, lines from stage where job_id = :job and seq = :seq;
 
 -- name: lines
 -- A page of the lines of a stage.
@@ -46,20 +42,13 @@ select line.id as line_id, package.phase, count(*) as n
  where line.stage_id = :stage and line.seq between :first and :last
  group by line.id, package.phase;
 
--- name: line_by_seq
--- One line.
-select id, seq, name, early_start, dropped from line where stage_id = :stage and seq = :seq;
-
 -- name: dropped_lines
--- How many lines of a job are dropped.
-select count(*) from stage join line on line.stage_id = stage.id and line.dropped is not null
+-- How many lines of a job are dropped; not looked for where no line was ever dropped.
+select count(*)
+  from (select 1 from action where verb = 'kill-line' limit 1)
+  cross join stage
+  join line on line.stage_id = stage.id and line.dropped is not null
  where stage.job_id = :job;
-
--- name: packages_of_line
--- The packages of a line.
-select package.*, node.name as node
-  from package left join node on node.id = package.node_id
- where package.line_id = :line order by package.seq;
 
 -- name: package_by_path
 -- One package.
@@ -79,38 +68,41 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
 -- name: chosen_packages
 -- The chosen packages, in order, a bounded number.
 select package.id, package.phase, package.status, package.request, package.attempts,
-       package.note, package.changed, node.name as node, package.seq, package.name,
-       job.name as job, stage.seq as stage, line.seq as line,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
-  from chosen
-  join package on package.id = chosen.package_id
+       package.note, package.changed, node.name as node, package.name,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       attempt.started, attempt.ended, attempt.reason, attempt.message
+  from (select package_id from chosen order by package_id limit :limit) as some
+  join package on package.id = some.package_id
   join line on line.id = package.line_id
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
   left join node on node.id = package.node_id
- order by package.id
- limit :limit;
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+ order by package.id;
 
 -- name: count_chosen
 -- How many packages are chosen.
 select count(*) from chosen;
 
 -- name: packages_in_phases
--- Packages of a job in these phases, the latest change first, a bounded number.
-select package.id, package.phase, package.changed, package.note, package.attempts,
-       node.name as node,
+-- Packages of a job, or of one stage of it, in these phases, a bounded number.
+select package.id, package.phase, package.status, package.request, package.attempts,
+       package.note, package.changed, node.name as node, package.name,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
-       attempt.started, attempt.reason, attempt.message, attempt.stderr, attempt.node_name,
-       attempt.ended, attempt.exit_code, attempt.signal
-  from json_each(:phases) as wanted
-  join package on package.job_id = :job and package.phase = wanted.value
+       attempt.started, attempt.ended, attempt.reason, attempt.message
+  from (select package.id
+          from json_each(:phases) as wanted
+          cross join package indexed by package_in_phase
+            on package.job_id = :job and package.phase = wanted.value
+         where :stage is null or package.stage_id = :stage
+         limit :limit) as some
+  join package on package.id = some.id
   join line on line.id = package.line_id
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
   left join node on node.id = package.node_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
- order by package.changed desc, package.id
- limit :limit;
+ order by package.id;
 
 -- name: attempts
 -- Every attempt at a package.
@@ -253,3 +245,60 @@ select file.name, transfer.tries, transfer.trouble
   from file join transfer on transfer.file_id = file.id and transfer.result = 1
  where file.package_id = :package
  limit :limit;
+
+-- name: recent_failures
+-- What of a job failed last and is failed still: a look at the latest failures of all, then at
+-- the job's own failed packages, both bounded.
+with latest as (
+    select id from attempt where outcome in ('failed', 'lost') order by ended desc limit 500),
+own as (
+    select id from package indexed by package_in_phase
+     where job_id = :job and phase = 'failed' order by id desc limit 500)
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package.name, attempt.number, attempt.ended, attempt.reason, attempt.message,
+       attempt.exit_code, attempt.signal, attempt.node_name, attempt.binary, attempt.stderr
+  from (select package_id from latest join attempt on attempt.id = latest.id
+         union select id from own) as some
+  join package on package.id = some.package_id
+              and package.job_id = :job and package.phase = 'failed'
+              and (:stage is null or package.stage_id = :stage)
+  join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ order by attempt.ended desc, attempt.id desc
+ limit :limit;
+
+-- name: job_nodes
+-- On which nodes a job is live, with how many packages.
+select node.name, count(*) as n
+  from node
+  join package indexed by package_live
+    on package.node_id = node.id
+   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                         'unreachable')
+ where package.job_id = :job
+ group by node.id
+ order by n desc, node.name;
+
+-- name: files_in_trouble
+-- Copies for a job that could not be carried yet; bounded.
+select file.name, transfer.tries, transfer.trouble
+  from (select * from transfer where trouble is not null limit 500) as transfer
+  join file on file.id = transfer.file_id
+ where file.job_id = :job
+ limit :limit;
+
+-- name: line_span
+-- How many lines a stage has.
+select coalesce(max(line.seq), 0) from line where line.stage_id = :stage;
+
+-- name: package_span
+-- How many packages a line has; null where there is no such line.
+select (select max(seq) from package where line_id = line.id)
+  from line where line.stage_id = :stage and line.seq = :line;
+
+-- name: untouched
+-- Whether nobody has done anything here yet: no job, no node, no deed.
+select not exists (select 1 from node) and not exists (select 1 from job)
+       and not exists (select 1 from action);

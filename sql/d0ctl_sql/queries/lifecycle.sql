@@ -65,9 +65,10 @@ delete from transfer
 
 -- name: choose_bereft
 -- Add the packages that lose a required input, or the last of their other inputs, with the
--- outputs of those already chosen; what is launched or has succeeded keeps what it has.
+-- outputs of those already chosen, or whose predecessor in the line is chosen and has not
+-- succeeded; what is launched or has succeeded keeps what it has.
 insert or ignore into chosen (package_id)
-select distinct input.package_id
+select input.package_id
   from chosen
   join file on file.package_id = chosen.package_id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
@@ -79,7 +80,14 @@ select distinct input.package_id
                          join file as kept on kept.id = other.file_id
                         where other.package_id = input.package_id
                           and other.required = 0 and other.dropped = 0 and other.own = 0
-                          and coalesce(kept.package_id, 0) not in (select package_id from chosen)));
+                          and coalesce(kept.package_id, 0) not in (select package_id from chosen)))
+ union
+select package.id
+  from chosen
+  join package as before on before.id = chosen.package_id
+                        and before.phase not in ('transferring', 'done')
+  join package on package.line_id = before.line_id and package.seq = before.seq + 1
+ where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled');
 
 -- name: choose_losing
 -- Packages that lose an input by the choice and go on without it.
@@ -192,6 +200,7 @@ select package.id
   join package on package.line_id = line.id
  where job.name glob :job and job.visible = 1
    and stage.seq between :stage_from and :stage_to
+   and (:stage_name is null or stage.name = :stage_name)
    and line.seq between :line_from and :line_to
    and package.seq between :package_from and :package_to
    and (:phases is null or package.phase in (select value from json_each(:phases)))
@@ -213,6 +222,7 @@ select package.id
   join stage on stage.id = package.stage_id
  where job.name glob :job and job.visible = 1
    and stage.seq between :stage_from and :stage_to
+   and (:stage_name is null or stage.name = :stage_name)
    and line.seq between :line_from and :line_to
    and package.seq between :package_from and :package_to
    and (:before is null or package.changed < :before)

@@ -1,0 +1,134 @@
+"""The root of the command line: global options, lazy commands, errors and exit codes."""
+
+import os
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from d0ctl import __version__
+from d0ctl.cli.output import say
+from d0ctl.cli.session import settings
+from d0ctl.errors import BadJobFile, D0Error, ExitCode
+from d0ctl.format import clean
+
+COMMANDS = (
+    "run", "validate", "submit", "wait", "status", "daemon",
+)  # fmt: skip
+"""Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
+
+
+class Commands(TyperGroup):
+    """The commands, of which only the one that is typed is imported."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command by its name; None when there is none of that name."""
+        if cmd_name not in self.commands:
+            return None
+        if self.commands[cmd_name] is None:
+            module = import_module(f"d0ctl.cli.{cmd_name.replace('-', '_')}")
+            command = typer.main.get_command(module.app)
+            command.name = cmd_name
+            _accept_globals(command)
+            self.commands[cmd_name] = command
+        return self.commands[cmd_name]
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Turn expected failures into one line and an exit code; nothing else does."""
+        try:
+            try:
+                return super().main(*args, **extra)
+            finally:
+                sys.stdout.flush()
+        except D0Error as error:
+            tell(error)
+            sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            sys.exit(ExitCode.INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read our output has seen enough; what is left of it goes nowhere.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(ExitCode.DONE)
+
+
+def tell(error: D0Error) -> None:
+    """Say what failed, and what to type; the chain of causes too where --debug asks for it."""
+    if settings.debug:
+        say("".join(traceback.format_exception(error)).rstrip())
+    if isinstance(error, BadJobFile):
+        for fault in error.faults:
+            say(clean(fault))
+        return
+    say(f"d0ctl: {clean(str(error))}")
+    if error.hint:
+        say(clean(error.hint))
+
+
+def _accept_globals(command: Any) -> None:
+    """Let --home and --debug stand behind a command's name, too."""
+    for part in getattr(command, "commands", {"": command}).values():
+        part.params.extend(typer.main.get_command(_anywhere).params)
+
+
+def _keep_home(value: Path | None) -> None:
+    if value is not None:
+        settings.home = value
+
+
+def _keep_debug(value: bool) -> None:
+    settings.debug = settings.debug or value
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        print(f"d0ctl {__version__}")
+        raise typer.Exit
+
+
+_anywhere = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@_anywhere.command(add_help_option=False)
+def _globals(
+    home: Annotated[Path | None, typer.Option(hidden=True, callback=_keep_home,
+                                              expose_value=False)] = None,
+    debug: Annotated[bool, typer.Option("--debug", hidden=True, callback=_keep_debug,
+                                        expose_value=False)] = False,
+) -> None:  # fmt: skip
+    """The options that every command takes."""
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def root(
+    home: Annotated[
+        Path | None,
+        typer.Option(help="Where everything lies; else $D0CTL_HOME, else ~/.local/share/d0ctl."),
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the chain of causes of a failure.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Say which d0ctl this is.", is_eager=True,
+                     callback=_show_version),
+    ] = False,
+) -> None:  # fmt: skip
+    """Run physics productions on machines reached by ssh."""
+    settings.home, settings.debug = home, debug

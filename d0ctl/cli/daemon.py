@@ -1,0 +1,69 @@
+"""`d0ctl daemon`: the agents that drive all jobs, in the foreground or the background."""
+
+import signal
+import threading
+import time
+from typing import Any
+
+import typer
+
+from d0ctl.cli import options, session
+from d0ctl.cli.output import emit, emit_json, mark, say
+from d0ctl.format import duration, iso
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+                  help="Drive all jobs: run, start, stop, status.")  # fmt: skip
+
+
+@app.command()
+def run() -> None:
+    """Drive all jobs in the foreground, until Ctrl-C or TERM."""
+    from d0ctl import daemon
+
+    with session.founder():
+        pass
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    daemon.log_to_file(session.home())
+    daemon.run(session.home(), stop)
+
+
+@app.command()
+def start() -> None:
+    """Start it in the background; returns once it works."""
+    from d0ctl import daemon
+
+    with session.founder():
+        pass
+    running = daemon.status(session.home())["running"]
+    pid = daemon.start(session.home())
+    emit(f"the daemon {'was running already' if running else 'runs'}: pid {pid}")
+
+
+@app.command()
+def stop() -> None:
+    """Stop it; packages go on, and the next daemon finds them."""
+    from d0ctl import daemon
+
+    if session.home().exists() and daemon.stop(session.home()):
+        emit("the daemon has stopped; packages that run go on")
+    else:
+        say("no daemon is running")
+
+
+@app.command()
+def status(json: options.Json = False) -> None:
+    """Say whether it runs, and since when."""
+    told: dict[str, Any] = {"running": False, "pid": None, "since": None}
+    if session.home().exists():
+        from d0ctl import daemon
+
+        told = daemon.status(session.home())
+    if json:
+        emit_json({**told, "since": iso(told["since"])})
+    elif told["running"]:
+        ago = duration(time.time() - told["since"])
+        emit(f"{mark('running')} for {ago}, pid {told['pid']}")
+    else:
+        emit("not running: d0ctl daemon start")

@@ -1,0 +1,201 @@
+"""The JSON documents of the reading verbs; their keys are a contract."""
+
+from typing import Any
+
+from d0ctl.format import iso
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+from d0ctl.store.views import (
+    AttemptView,
+    EventView,
+    FailureView,
+    JobSummary,
+    LineSummary,
+    PackageRow,
+    PackageView,
+    StageSummary,
+)
+
+Document = dict[str, Any]
+
+NO_PROGRESS: Document = {"done": None, "total": None, "percent": None, "eta": None}
+
+
+def job(job: JobSummary) -> Document:
+    """A job in the list of all."""
+    return {
+        "job": job.name,
+        "title": job.title,
+        "status": job.status,
+        "originator": job.originator,
+        "priority": job.priority,
+        "submitted": iso(job.submitted),
+        "ended": iso(job.ended),
+        "held": hold(job),
+        "paused": bool(job.pause),
+        "blocked": job.counts.get("waiting", 0) if job.blocked else 0,
+        "packages": browse.statuses(job.counts),
+        "phases": dict(job.counts),
+    }
+
+
+def hold(job: JobSummary) -> Document | None:
+    """Who holds a job, why and since when; None when nobody does."""
+    if not job.hold:
+        return None
+    return {"by": job.hold_actor, "reason": job.hold_note, "since": iso(job.hold_since)}
+
+
+def stage(stage: StageSummary) -> Document:
+    """A stage with its counts."""
+    return {
+        "stage": stage.seq,
+        "name": stage.name,
+        "status": stage.status,
+        "lines": stage.lines,
+        "require": stage.require,
+        "packages": browse.statuses(stage.counts),
+        "phases": dict(stage.counts),
+    }
+
+
+def line(line: LineSummary) -> Document:
+    """A line with its counts."""
+    return {
+        "line": line.seq,
+        "name": line.name,
+        "status": line.status,
+        "dropped": iso(line.dropped),
+        "packages": browse.statuses(line.counts),
+        "phases": dict(line.counts),
+    }
+
+
+def package_row(row: PackageRow) -> Document:
+    """A package in a list."""
+    return {
+        "path": row.path,
+        "name": row.name,
+        "status": row.status,
+        "phase": row.phase,
+        "node": row.node,
+        "request": row.request,
+        "note": row.note,
+        "changed": iso(row.changed),
+        "attempts": row.attempts,
+        "started": iso(row.started),
+        "ended": iso(row.ended),
+        "reason": row.reason,
+        "message": row.message,
+    }
+
+
+def failure(one: FailureView) -> Document:
+    """A failed package with the attempt that says why."""
+    return {
+        "path": one.path,
+        "attempt": one.number,
+        "ended": iso(one.ended),
+        "node": one.node_name,
+        "binary": one.binary,
+        "reason": one.reason,
+        "message": one.message,
+        "exit_code": one.exit_code,
+        "signal": one.signal,
+        "stderr": one.stderr,
+    }
+
+
+def attempt(one: AttemptView) -> Document:
+    """One try at a package."""
+    return {
+        "attempt": one.number,
+        "node": one.node_name,
+        "kind": one.kind,
+        "launched": iso(one.launched),
+        "started": iso(one.started),
+        "ended": iso(one.ended),
+        "utc_offset": one.utc_offset,
+        "outcome": one.outcome,
+        "binary": one.binary,
+        "reason": one.reason,
+        "message": one.message,
+        "exit_code": one.exit_code,
+        "signal": one.signal,
+        "cpu": one.cpu,
+        "rss": one.rss,
+        "stderr": one.stderr,
+        "log": f"{one.base}/attempts/{one.id}" if one.base else None,
+    }
+
+
+def event(one: EventView) -> Document:
+    """One change of phase."""
+    return {
+        "at": iso(one.at),
+        "from": one.old,
+        "to": one.new,
+        "attempt": one.attempt,
+        "node": one.node,
+        "actor": one.actor,
+        "note": one.note,
+    }
+
+
+def package(store: Store, one: PackageView) -> Document:
+    """All about a package."""
+    tries = browse.attempts(store, one.id)
+    return {
+        "path": one.path,
+        "job": one.job,
+        "stage": one.stage,
+        "stage_name": one.stage_name,
+        "line": one.line,
+        "line_name": one.line_name,
+        "package": one.seq,
+        "name": one.name,
+        "status": one.status,
+        "phase": one.phase,
+        "node": one.node,
+        "request": one.request,
+        "note": one.note,
+        "actor": one.actor,
+        "changed": iso(one.changed),
+        "not_before": iso(one.not_before),
+        "restarts": one.restarts,
+        "cpus": one.cpus,
+        "attempts": [attempt(each) for each in tries],
+        "failures": [
+            {"reason": each.reason, "count": each.count, "last": iso(each.last)}
+            for each in browse.failure_history(store, one.id)
+        ],
+        "progress": NO_PROGRESS,
+        "binaries": [_binary(each) for each in browse.binaries(store, one.id)],
+        "inputs": [_input(each) for each in browse.inputs(store, one.id, -1)],
+        "outputs": [_output(each) for each in browse.outputs(store, one.id, -1)],
+    }
+
+
+def _binary(one: Any) -> Document:
+    return {
+        "binary": one.seq, "name": one.name, "started": iso(one.started), "ended": iso(one.ended),
+        "exit_code": one.exit_code, "signal": one.signal, "reason": one.reason,
+        "cpu": one.cpu_time, "rss": one.rss,
+    }  # fmt: skip
+
+
+def _input(one: Any) -> Document:
+    return {
+        "file": one.name, "binary": one.binary, "from": one.maker_path, "acquire": one.acquire,
+        "disposition": one.disposition, "required": bool(one.required),
+        "present": bool(one.present), "dropped": bool(one.dropped), "size": one.size,
+    }  # fmt: skip
+
+
+def _output(one: Any) -> Document:
+    return {
+        "file": one.name, "binary": one.binary, "present": bool(one.present),
+        "dropped": bool(one.dropped), "size": one.size, "checksum": one.checksum,
+        "dispositions": one.dispositions.split(), "result": bool(one.result),
+        "copies": one.copies,
+    }  # fmt: skip

@@ -1,0 +1,94 @@
+"""From a job file to rows: what `run`, `submit` and `validate` share."""
+
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from d0ctl.cli import session
+from d0ctl.cli.output import is_terminal
+from d0ctl.construct.known import KnownNames
+from d0ctl.construct.spec import JobSpec
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.format import count
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+
+MANY = 20_000
+"""From so many packages on, coming in is worth a line of progress."""
+
+
+def parameters(pairs: Iterable[str] | None) -> Mapping[str, str]:
+    """Read the `--set` options. Raises BadUsage."""
+    found = {}
+    for pair in pairs or ():
+        key, equals, value = pair.partition("=")
+        if not (key and equals):
+            raise BadUsage(f"--set takes KEY=VALUE, not `{pair}`")
+        found[key.strip()] = value
+    return found
+
+
+def read(file: str, pairs: Iterable[str] | None) -> JobSpec:
+    """Read and check a job file. Raises BadJobFile with every fault."""
+    given = parameters(pairs)
+    if not session.home().exists():
+        return _read(file, given, KnownNames(nodes=("localhost",), produced=lambda *_: None))
+    with session.reader() as store:
+        nodes = [row[0] for row in store.rows("node_names")]
+        known = KnownNames(nodes, lambda job, name: browse.produces(store, job, name))
+        return _read(file, given, known)
+
+
+def _read(file: str, given: Mapping[str, str], known: KnownNames) -> JobSpec:
+    from d0ctl.construct import reader
+
+    if file == "-":
+        return reader.read_text(sys.stdin.read(), "-", Path.cwd(), given, known)
+    return reader.read(Path(file), given, known)
+
+
+def submit(store: Store, spec: JobSpec, *, name: str | None, hold: bool = False) -> str:
+    """Make the job's rows; the name it got."""
+    from d0ctl.store.submit import submit as make_rows
+
+    shown = 0
+
+    def progress(packages: int) -> None:
+        nonlocal shown
+        if spec.packages >= MANY and is_terminal(sys.stderr):
+            shown = packages
+            told = f"submitting: {count(packages)} of {count(spec.packages)}"
+            print(f"\r{told}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    try:
+        return make_rows(store, spec, now=time.time(), actor=session.actor(), name=name,
+                         hold=hold, progress=progress)  # fmt: skip
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def check_name(store: Store, spec: JobSpec, name: str | None) -> None:
+    """Raise BadUsage or Refused for a name that this job can't have."""
+    import re
+
+    if name is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
+        raise BadUsage(f"`{name}` can't be a job's name", hint="letters, digits, `_` and `-`")
+    wanted = name or (spec.name if spec.named else None)
+    if wanted and (found := browse.jobs(store, wanted)):
+        raise Refused(
+            f"there is a job `{wanted}` already, and it is {found[0].status}",
+            hint=f"`--as NAME` submits another, `d0ctl run {wanted}` goes on with that one, "
+            f"`d0ctl remove {wanted}` makes room",
+        )
+
+
+def summary(spec: JobSpec) -> str:
+    """How much a job is, in words."""
+    stages = count(len(spec.stages), "stage")
+    packages = count(spec.packages, "package")
+    if spec.packages > MANY:
+        return f"{stages}, {packages}"
+    lines = sum(1 for stage in spec.stages for _ in stage.lines)
+    return f"{stages}, {count(lines, 'line')}, {packages}"

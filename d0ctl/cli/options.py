@@ -1,0 +1,89 @@
+"""The arguments and options that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import completion
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="SELECTOR",
+        autocompletion=completion.selectors,
+        help="JOB/STAGE/LINE/PACKAGE, with `*`, ranges and states: reco001/2/1-10, "
+        "'reco001/2/*:failed'.",
+    ),
+]
+"""What a command is about."""
+
+MaybeTarget = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SELECTOR",
+        autocompletion=completion.selectors,
+        help="A job, stage, line or package, as in `reco001/2/3/1`; none: all jobs.",
+    ),
+]
+
+JobName = Annotated[
+    str, typer.Argument(metavar="JOB", autocompletion=completion.job_names, help="A job's name.")
+]
+
+NodeName = Annotated[
+    str,
+    typer.Argument(metavar="NAME", autocompletion=completion.node_names, help="A node's name."),
+]
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+Status = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--status", metavar="STATE", autocompletion=completion.states,
+        help="Only packages in this status or phase; may be repeated.",
+    ),
+]  # fmt: skip
+
+Reason = Annotated[
+    str | None,
+    typer.Option(
+        "--reason", metavar="REASON", autocompletion=completion.reasons,
+        help="Only packages whose last attempt failed for this reason.",
+    ),
+]  # fmt: skip
+
+Node = Annotated[
+    str | None,
+    typer.Option("--node", metavar="NODE", autocompletion=completion.node_names,
+                 help="Only packages on this node."),
+]  # fmt: skip
+
+OlderThan = Annotated[
+    str | None,
+    typer.Option("--older-than", metavar="TIME",
+                 help="Only packages that have not changed for so long, as `2h`."),
+]  # fmt: skip
+
+Because = Annotated[
+    str | None,
+    typer.Option("--reason", metavar="TEXT", help="Why; kept with who and when."),
+]
+"""The reason a person gives for what they do."""
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, and stop.")]
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of the job; may be repeated."),
+]
+
+As = Annotated[
+    str | None, typer.Option("--as", metavar="NAME", help="Call the job so.", show_default=False)
+]
+
+JobFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="A job file; `-` reads it from stdin.")
+]

@@ -1,0 +1,145 @@
+"""`d0ctl run`: submit a job, drive it to its end, and say where its results lie."""
+
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import intake, options, session, show_job
+from d0ctl.cli.output import emit, is_terminal, say
+from d0ctl.cli.progress import Progress
+from d0ctl.errors import BadUsage, ExitCode
+from d0ctl.format import clean, count, duration
+from d0ctl.model import by_status
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+from d0ctl.store.views import JobSummary
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+MOST_RESULTS = 8
+
+File = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="A job file; or the name of a job to go on with."),
+]
+
+
+@app.command()
+def run(file: File, parameter: options.Parameters = None, name: options.As = None) -> None:
+    """Run a job from its file to its end, with no daemon needed."""
+    job = _job_to_go_on_with(file)
+    if job is None:
+        job = _submit(file, parameter, name)
+    elif parameter or name:
+        raise BadUsage(f"`{file}` is a job already, so --set and --as come too late")
+    _drive(job)
+    raise typer.Exit(_end(job))
+
+
+def _job_to_go_on_with(file: str) -> str | None:
+    """The job of that name, when there is no such file."""
+    if file == "-" or Path(file).exists() or not session.home().exists():
+        return None
+    with session.reader() as store:
+        return file if file in {row[0] for row in store.rows("job_names")} else None
+
+
+def _submit(file: str, parameter: list[str] | None, name: str | None) -> str:
+    spec = intake.read(file, parameter)
+    with session.founder() as store:
+        intake.check_name(store, spec, name)
+        job = intake.submit(store, spec, name=name)
+    say(f"submitted `{job}`: {count(spec.packages, 'package')}")
+    return job
+
+
+def _drive(name: str) -> None:
+    """Drive the job in a thread of its own, so that Ctrl-C reaches us and not its steps."""
+    from d0ctl.daemon import drive
+
+    with session.reader() as store:
+        job = browse.job(store, name)
+    if job.hold:
+        say(f"`{name}` is held, so nothing of it starts: d0ctl release {name}")
+    progress = Progress(sys.stderr, name)
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            drive(session.home(), job.id, progress.show, stop)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=work, name=f"drive {name}")
+    thread.start()
+    try:
+        _watch(thread, progress)
+    except KeyboardInterrupt:
+        _stop(thread, stop, progress)
+        say(f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`; "
+            f"`d0ctl kill {name}` ends it")  # fmt: skip
+        raise
+    finally:
+        progress.close()
+    if failures:
+        raise failures[0]
+
+
+def _watch(thread: threading.Thread, progress: Progress) -> None:
+    """Wait for the end; Ctrl-C asks once."""
+    while thread.is_alive():
+        try:
+            thread.join(1.0)
+        except KeyboardInterrupt:
+            if not _really_stop(progress):
+                continue
+            raise
+
+
+def _really_stop(progress: Progress) -> bool:
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        return True
+    progress.pause()
+    print("stop here? what runs goes on, and the job can be resumed [Y/n] ", end="",
+          file=sys.stderr, flush=True)  # fmt: skip
+    answer = sys.stdin.readline().strip().lower()
+    progress.resume()
+    return answer not in ("n", "no")
+
+
+def _stop(thread: threading.Thread, stop: threading.Event, progress: Progress) -> None:
+    progress.pause()
+    stop.set()
+    thread.join()
+
+
+def _end(name: str) -> ExitCode:
+    """Say how it ended and where its results lie."""
+    with session.reader() as store:
+        with store.reading():
+            job = browse.job(store, name)
+            draw = show_job.drawing(store, job, False, time.time())
+        if job.status == "successful":
+            _tell(store, job)
+            return ExitCode.DONE
+    draw()
+    return ExitCode.FAILED
+
+
+def _tell(store: Store, job: JobSummary) -> None:
+    done = by_status(job.counts)["successful"]
+    took = duration((job.ended or time.time()) - job.submitted)
+    emit(f"`{job.name}` is successful: {count(done, 'package')} in {took}")
+    folder = store.home.results / job.name
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    if files:
+        emit(f"results in {clean(str(folder))}")
+        for path in files[:MOST_RESULTS]:
+            emit(f"  {clean(str(path))}")
+        if len(files) > MOST_RESULTS:
+            emit(f"  and {count(len(files) - MOST_RESULTS)} more")

@@ -1,0 +1,176 @@
+"""The screen of one job: its stages, what runs where, what failed and why, what to type next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from d0ctl.cli import documents, show_part
+from d0ctl.cli.output import bar, emit, emit_json, mark, paint, table, tally
+from d0ctl.format import clean, count, duration, listed, moment
+from d0ctl.model import STATUS_OF, Phase, Status, by_status
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+from d0ctl.store.views import FailureView, JobSummary, PackageRow, StageSummary
+
+LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+
+MOST_LIVE = 8
+MOST_FAILED = 3
+MOST_HELD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All that the screen of a job shows, read at one moment."""
+
+    job: JobSummary
+    stages: list[StageSummary]
+    dropped: int
+    live: list[PackageRow]
+    where: dict[str, int]
+    failed: list[FailureView]
+    held: list[PackageRow]
+    troubles: list[str]
+    now: float
+
+
+def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[], None]:
+    """Read the job; what is returned prints it."""
+    picture = Picture(
+        job=job,
+        stages=browse.stages(store, job),
+        dropped=browse.dropped_lines(store, job.id),
+        live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
+        where=browse.where(store, job.id),
+        failed=browse.failures(store, job.id, MOST_FAILED),
+        held=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_HELD),
+        troubles=browse.carrying_troubles(store, job.id),
+        now=now,
+    )
+    if json:
+        return lambda: emit_json(document(picture))
+    return lambda: draw(picture)
+
+
+def document(picture: Picture) -> documents.Document:
+    """The job as JSON."""
+    return {
+        **documents.job(picture.job),
+        "dropped": picture.dropped,
+        "stages": [documents.stage(stage) for stage in picture.stages],
+        "nodes": picture.where,
+        "running": [documents.package_row(row) for row in picture.live],
+        "failed": [documents.failure(one) for one in picture.failed],
+    }
+
+
+def draw(picture: Picture) -> None:
+    """Print the screen."""
+    _head(picture)
+    emit()
+    _stages(picture.stages)
+    _live(picture)
+    _failed(picture)
+    _stuck(picture)
+    _next(picture)
+
+
+def _head(picture: Picture) -> None:
+    job, now = picture.job, picture.now
+    totals = by_status(job.counts)
+    emit(f"{paint(clean(job.name), 'bold')}  {clean(job.title)}".rstrip())
+    length = duration((job.ended or now) - job.submitted)
+    parts = [
+        mark(job.status),
+        f"{count(totals['successful'])} of {count(job.packages, 'package')} done",
+        *([f"{count(picture.dropped, 'line')} dropped"] if picture.dropped else []),
+        f"took {length}" if job.ended else f"{length} so far",
+        f"submitted {moment(job.submitted, now)} by {clean(job.originator)}",
+    ]
+    emit(" · ".join(parts))
+    if job.hold:
+        why = f": {clean(job.hold_note)}" if job.hold_note else ""
+        by = f"held by {clean(job.hold_actor or '?')} since {moment(job.hold_since, now)}{why}"
+        emit(paint(by, "yellow"))
+
+
+def _stages(stages: list[StageSummary]) -> None:
+    rows = [
+        [
+            paint(str(stage.seq), "bold"),
+            clean(stage.name),
+            mark(stage.status),
+            bar(stage.counts),
+            f"{count(by_status(stage.counts)['successful'])}/{count(sum(stage.counts.values()))}",
+            paint(count(stage.lines, "line"), "dim"),
+            tally(stage.counts, stage.blocked),
+        ]
+        for stage in stages
+    ]
+    table(rows, right=(4,), indent="  ")
+
+
+def _live(picture: Picture) -> None:
+    if not picture.live:
+        return
+    places = listed(f"{count(n)} on {clean(node)}" for node, n in list(picture.where.items())[:8])
+    emit()
+    emit(paint("running", "bold") + (f"  {places}" if picture.where else ""))
+    show_part.package_table(picture.live, picture.now)
+    totals = by_status(picture.job.counts)
+    if totals["launched"] > len(picture.live):
+        more = count(totals["launched"] - len(picture.live))
+        emit(paint(f"  and {more} more: d0ctl status {picture.job.name}:launched", "dim"))
+
+
+def _failed(picture: Picture) -> None:
+    if not picture.failed:
+        return
+    emit()
+    emit(paint("failed last", "bold"))
+    for one in picture.failed:
+        show_part.failure(one, picture.now)
+    total = picture.job.counts.get("failed", 0)
+    if total > len(picture.failed):
+        more = count(total - len(picture.failed))
+        emit(paint(f"  and {more} more: d0ctl history {picture.job.name}", "dim"))
+
+
+def _stuck(picture: Picture) -> None:
+    """What is held, cools off, is blocked or can't be carried."""
+    job = picture.job
+    if not (picture.held or job.blocked or picture.troubles):
+        return
+    emit()
+    emit(paint("not moving", "bold"))
+    show_part.package_table(picture.held, picture.now)
+    aside = job.counts.get("held", 0) + job.counts.get("cooloff", 0) - len(picture.held)
+    if aside > 0:
+        emit(paint(f"  and {count(aside)} more: d0ctl status {job.name}:held,cooloff", "dim"))
+    if job.blocked:
+        waiting = count(job.counts["waiting"], "package is", "packages are")
+        emit(f"  {waiting} blocked: what they wait for can't come any more")
+    for trouble in picture.troubles:
+        emit(f"  {clean(trouble)}")
+
+
+def _next(picture: Picture) -> None:
+    commands = list(_commands(picture))
+    emit()
+    emit(paint("    ".join(commands), "dim"))
+
+
+def _commands(picture: Picture) -> list[str]:
+    job = picture.job
+    if picture.failed:
+        path = picture.failed[0].path
+        return [f"d0ctl why {path}", f"d0ctl logs {path}",
+                f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
+    if job.hold:
+        return [f"d0ctl release {job.name}"]
+    if picture.held:
+        return [f"d0ctl why {picture.held[0].path}", f"d0ctl release '{job.name}:held'"]
+    if picture.live:
+        return [f"d0ctl status {job.name} --watch", f"d0ctl why {picture.live[0].path}"]
+    if job.status == "successful":
+        return [f"d0ctl history {job.name}", f"d0ctl remove {job.name}"]
+    return [f"d0ctl why {job.name}", f"d0ctl status {job.name} --watch"]

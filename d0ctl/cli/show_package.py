@@ -1,0 +1,182 @@
+"""The screen of one package: its files, attempts, failures, binaries and logs."""
+
+import json as json_module
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from d0ctl.cli import documents, show_part
+from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
+from d0ctl.format import clean, count, duration, moment, size
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+from d0ctl.store.views import AttemptView, BinaryView, InputView, OutputView, PackageView
+
+MOST_FILES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All that the screen of a package shows, read at one moment."""
+
+    package: PackageView
+    binaries: list[BinaryView]
+    inputs: list[InputView]
+    outputs: list[OutputView]
+    attempts: list[AttemptView]
+    now: float
+
+
+def drawing(store: Store, package: PackageView, json: bool, now: float) -> Callable[[], None]:
+    """Read the package; what is returned prints it."""
+    if json:
+        document = documents.package(store, package)
+        return lambda: emit_json(document)
+    picture = Picture(
+        package=package,
+        binaries=browse.binaries(store, package.id),
+        inputs=browse.inputs(store, package.id),
+        outputs=browse.outputs(store, package.id),
+        attempts=browse.attempts(store, package.id),
+        now=now,
+    )
+    return lambda: draw(picture)
+
+
+def draw(picture: Picture) -> None:
+    """Print the screen."""
+    _head(picture.package, picture.now)
+    _binaries(picture.binaries)
+    _inputs(picture.inputs)
+    _outputs(picture.outputs)
+    _attempts(picture.attempts, picture.now)
+    path = picture.package.path
+    emit()
+    commands = [f"d0ctl why {path}", f"d0ctl history {path}"]
+    if picture.attempts:
+        commands.insert(1, f"d0ctl logs {path}")
+    emit(paint("    ".join(commands), "dim"))
+
+
+def _head(package: PackageView, now: float) -> None:
+    emit(f"{paint(clean(package.path), 'bold')}  {clean(package.name)} of {clean(package.job)}, "
+         f"stage {clean(package.stage_name)}, line {clean(package.line_name)}")  # fmt: skip
+    words = [mark(package.status)]
+    if package.phase not in (package.status, "done"):
+        words.append(package.phase)
+    words.append(f"since {moment(package.changed, now)}")
+    if package.node:
+        words.append(f"on {clean(package.node)}")
+    if package.request:
+        words.append(f"request: {clean(package.request)}")
+    emit(" · ".join(words))
+    if package.note:
+        by = f"{clean(package.actor)}: " if package.actor else ""
+        emit(f"{by}{clean(package.note)}")
+    emit(paint(f"asks for {_wishes(package)}", "dim"))
+
+
+def _wishes(package: PackageView) -> str:
+    words = [count(package.cpus, "cpu")]
+    if package.memory:
+        words.append(f"{size(package.memory)} of memory")
+    if package.disk:
+        words.append(f"{size(package.disk)} of disk")
+    if package.platform:
+        words.append(f"platform {clean(package.platform)}")
+    if nodes := json_module.loads(package.nodes):
+        words.append(f"node {clean(' or '.join(nodes))}")
+    if nodes := json_module.loads(package.exclude_nodes):
+        words.append(f"not {clean(', '.join(nodes))}")
+    return ", ".join(words)
+
+
+def _binaries(binaries: Sequence[BinaryView]) -> None:
+    emit()
+    emit(paint("binaries", "bold"))
+    table(
+        [
+            [
+                str(one.seq),
+                clean(one.name),
+                _end(one),
+                duration(one.ended - one.started) if one.ended and one.started else "",
+                f"cpu {duration(one.cpu_time)}" if one.cpu_time is not None else "",
+                f"peak {size(one.rss)}" if one.rss else "",
+            ]
+            for one in binaries
+        ],
+        indent="  ",
+    )
+
+
+def _end(one: BinaryView) -> str:
+    if one.signal is not None:
+        return paint(f"signal {one.signal}", "red")
+    if one.exit_code is not None:
+        return f"exit {one.exit_code}" if one.exit_code == 0 else paint(f"exit {one.exit_code}",
+                                                                        "red")  # fmt: skip
+    return "started" if one.started else "-"
+
+
+def _inputs(inputs: Sequence[InputView]) -> None:
+    shown = [one for one in inputs if not one.own]
+    if not shown:
+        return
+    emit()
+    emit(paint("inputs", "bold"))
+    table([_input(one) for one in shown[:MOST_FILES]], indent="  ")
+    _and_more(shown)
+
+
+def _input(one: InputView) -> list[str]:
+    if one.dropped:
+        state = "dropped"
+    elif one.present:
+        state = f"{glyph('successful')} {size(one.size) if one.size is not None else 'there'}"
+    else:
+        state = "missing" if one.required else "not there yet"
+    maker = f"from {one.maker_path} ({one.maker_phase})" if one.maker_path else one.acquire
+    return [clean(one.name), state, paint(clean(maker), "dim")]
+
+
+def _outputs(outputs: Sequence[OutputView]) -> None:
+    if not outputs:
+        return
+    emit()
+    emit(paint("outputs", "bold"))
+    table([_output(one) for one in outputs[:MOST_FILES]], indent="  ")
+    _and_more(outputs)
+
+
+def _output(one: OutputView) -> list[str]:
+    if one.dropped:
+        state = "dropped"
+    else:
+        state = f"{glyph('successful')} {size(one.size)}" if one.present else "not made yet"
+    kind = "result" if one.result else one.dispositions
+    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(one.copies)), "dim")]
+
+
+def _and_more(files: Sequence[object]) -> None:
+    if len(files) > MOST_FILES:
+        emit(paint("  and more: --json prints all", "dim"))
+
+
+def _attempts(attempts: Sequence[AttemptView], now: float) -> None:
+    if not attempts:
+        return
+    emit()
+    emit(paint("attempts", "bold"))
+    for one in attempts[-10:]:
+        began = one.started if one.started is not None else one.launched
+        took = duration((one.ended if one.ended is not None else now) - began)
+        words = [f"{one.number}", clean(one.node_name), moment(began, now), took,
+                 one.outcome or "under way"]  # fmt: skip
+        if one.kind != "first":
+            words.append(one.kind)
+        if one.reason:
+            words.append(show_part.reason_of(one.reason, one.message))
+        emit("  " + "  ".join(words))
+        show_part.stderr(one.stderr if one.outcome != "successful" else None, "      ")
+        if one.base:
+            emit(paint(f"      {clean(one.base)}/attempts/{one.id}", "dim"))

@@ -1,0 +1,61 @@
+"""`d0ctl submit`: make a job's rows; the daemon does the rest."""
+
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import intake, options, session
+from d0ctl.cli.output import emit, emit_json, say
+from d0ctl.construct.spec import JobSpec
+from d0ctl.format import count
+from d0ctl.store.connection import Store
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def submit(
+    file: options.JobFile,
+    parameter: options.Parameters = None,
+    name: options.As = None,
+    hold: Annotated[bool, typer.Option("--hold", help="Keep it from being scheduled.")] = False,
+    dry_run: options.DryRun = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Submit a job and leave it to the daemon."""
+    spec = intake.read(file, parameter)
+    if dry_run:
+        _rehearse(spec, name, json)
+        return
+    with session.founder() as store:
+        intake.check_name(store, spec, name)
+        job = intake.submit(store, spec, name=name, hold=hold)
+        _tell(store, job, spec, hold or spec.hold, json)
+    if wait:
+        from d0ctl.cli.wait import wait_for
+
+        raise typer.Exit(wait_for(job))
+
+
+def _rehearse(spec: JobSpec, name: str | None, json: bool) -> None:
+    if session.home().exists():
+        with session.reader() as store:
+            intake.check_name(store, spec, name)
+    if json:
+        emit_json({"job": name or spec.name, "packages": spec.packages, "dry_run": True})
+    else:
+        emit(f"would submit `{name or spec.name}`: {intake.summary(spec)}")
+
+
+def _tell(store: Store, job: str, spec: JobSpec, held: bool, json: bool) -> None:
+    from d0ctl.store.nodes import living_holder
+
+    if json:
+        emit_json({"job": job, "packages": spec.packages})
+    else:
+        emit(f"submitted `{job}`: {count(spec.packages, 'package')}")
+    if held:
+        say(f"it is held: d0ctl release {job}")
+    elif living_holder(store, "daemon") is None:
+        say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {job}`")

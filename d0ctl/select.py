@@ -1,0 +1,180 @@
+"""The only place that reads selectors, such as `reco001/2/1-10` or `reco001/2/*:failed`."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from d0ctl.errors import BadUsage
+from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.units import parse_time
+
+LAST = 2**31 - 1
+"""The last number of a range that ends nowhere."""
+
+_LEVELS = ("job", "stage", "line", "package")
+_JOB = re.compile(r"[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*", re.ASCII)
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+_WILD = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The numbers of a level that are meant, from `first` to `last`."""
+
+    first: int = 1
+    last: int = LAST
+
+    @property
+    def is_one(self) -> bool:
+        """Whether just one number is meant."""
+        return self.first == self.last
+
+    def __str__(self) -> str:
+        if self.is_one:
+            return str(self.first)
+        return "*" if self == ALL else f"{self.first}-{self.last}"
+
+
+ALL = Span()
+"""Every number of a level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """What is meant: by levels, then by phases, reason of failure, node and age.
+
+    `depth` counts the levels that were named. A stage is meant by `stage_name` or by number.
+    """
+
+    job: str = "*"
+    stage: Span = ALL
+    line: Span = ALL
+    package: Span = ALL
+    depth: int = 1
+    stage_name: str | None = None
+    states: tuple[str, ...] = ()
+    reason: str | None = None
+    node: str | None = None
+    older_than: float | None = None
+
+    @property
+    def phases(self) -> tuple[Phase, ...] | None:
+        """The phases that are meant, None for all."""
+        if not self.states:
+            return None
+        return tuple(phase for phase in Phase if any(_is(phase, state) for state in self.states))
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether packages are meant by more than where they are."""
+        return bool(self.states or self.reason or self.node or self.older_than is not None)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one job, stage, line or package is meant, and all of it."""
+        return not self.is_filtered and not self.wild_level
+
+    @property
+    def wild_level(self) -> str:
+        """The first level that may mean several; empty where none does."""
+        stage_is_one = self.stage_name is not None or self.stage.is_one
+        single = (not _WILD & set(self.job), stage_is_one, self.line.is_one, self.package.is_one)
+        for level, is_single in zip(_LEVELS[: self.depth], single, strict=False):
+            if not is_single:
+                return level
+        return ""
+
+    @property
+    def level(self) -> str:
+        """The deepest level that was named."""
+        return _LEVELS[self.depth - 1]
+
+    def __str__(self) -> str:
+        levels = (self.job, self.stage_name or str(self.stage), str(self.line), str(self.package))
+        states = f":{','.join(self.states)}" if self.states else ""
+        return "/".join(levels[: self.depth]) + states
+
+
+def _is(phase: Phase, state: str) -> bool:
+    """Whether a phase is meant by the name of a status or of a phase; a status comes first."""
+    if state in set(Status):
+        return STATUS_OF[phase] == state
+    return phase == state
+
+
+def parse(
+    text: str,
+    *,
+    status: Iterable[str] = (),
+    reason: str | None = None,
+    node: str | None = None,
+    older_than: str | None = None,
+) -> Selector:
+    """Read a selector and the filters beside it. Raises BadUsage, with a near miss."""
+    path, colon, named = text.partition(":")
+    states = [*(named.split(",") if colon else ()), *status]
+    parts = path.removesuffix("/").split("/")
+    if len(parts) > len(_LEVELS):
+        raise BadUsage(
+            f"`{text}` has more levels than job/stage/line/package",
+            hint="a binary has no path of its own: name its package",
+        )
+    if not _JOB.fullmatch(parts[0]):
+        raise BadUsage(
+            f"`{parts[0]}` in `{text}` can't be a job's name",
+            hint="a selector reads JOB/STAGE/LINE/PACKAGE, as in `reco001/2/3/1`",
+        )
+    spans = [_span(part, text) for part in parts[2:]]
+    stage = parts[1] if len(parts) > 1 else "*"
+    is_number = stage == "*" or _RANGE.fullmatch(stage)
+    return Selector(
+        job=parts[0],
+        stage=_span(stage, text) if is_number else ALL,
+        line=spans[0] if spans else ALL,
+        package=spans[1] if len(spans) > 1 else ALL,
+        depth=len(parts),
+        stage_name=None if is_number else _stage_name(stage, text),
+        states=tuple(_state(word) for word in states),
+        reason=reason,
+        node=node,
+        older_than=None if older_than is None else _age(older_than),
+    )
+
+
+def _span(part: str, text: str) -> Span:
+    if part == "*":
+        return ALL
+    found = _RANGE.fullmatch(part)
+    if not found:
+        raise BadUsage(f"`{part}` in `{text}` is neither a number, nor a range as `1-10`, nor `*`")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if not 1 <= first <= last:
+        raise BadUsage(f"`{part}` in `{text}` holds nothing: numbers count up from 1")
+    return Span(first, last)
+
+
+def _stage_name(part: str, text: str) -> str:
+    if not part or not part.isprintable() or _WILD & set(part):
+        raise BadUsage(f"`{part}` in `{text}` is no stage: name it, or give a number, "
+                       "a range as `1-3` or `*`")  # fmt: skip
+    return part
+
+
+def _state(word: str) -> str:
+    known = list(dict.fromkeys([*map(str, Status), *map(str, Phase)]))
+    if word in known:
+        return word
+    from d0ctl.construct.faults import near
+
+    meant = near(word, known)
+    raise BadUsage(
+        f"`{word}` is neither a status nor a phase",
+        hint=f"did you mean `{meant}`?" if meant else f"one of {', '.join(known)}",
+    )
+
+
+def _age(text: str) -> float:
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise BadUsage(f"--older-than: {error}") from error

@@ -1,0 +1,316 @@
+"""What is shown of jobs, stages, lines and packages: every read is bounded, none counts rows."""
+
+import json
+from collections.abc import Iterable
+
+from d0ctl.errors import NotFound
+from d0ctl.model import MOVING, Counts, Phase, Status, by_status, can_move
+from d0ctl.select import Selector
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views import (
+    ActionView,
+    AttemptView,
+    BinaryView,
+    EventView,
+    Failures,
+    FailureView,
+    InputView,
+    JobSummary,
+    LineSummary,
+    OutputView,
+    PackageRow,
+    PackageView,
+    StageSummary,
+    make,
+)
+
+MOST_INPUTS = 50
+"""How many inputs or outputs of a package are shown."""
+
+
+def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
+    """The jobs whose names are like this, the newest first."""
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("jobs_counts", pattern=pattern):
+        counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
+    return [
+        make(JobSummary, row, counts=counts.get(row["id"], {}),
+             blocked=is_blocked(store, row, counts.get(row["id"], {})))
+        for row in store.rows("jobs", pattern=pattern)
+    ]  # fmt: skip
+
+
+def is_blocked(store: Store, job: Row, counts: Counts) -> bool:
+    """Whether waiting packages of a job wait for what can't come any more."""
+    if not counts.get("waiting") or can_move(counts):
+        return False
+    return job["ended"] is not None or not store.row("waits_for_outside", job=job["id"])
+
+
+def job(store: Store, name: str) -> JobSummary:
+    """The job of that name. Raises NotFound, with the nearest name."""
+    found = jobs(store, name)
+    if not found:
+        raise no_such_job(store, name)
+    return found[0]
+
+
+def no_such_job(store: Store, name: str) -> NotFound:
+    """The failure for a job that is not there."""
+    names = [row[0] for row in store.rows("job_names")]
+    if not names:
+        return NotFound(f"there is no job `{name}`", hint="there is no job at all: d0ctl run FILE")
+    return NotFound(f"there is no job `{name}`", hint=nearest(name, names) or "d0ctl status")
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """A hint at the name that was probably meant."""
+    from d0ctl.construct.faults import near
+
+    meant = near(word, names)
+    return f"did you mean `{meant}`?" if meant else None
+
+
+def stages(store: Store, job: JobSummary) -> list[StageSummary]:
+    """The stages of a job."""
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("stages_counts", job=job.id):
+        counts.setdefault(row["stage_id"], {})[row["phase"]] = row["n"]
+    return [
+        make(StageSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
+        for row in store.rows("stages", job=job.id)
+    ]
+
+
+def stage(store: Store, job: JobSummary, wanted: Selector) -> StageSummary:
+    """The stage that a selector names. Raises NotFound, saying which there are."""
+    there = stages(store, job)
+    for found in there:
+        if wanted.stage_name == found.name or (not wanted.stage_name and
+                                               wanted.stage.first == found.seq):  # fmt: skip
+            return found
+    if wanted.stage_name:
+        names = [found.name for found in there]
+        hint = nearest(wanted.stage_name, names)
+        raise NotFound(f"job `{job.name}` has no stage `{wanted.stage_name}`",
+                       hint=hint or f"it has {_these(names)}")  # fmt: skip
+    raise NotFound(
+        f"job `{job.name}` has {_numbers('stage', len(there))}, "
+        f"so there is no stage {wanted.stage}",
+        hint=f"d0ctl status {job.name}",
+    )
+
+
+def _these(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names[:8]]
+    return ", ".join(quoted) + (" ..." if len(names) > 8 else "")
+
+
+def _numbers(noun: str, last: int) -> str:
+    if last == 0:
+        return f"no {noun}s"
+    return f"{noun}s 1 to {last:,}" if last > 1 else f"just one {noun}"
+
+
+def lines(
+    store: Store, job: JobSummary, stage: StageSummary, first: int, last: int
+) -> list[LineSummary]:
+    """A page of the lines of a stage, with their counts."""
+    page = {"stage": stage.id, "first": first, "last": last}
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("lines_counts", **page):
+        counts.setdefault(row["line_id"], {})[row["phase"]] = row["n"]
+    return [
+        make(LineSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
+        for row in store.rows("lines", **page)
+    ]
+
+
+def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> LineSummary:
+    """One line. Raises NotFound, saying which there are."""
+    found = lines(store, job, stage, number, number)
+    if not found:
+        raise NotFound(
+            f"stage `{job.name}/{stage.seq}` has {_numbers('line', stage.lines)}, "
+            f"so there is no line {number}",
+            hint=f"d0ctl status {job.name}/{stage.seq}",
+        )
+    return found[0]
+
+
+def package(store: Store, wanted: Selector) -> PackageView:
+    """One package. Raises NotFound, saying what there is instead."""
+    of_job = job(store, wanted.job)
+    of_stage = stage(store, of_job, wanted)
+    row = store.row(
+        "package_by_path", job=of_job.name, stage=of_stage.seq, line=wanted.line.first,
+        package=wanted.package.first,
+    )  # fmt: skip
+    if row is None:
+        of_line = line(store, of_job, of_stage, wanted.line.first)
+        path = f"{of_job.name}/{of_stage.seq}/{of_line.seq}"
+        raise NotFound(
+            f"line `{path}` has {_numbers('package', sum(of_line.counts.values()))}, "
+            f"so there is no package {wanted.package}",
+            hint=f"d0ctl status {path}",
+        )
+    return make(PackageView, row)
+
+
+def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
+    """Fill `chosen` with the packages that are meant; how many.
+
+    Raises NotFound when there are none; with `lenient`, only if their level isn't there.
+    """
+    if wanted.node is not None and not store.row("node_by_name", name=wanted.node):
+        names = [row[0] for row in store.rows("node_names")]
+        raise NotFound(f"there is no node `{wanted.node}`",
+                       hint=nearest(wanted.node, names) or "d0ctl node list")  # fmt: skip
+    store.change("clear_chosen")
+    phases = wanted.phases
+    by_phase = phases is not None and not wanted.line.is_one
+    store.change(
+        "choose_by_phase" if by_phase else "choose_by_path",
+        job=wanted.job, stage_name=wanted.stage_name, stage_from=wanted.stage.first,
+        stage_to=wanted.stage.last, line_from=wanted.line.first, line_to=wanted.line.last,
+        package_from=wanted.package.first, package_to=wanted.package.last,
+        phases=None if phases is None else json.dumps(phases), node=wanted.node,
+        reason=wanted.reason,
+        before=None if wanted.older_than is None else now - wanted.older_than,
+    )  # fmt: skip
+    found = int(store.value("count_chosen"))
+    if not found:
+        _check_levels(store, wanted)
+        if not (lenient and wanted.is_filtered):
+            raise _nothing(wanted)
+    return found
+
+
+def _check_levels(store: Store, wanted: Selector) -> None:
+    """Raise NotFound for the first level that is not there."""
+    found = jobs(store, wanted.job)
+    if not found:
+        raise no_such_job(store, wanted.job)
+    single = wanted.wild_level != "job"
+    if not single or wanted.depth < 2:
+        return
+    if wanted.stage_name or wanted.stage.is_one:
+        there = stage(store, found[0], wanted)
+        if wanted.depth > 2 and wanted.line.is_one:
+            line(store, found[0], there, wanted.line.first)
+            if wanted.depth > 3 and wanted.package.is_one:
+                package(store, wanted)
+
+
+def _nothing(wanted: Selector) -> NotFound:
+    words = [f"`{wanted}`"]
+    if wanted.reason:
+        words.append(f"that failed for {wanted.reason}")
+    if wanted.node:
+        words.append(f"on node `{wanted.node}`")
+    if wanted.older_than is not None:
+        words.append("that is as old")
+    return NotFound(f"no package matches {' '.join(words)}",
+                    hint=f"d0ctl status {wanted.job}")  # fmt: skip
+
+
+def chosen(store: Store, limit: int = -1) -> list[PackageRow]:
+    """The chosen packages, in order."""
+    return [make(PackageRow, row) for row in store.rows("chosen_packages", limit=limit)]
+
+
+def in_phases(
+    store: Store, job: int, phases: Iterable[Phase], limit: int, stage: int | None = None
+) -> list[PackageRow]:
+    """A few packages of a job or stage that are in these phases."""
+    names = json.dumps(list(phases))
+    return [
+        make(PackageRow, row)
+        for row in store.rows("packages_in_phases", job=job, phases=names, limit=limit, stage=stage)
+    ]
+
+
+def failures(store: Store, job: int, limit: int, stage: int | None = None) -> list[FailureView]:
+    """What of a job or stage failed last and is failed still."""
+    return [
+        make(FailureView, row)
+        for row in store.rows("recent_failures", job=job, limit=limit, stage=stage)
+    ]
+
+
+def where(store: Store, job: int) -> dict[str, int]:
+    """On which nodes a job is live, with how many packages."""
+    return {row["name"]: row["n"] for row in store.rows("job_nodes", job=job)}
+
+
+def dropped_lines(store: Store, job: int) -> int:
+    """How many lines of a job are dropped."""
+    return int(store.value("dropped_lines", job=job) or 0)
+
+
+def attempts(store: Store, package: int) -> list[AttemptView]:
+    """Every try at a package."""
+    return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
+
+
+def binaries(store: Store, package: int) -> list[BinaryView]:
+    """The binaries of a package."""
+    return [make(BinaryView, row) for row in store.rows("binaries", package=package)]
+
+
+def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputView]:
+    """The inputs of a package, what is missing first."""
+    return [make(InputView, row) for row in store.rows("inputs", package=package, limit=limit)]
+
+
+def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:
+    """The outputs of a package."""
+    return [make(OutputView, row) for row in store.rows("outputs", package=package, limit=limit)]
+
+
+def failure_history(store: Store, package: int) -> list[Failures]:
+    """The failures of a package by reason."""
+    return [make(Failures, row) for row in store.rows("failures", package=package)]
+
+
+def events(store: Store, package: int) -> list[EventView]:
+    """Every change of phase of a package."""
+    return [make(EventView, row) for row in store.rows("events", package=package)]
+
+
+def actions(store: Store, job: str, limit: int) -> list[ActionView]:
+    """What people did to a job, the latest first."""
+    return [make(ActionView, row) for row in store.rows("actions_on", job=job, limit=limit)]
+
+
+def produces(store: Store, job: str, file: str) -> bool | None:
+    """Whether a job makes a file; None where there is no such job."""
+    if not store.rows("jobs", pattern=job):
+        return None
+    return store.row("file_of_job", job=job, name=file) is not None
+
+
+def statuses(counts: Counts) -> dict[str, int]:
+    """The six statuses with their counts, in their order."""
+    totals = by_status(counts)
+    return {status.value: totals[status] for status in Status}
+
+
+def carrying_troubles(store: Store, job: int, limit: int = 3) -> list[str]:
+    """Files of a job that can't be carried, and why."""
+    return [
+        f"`{row['name']}` is not carried yet after {row['tries']} tries: {row['trouble']}"
+        for row in store.rows("files_in_trouble", job=job, limit=limit)
+    ]
+
+
+def is_settled(store: Store, job: JobSummary, counts: Counts) -> bool:
+    """Whether nothing of these packages of a job can move without a person."""
+    idle = {Phase.HELD} | ({Phase.READY, Phase.COOLOFF} if job.hold else set())
+    if any(counts.get(phase) for phase in MOVING - idle):
+        return False
+    if not counts.get("waiting"):
+        return True
+    if any(job.counts.get(phase) for phase in MOVING - idle):
+        return False
+    return not store.row("waits_for_outside", job=job.id)

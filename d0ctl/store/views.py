@@ -1,0 +1,278 @@
+"""The shapes in which jobs, stages, lines and packages are shown."""
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from d0ctl.model import Counts, Group, roll_up
+from d0ctl.store.connection import Row
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """A job with its counts."""
+
+    id: int
+    name: str
+    title: str
+    originator: str
+    priority: int
+    hold: int
+    hold_actor: str | None
+    hold_note: str | None
+    hold_since: float | None
+    pause: int
+    submitted: float
+    ended: float | None
+    counts: Counts
+    blocked: bool
+
+    @property
+    def status(self) -> Group:
+        """Its status, a function of the counts alone."""
+        return roll_up(self.counts, blocked=self.blocked)
+
+    @property
+    def packages(self) -> int:
+        """How many packages it has."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class StageSummary:
+    """A stage with its counts."""
+
+    id: int
+    seq: int
+    name: str
+    require: float
+    lines: int
+    counts: Counts
+    blocked: bool
+
+    @property
+    def status(self) -> Group:
+        """Its status, a function of the counts alone."""
+        return roll_up(self.counts, blocked=self.blocked)
+
+
+@dataclass(frozen=True, slots=True)
+class LineSummary:
+    """A line with the counts of its packages."""
+
+    id: int
+    seq: int
+    name: str
+    early_start: int
+    dropped: float | None
+    counts: Counts
+    blocked: bool
+
+    @property
+    def status(self) -> Group:
+        """Its status, a function of the counts alone."""
+        return roll_up(self.counts, blocked=self.blocked)
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRow:
+    """A package as it stands in a list, with its last attempt."""
+
+    id: int
+    path: str
+    name: str
+    phase: str
+    status: str
+    node: str | None
+    request: str | None
+    attempts: int
+    note: str | None
+    changed: float
+    started: float | None
+    ended: float | None
+    reason: str | None
+    message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureView:
+    """A failed package, with the attempt that says why."""
+
+    path: str
+    name: str
+    number: int
+    ended: float
+    reason: str | None
+    message: str | None
+    exit_code: int | None
+    signal: int | None
+    node_name: str
+    binary: int | None
+    stderr: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptView:
+    """One try at a package."""
+
+    id: int
+    number: int
+    node_id: int
+    node_name: str
+    base: str | None
+    launched: float
+    started: float | None
+    ended: float | None
+    utc_offset: int | None
+    outcome: str | None
+    kind: str
+    binary: int | None
+    reason: str | None
+    message: str | None
+    exit_code: int | None
+    signal: int | None
+    cpu: float | None
+    rss: int | None
+    stderr: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryView:
+    """A binary with its last record."""
+
+    seq: int
+    name: str
+    script: str | None
+    argv: str | None
+    started: float | None
+    ended: float | None
+    exit_code: int | None
+    signal: int | None
+    reason: str | None
+    cpu_time: float | None
+    rss: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class InputView:
+    """A file that a package reads, and where it comes from."""
+
+    name: str
+    present: int
+    file_dropped: int
+    size: int | None
+    binary: int
+    own: int
+    acquire: str
+    disposition: str | None
+    required: int
+    dropped: int
+    maker_path: str | None
+    maker_phase: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputView:
+    """A file that a package makes, and where its copies lie (`CLUSTER:PATH`)."""
+
+    name: str
+    binary: int
+    present: int
+    dropped: int
+    size: int | None
+    checksum: str | None
+    size_asked: int | None
+    dispositions: str
+    result: int
+    places: str
+
+    @property
+    def copies(self) -> list[str]:
+        """Where its copies lie."""
+        return list(json.loads(self.places))
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Failures of a package for one reason (`000` section 2)."""
+
+    reason: str | None
+    count: int
+    last: float
+    message: str | None
+    node_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackageView:
+    """All about one package but the lists that hang on it."""
+
+    id: int
+    job_id: int
+    stage_id: int
+    line_id: int
+    job: str
+    stage: int
+    stage_name: str
+    line: int
+    line_name: str
+    line_dropped: float | None
+    seq: int
+    name: str
+    phase: str
+    status: str
+    missing: int
+    staging: int
+    node: str | None
+    request: str | None
+    attempts: int
+    restarts: int
+    not_before: float | None
+    changed: float
+    actor: str | None
+    note: str | None
+    cpus: int
+    memory: int | None
+    disk: int | None
+    platform: str | None
+    nodes: str
+    exclude_nodes: str
+    wall_time: float | None
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+        return f"{self.job}/{self.stage}/{self.line}/{self.seq}"
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """One change of phase."""
+
+    at: float
+    old: str
+    new: str
+    actor: str | None
+    note: str | None
+    attempt: int | None
+    node: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    """What a person did."""
+
+    at: float
+    actor: str
+    verb: str
+    target: str
+    note: str | None
+    packages: int
+
+
+def make(kind: type[T], row: Row, **more: Any) -> T:
+    """Fill a view's fields from the columns of the same name."""
+    names = (field.name for field in fields(kind))  # type: ignore[arg-type]
+    return kind(**{name: more[name] if name in more else row[name] for name in names})
