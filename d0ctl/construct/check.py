@@ -186,7 +186,7 @@ class Check:
                 break
             if any(self._output(output, env) == name for output in earlier.outputs):
                 return Origin.OWN
-        message = f"{shown(name)} is read before a later binary of the same package makes it"
+        message = f"{shown(name)} is read before its own package makes it"
         self._alike(recipe.place, "own", message)
         return Origin.WRONG
 
@@ -238,6 +238,7 @@ class Check:
                 if stage == stretch.stage.name:
                     message = f"stage {shown(stage)} can't take its inputs from itself"
                     self._faults.add(recipe.place, message)
+                    recipe.stage = ""
                 elif stage not in self._ranges:
                     hint = did_you_mean(stage, self._ranges)
                     self._faults.add(recipe.place, f"there is no stage {shown(stage)}{hint}")

@@ -102,7 +102,7 @@ def near(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     return found[0] if found else None
 
 
-def did_you_mean(word: str, names: Iterable[str]) -> str:
+def did_you_mean(word: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Return ` (did you mean `x`?)`, or nothing where no name is near."""
-    meant = near(word, names)
+    meant = near(word, names, cutoff)
     return f" (did you mean `{meant}`?)" if meant and meant != word else ""

@@ -84,13 +84,13 @@ def _walk(left: bytearray, starts: array[int], makers: array[int]) -> Iterator[l
     for begin in range(len(left)):
         way: list[int] = []
         at: dict[int, int] = {}
-        number = begin
-        while left[number] and number not in at:
+        number: int | None = begin if left[begin] else None
+        while number is not None and number not in at:
             at[number] = len(way)
             way.append(number)
             before = makers[starts[number] : starts[number + 1]]
-            number = next((maker for maker in before if left[maker]), number)
-        if number in at:
+            number = next((maker for maker in before if left[maker]), None)
+        if number is not None:
             yield way[at[number] :]
         for one in way:
             left[one] = 0

@@ -81,5 +81,6 @@ class Outside:
     def _absence(self, name: str) -> str:
         if name.startswith("/"):
             return f"there is no file {shown(name)} here to pre-fetch"
-        hint = did_you_mean(name, [*self.names, *disk.beside(self.world.directory, name)])
+        names = [*self.names, *disk.beside(self.world.directory, name)]
+        hint = did_you_mean(name, names, cutoff=0.75)
         return f"no package makes {shown(name)}, nor does it lie beside the job file{hint}"

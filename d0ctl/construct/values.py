@@ -1,7 +1,8 @@
 """Values of fields that may hold placeholders: read once where they have none, else per line."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from d0ctl.construct.faults import Faults, Place, shown
@@ -17,6 +18,7 @@ class Value(Protocol):
     @property
     def fixed(self) -> bool: ...
     def get(self, env: Env, /) -> Any: ...
+    def wrong(self, env: Env, /) -> Iterator[tuple[Place, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,13 @@ class Cell:
             expected = self.kind.expected
             raise WrongError(f"`{self.key}` takes {expected}, not {shown(text)}") from None
 
+    def wrong(self, env: Env) -> Iterator[tuple[Place, str]]:
+        """Tell what is wrong, and where."""
+        try:
+            self.get(env)
+        except WrongError as error:
+            yield self.place, str(error)
+
 
 @dataclass(frozen=True, slots=True)
 class Many:
@@ -66,6 +75,11 @@ class Many:
         """Read all; raises WrongError at the first that is not of the kind."""
         return self.gather([cell.get(env) for cell in self.cells])
 
+    def wrong(self, env: Env) -> Iterator[tuple[Place, str]]:
+        """Tell what is wrong with each, and where."""
+        for cell in self.cells:
+            yield from cell.wrong(env)
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -78,6 +92,11 @@ class Tree:
     def get(self, env: Env) -> Any:
         """Return it as plain dicts, lists and texts."""
         return _filled(self.root, env)
+
+    def wrong(self, env: Env) -> Iterator[tuple[Place, str]]:
+        """Tell nothing: every text will do."""
+        del env
+        return iter(())
 
 
 def _filled(item: Any, env: Env) -> Any:
@@ -102,10 +121,11 @@ class Fields:
         if not value.fixed:
             self.varying[name] = value
             return
-        try:
+        wrong = list(value.wrong(()))
+        for place, message in wrong:
+            faults.add(place, message)
+        if not wrong:
             self.fixed[name] = value.get(())
-        except WrongError as error:
-            faults.add(value.place, str(error))
 
     def get(self, env: Env) -> Mapping[str, Any]:
         """Return the fields for given loop values."""
@@ -116,8 +136,5 @@ class Fields:
     def check(self, env: Env, faults: Faults) -> None:
         """Note the fields that the loop values make wrong."""
         for name, value in self.varying.items():
-            try:
-                value.get(env)
-            except WrongError as error:
-                text = str(error)
-                faults.alike(value.place, f"value of {name}", lambda text=text: text)  # type: ignore[misc]
+            for place, message in value.wrong(env):
+                faults.alike(place, f"value of {name}", partial(str, message))

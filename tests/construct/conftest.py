@@ -54,6 +54,6 @@ def faults(job: Read, folder: Path) -> Faults:
     def make(text: str, known: KnownNames | None = None, **set_: str) -> list[str]:
         with pytest.raises(BadJobFile) as caught:
             job(text, known, **set_)
-        return [fault.replace(f"{folder}/job.yaml:", "", 1) for fault in caught.value.faults]
+        return [fault.removeprefix(f"{folder}/job.yaml:") for fault in caught.value.faults]
 
     return make
