@@ -222,6 +222,7 @@ class Sshd:
             "PidFile none",
             "PrintMotd no",
             "PrintLastLog no",
+            "SetEnv SHLVL=1",
         ]
         if self.sftp:
             lines.append(f"Subsystem sftp {sftp_server()}")
@@ -230,7 +231,8 @@ class Sshd:
     def session_script(self) -> str:
         """What stands between sshd and the shell, so that account and home can be others.
 
-        `SHLVL` is forgotten because bash reads `.bashrc` only in the first shell under sshd.
+        Bash reads `.bashrc` only in the first shell under sshd: `SetEnv` keeps it from that of
+        the account, here `SHLVL` is forgotten so that it reads the one of our home.
         """
         shell = shlex.quote(str(debian_program(self.shell, self.shell)))
         return (
