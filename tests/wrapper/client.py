@@ -52,7 +52,7 @@ class Client:
     """One connection to a relay."""
 
     def __init__(
-        self, command: list[str], base: Path, environment: dict[str, str], **hello: Any
+        self, command: list[str], base: Path, environment: dict[str, str], hello: Frame
     ) -> None:
         self.base = base
         self.process = subprocess.Popen(
@@ -65,7 +65,7 @@ class Client:
         )
         self.frames: list[Frame] = []
         self.files: dict[str, str] = {}
-        self._partial = b""
+        self._pieces: list[bytes] = []
         self.acknowledges = True
         greeting = {"nonce": "abc123", "base": str(base), "cpus": 4, "spool": None, "visit": False}
         self.send("hello", **{**greeting, **hello})
@@ -144,9 +144,12 @@ class Client:
         data = os.read(descriptor, 1 << 20)
         if not data:
             raise AssertionError(f"the relay ended before {awaited}; came {self.frames}")
-        *lines, self._partial = (self._partial + data).split(b"\n")
-        for line in lines:
-            self._take(line)
+        self._pieces.append(data)
+        if b"\n" in data:
+            *lines, rest = b"".join(self._pieces).split(b"\n")
+            self._pieces = [rest]
+            for line in lines:
+                self._take(line)
 
     def _take(self, line: bytes) -> None:
         if line == b"d0ctl abc123":

@@ -41,7 +41,7 @@ def connect(archive: Path, tmp_path: Path) -> Iterator[Connect]:
         python: str = sys.executable, environment: dict[str, str] | None = None, **hello: Any
     ) -> Client:
         command = [python, "-I", "-S", str(archive), "relay"]
-        clients.append(Client(command, tmp_path / "base", environment or {}, **hello))
+        clients.append(Client(command, tmp_path / "base", environment or {}, hello))
         return clients[-1]
 
     yield open_connection

@@ -3,15 +3,14 @@
 import sys
 
 
-def main() -> int:
-    """Start what the command line names."""
+def main() -> None:
+    """Start what the command line names, and exit."""
     if sys.argv[1:] != ["relay"]:
-        sys.stderr.write("usage: python3 -I -S PATH relay\n")
-        return 2
+        sys.exit("usage: python3 -I -S PATH relay")
     from d0ctl_wrapper import relay
 
-    return relay.main()
+    sys.exit(relay.main())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

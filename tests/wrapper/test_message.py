@@ -1,0 +1,219 @@
+"""Messages: what is made is accepted, and nothing else."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl_wrapper import message
+
+Message = dict[str, Any]
+
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
+times = st.floats(0, 1e12)
+sizes = st.integers(0, 2**63 - 1)
+ids = st.integers(1, 2**63 - 1)
+hexes = st.text("0123456789abcdef", min_size=64, max_size=64)
+codes = st.none() | st.integers(0, 255)
+signals = st.none() | st.integers(1, 64)
+offsets = st.integers(-50000, 50000)
+
+usage = {"exit_code": codes, "signal": signals, "cpu": times, "rss": sizes}
+binaries = {"binary": ids, "started": times, "ended": times, **usage}
+names = st.text("abc -_é", min_size=1, max_size=10).map(lambda name: f"sub/{name}")
+outputs = st.fixed_dictionaries(
+    {
+        "name": names,
+        "path": names.map(lambda name: f"/{name}"),
+        "size": sizes,
+        "checksum": hexes.map(lambda digits: f"sha256:{digits}"),
+    }
+)
+endings = st.sampled_from(
+    [("successful", None), ("killed", "killed"), ("failed", "site:no-beam")]
+    + [("failed", reason) for reason in message.REASONS if reason != "killed"]
+)
+fields: dict[str, st.SearchStrategy[Message]] = {
+    "start": st.fixed_dictionaries({"pid": ids, "boot_id": words, "utc_offset": offsets}),
+    "binary": st.fixed_dictionaries(binaries),
+    "end": st.fixed_dictionaries(
+        {
+            "started": times,
+            "ended": times,
+            "utc_offset": offsets,
+            "binary": st.none() | ids,
+            "detail": words,
+            **usage,
+            "stderr": words,
+            "binaries": st.lists(st.fixed_dictionaries(binaries), max_size=3),
+            "outputs": st.lists(outputs, max_size=3),
+            "missing": st.lists(words, max_size=3),
+        }
+    ),
+}
+
+
+@st.composite
+def files(draw: st.DrawFn) -> list[Message]:
+    """The messages of one file, as a wrapper makes them."""
+    attempt, token, first = draw(ids), draw(hexes), draw(st.integers(1, 1000))
+    made = []
+    for place, kind in enumerate(draw(st.lists(st.sampled_from(list(fields)), min_size=1))):
+        common = {"attempt": attempt, "token": token, "seq": first + place, "kind": kind}
+        one = {**common, "time": draw(times), **draw(fields[kind])}
+        if kind == "end":
+            one["outcome"], one["reason"] = draw(endings)
+        made.append(one)
+    return made
+
+
+END: Message = {
+    "attempt": 1,
+    "token": "0" * 64,
+    "seq": 2,
+    "time": 1.5,
+    "kind": "end",
+    "outcome": "failed",
+    "started": 1,
+    "ended": 2,
+    "utc_offset": -3600,
+    "binary": 1,
+    "reason": "exit-code",
+    "detail": "",
+    "exit_code": 3,
+    "signal": None,
+    "cpu": 0.1,
+    "rss": 5,
+    "stderr": "",
+    "binaries": [],
+    "outputs": [{"name": "x", "path": "/x", "size": 1, "checksum": "sha256:" + "0" * 64}],
+    "missing": [],
+}
+
+
+@given(files())
+def test_what_is_made_is_read_back(made: list[Message]) -> None:
+    assert message.parse(message.text(made)) == made
+
+
+@given(files(), st.data())
+def test_of_a_truncated_text_no_message_is_read_that_was_not_there(
+    made: list[Message], data: st.DataObject
+) -> None:
+    text = message.text(made)
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+
+    try:
+        found = message.parse(cut)
+    except ValueError:
+        return
+    assert found == made[: len(found)]
+    assert cut == message.text(found)
+
+
+@given(st.text())
+def test_any_text_is_refused_by_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError):
+        message.parse(text)
+
+
+@given(files(), st.data())
+def test_any_other_value_of_a_field_is_refused_or_read_as_it_is(
+    made: list[Message], data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(sorted(made[0])))
+    made[0][name] = data.draw(st.none() | st.booleans() | st.floats() | st.text() | st.integers())
+
+    try:
+        found = message.parse("".join(json.dumps(one) + "\n" for one in made))
+    except ValueError:
+        return
+    assert found == made
+    assert type(found[0][name]) is type(made[0][name])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"attempt": "1"}, "`attempt` is not a whole number"),
+        ({"attempt": True}, "`attempt` is not a whole number"),
+        ({"attempt": 1.0}, "`attempt` is not a whole number"),
+        ({"attempt": 0}, "`attempt` is not above zero"),
+        ({"attempt": 2**63}, "`attempt` is not a whole number"),
+        ({"token": "0" * 63}, "`token` is not a token"),
+        ({"token": "0" * 64 + "\n"}, "`token` is not a token"),
+        ({"token": "٠" * 64}, "`token` is not a token"),
+        ({"time": None}, "`time` is not a number"),
+        ({"time": math.nan}, "NaN is not a number"),
+        ({"time": math.inf}, "Infinity is not a number"),
+        ({"kind": "stop"}, "`kind` is none of start, binary, end"),
+        ({"kind": []}, "`kind` is none of start, binary, end"),
+        ({"outcome": "done"}, "`outcome` is none of"),
+        ({"outcome": "successful"}, "outcome `successful` with reason `exit-code`"),
+        ({"outcome": "killed"}, "outcome `killed` with reason `exit-code`"),
+        ({"reason": None}, "outcome `failed` with reason `None`"),
+        ({"reason": "killed"}, "outcome `failed` with reason `killed`"),
+        ({"reason": "bad-luck"}, "`reason` is not a known reason"),
+        ({"reason": "site:"}, "`reason` is not a known reason"),
+        ({"detail": 5}, "`detail` is not text"),
+        ({"detail": "\0"}, "`detail` has a null character"),
+        ({"detail": "\ud800"}, "`detail` is not valid Unicode"),
+        ({"stderr": "x" * 2001}, "`stderr` is longer than 2000"),
+        ({"signal": 0}, "`signal` is not above zero"),
+        ({"binaries": {}}, "`binaries` is not a list"),
+        ({"binaries": [1]}, "`binaries` item 1 is not an object"),
+        ({"missing": [1]}, "`missing` item 1 is not text"),
+        ({"outputs": [{**END["outputs"][0], "name": "../x"}]}, "`name` is not a relative path"),
+        ({"outputs": [{**END["outputs"][0], "name": "/x"}]}, "`name` is not a relative path"),
+        ({"outputs": [{**END["outputs"][0], "path": "x"}]}, "`path` is not an absolute path"),
+        ({"outputs": [{**END["outputs"][0], "checksum": "0"}]}, "`checksum` is not a checksum"),
+    ],
+)
+def test_a_wrong_field_is_refused_by_its_name(change: Message, reason: str) -> None:
+    with pytest.raises(ValueError, match=f"^line 1 .*{reason}"):
+        message.parse(json.dumps({**END, **change}) + "\n")
+
+
+@pytest.mark.parametrize("name", list(END))
+def test_a_field_that_is_not_there_is_named(name: str) -> None:
+    text = json.dumps({key: value for key, value in END.items() if key != name}) + "\n"
+
+    with pytest.raises(ValueError, match=f"line 1 has no `{name}`"):
+        message.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "line end"),
+        ("{}", "line end"),
+        ("\n", "not JSON"),
+        ("[]\n", "not an object"),
+        ("null\n", "not an object"),
+        ("[" * 100_000 + "\n", "nested|not JSON"),
+        (json.dumps(END) + "\n\n", "line 2 is not JSON"),
+        (json.dumps(END) + "\n" + json.dumps(END) + "\n", "message 2 follows message 2"),
+        (
+            json.dumps(END) + "\n" + json.dumps({**END, "attempt": 2, "seq": 3}) + "\n",
+            "several attempts",
+        ),
+    ],
+)
+def test_a_text_that_is_no_message_file_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        message.parse(text)
+
+
+def test_fields_that_are_in_no_contract_are_left_out() -> None:
+    assert message.parse(json.dumps({**END, "more": []}) + "\n") == [END]
+
+
+def test_a_token_belongs_to_a_key_and_an_attempt() -> None:
+    tokens = {message.token(key, attempt) for key in (b"a", b"b") for attempt in (1, 2, 12)}
+
+    assert len(tokens) == 6
+    assert message.token(b"a", 1) == message.token(b"a", 1)
+    assert message.parse(message.text([{**END, "token": message.token(b"a", 1)}]))
