@@ -204,13 +204,18 @@ class Sshd:
         self.close()
 
     def configuration(self) -> str:
-        """The sshd_config: all in our folder, keys only, limits at their defaults."""
+        """The sshd_config: all in our folder, keys only, limits at their defaults.
+
+        The account's own shell, which starts our session script, gets an empty HOME, so that it
+        does not run what its owner has in `.bashrc`, nor leave that half done when it is killed.
+        """
         lines = [
             f"ListenAddress {self.address}",
             f"Port {self.port}",
             f"HostKey {self.folder}/host_key",
             f"AuthorizedKeysFile {self.folder}/authorized_keys",
             f"ForceCommand {self.folder}/session",
+            f"SetEnv HOME={self.folder}/nowhere",
             f"AllowTcpForwarding {'yes' if self.forwarding else 'no'}",
             "AllowUsers *",
             "PermitRootLogin prohibit-password",
