@@ -87,6 +87,17 @@ class Link:
                 return
         raise NodeUnreachable(self._stream.stderr() or "the relay ended at once")
 
+    @contextmanager
+    def bounded(self, seconds: float) -> Iterator[None]:
+        """Close the stream when what is done inside takes longer."""
+        timer = threading.Timer(seconds, self._stream.close)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     def close(self) -> None:
         """End the relay and the connection; wrappers do not notice."""
         self._stream.close()
@@ -109,10 +120,13 @@ class Link:
                 self._pieces, self._size = [rest], len(rest)
 
 
-def open_link(address: Address, site: Site, *, cpus: int = 1, visit: bool = False) -> Link:
+def open_link(
+    address: Address, site: Site, *, cpus: int = 1, visit: bool = False, aside: bool = False
+) -> Link:
     """Reach a node and start its relay there, bringing the wrapper if it lacks it.
 
-    A visitor only looks. Raises NodeUnreachable.
+    A visitor only looks; `aside` keeps messages on the node, whatever its kind.
+    Raises NodeUnreachable.
     """
     transport = _reach(address, site)
     try:
@@ -122,7 +136,7 @@ def open_link(address: Address, site: Site, *, cpus: int = 1, visit: bool = Fals
             "cpus": cpus,
             "visit": visit,
             "silence": SILENCE_S,
-            "spool": str(site.dropbox) if address.kind == "local" else None,
+            "spool": str(site.dropbox) if address.kind == "local" and not aside else None,
         }
         return _start(address, transport, base, hello)
     except BaseException:
@@ -155,7 +169,7 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
 def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Link:
     stream = transport.start(command)
     link = Link(transport, stream, base)
-    with _bounded(stream):
+    with link.bounded(CONNECT_TIMEOUT_S):
         try:
             link.greet(hello)
         except NodeUnreachable as error:
@@ -169,15 +183,3 @@ def _ship(transport: Transport, path: str) -> None:
         file.write(ship.archive())
         file.flush()
         transport.put(Path(file.name), path)
-
-
-@contextmanager
-def _bounded(stream: Stream) -> Iterator[None]:
-    """Close a stream whose other side does not shake hands in time."""
-    timer = threading.Timer(CONNECT_TIMEOUT_S, stream.close)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -1,0 +1,189 @@
+"""What is wrong with a node, found out by doing what a production will do there."""
+
+import shlex
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.config import NETWORK_DISKS, Home
+from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes.link import Frame, Link, Site, open_link
+from d0ctl.nodes.transport import Address
+
+OLDEST_PYTHON = (3, 6)
+MOST_SKEW_S = 5.0
+"""A clock that is off by more than this misleads people who read logs."""
+
+LEAST_DISK = 1 << 30
+"""Less free disk than this many bytes will not carry a production far."""
+
+PROOF_S = 20.0
+"""How long each step of the proof of detachment may take."""
+
+AFTER_DROP_S = 2.0
+"""How long the login manager of a node has to kill what a dropped connection leaves."""
+
+KNOWN_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "tcsh", "csh", "fish"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: `ok` is None where it is only worth knowing."""
+
+    ok: bool | None
+    what: str
+    detail: str
+    advice: str = ""
+
+
+def check(home: Home, address: Address, site: str) -> Iterator[Finding]:
+    """Look at a node, one finding after the other, and leave nothing behind."""
+    proof = f"check-{uuid.uuid4().hex[:12]}"
+    place = Site(f"{site}/{proof}", home.nodes, home.known_hosts, home.dropbox)
+    began = time.monotonic()
+    try:
+        link = open_link(address, place, aside=True)
+    except D0Error as error:
+        yield Finding(False, "reach", str(error), error.hint or "")
+        return
+    yield Finding(True, "reach", f"relay at work after {time.monotonic() - began:.1f} s")
+    yield from _facts(link)
+    yield _clock(link)
+    yield _detached(link, lambda: open_link(address, place, aside=True))
+
+
+def _facts(link: Link) -> Iterator[Finding]:
+    facts: dict[str, Any] = link.hello["facts"]
+    yield Finding(None, "host", f"{facts['hostname']}, user {facts['user']}, {facts['os']}")
+    shell = str(facts["shell"]).rpartition("/")[2]
+    yield Finding(shell in KNOWN_SHELLS or None, "login shell", str(facts["shell"]) or "none known")
+    version = tuple(int(part) for part in str(facts["python"]).split(".")[:2])
+    yield Finding(
+        version >= OLDEST_PYTHON,
+        "python",
+        f"{facts['python']} ({facts['executable']})",
+        "" if version >= OLDEST_PYTHON else "d0ctl node add ... --python PATH",
+    )
+    yield Finding(None, "platform", f"{facts['system']} {facts['machine']}")
+    yield Finding(None, "cpus", f"{facts['cpus']}, load {facts['load']:.1f}")
+    yield Finding(None, "memory", f"{facts['memory'] / 2**30:.1f} GiB")
+    yield from _disk(facts)
+
+
+def _disk(facts: dict[str, Any]) -> Iterator[Finding]:
+    free = facts["disk_free"] >= LEAST_DISK
+    yield Finding(
+        free,
+        "disk",
+        f"{facts['disk_free'] / 2**30:.1f} of {facts['disk_total'] / 2**30:.1f} GiB free",
+        "" if free else "free some, or d0ctl node add ... --dir DIR on another disk",
+    )
+    kind = str(facts["filesystem"])
+    if facts["noexec"]:
+        yield Finding(
+            False,
+            "file system",
+            f"{kind}, noexec: binaries can't run there",
+            "d0ctl node add ... --dir DIR on a disk that allows it",
+        )
+    elif kind in NETWORK_DISKS:
+        yield Finding(
+            None,
+            "file system",
+            f"{kind}: works, and is slower than a local disk",
+            "d0ctl node add ... --dir DIR on a local disk",
+        )
+    else:
+        yield Finding(True, "file system", kind)
+
+
+def _clock(link: Link) -> Finding:
+    asked = time.time()
+    facts = _answer(link, {"kind": "stat", "id": "clock"}, "facts")["facts"]
+    skew = facts["time"] - (asked + time.time()) / 2
+    fine = abs(skew) <= MOST_SKEW_S
+    return Finding(
+        fine, "clock", f"{skew:+.1f} s beside ours", "" if fine else "let chrony or ntpd run there"
+    )
+
+
+def _detached(link: Link, again: Callable[[], Link]) -> Finding:
+    """Launch an attempt as any other, drop the connection, and see whether it lives on."""
+    what = "detached processes"
+    try:
+        with closing(link):
+            _launch(link)
+        time.sleep(AFTER_DROP_S)
+        with closing(again()) as back:
+            states = {entry["attempt"]: entry["state"] for entry in back.hello["attempts"]}
+            survived = states.get(1) == "running"
+            _clean(back)
+    except (NodeUnreachable, KeyError) as error:
+        return Finding(False, what, f"could not be proved: {error}")
+    if survived:
+        return Finding(True, what, "live on when the connection drops")
+    return Finding(
+        False,
+        what,
+        "are killed when the connection drops",
+        "as root there: loginctl enable-linger USER, or KillUserProcesses=no in logind.conf",
+    )
+
+
+def _launch(link: Link) -> None:
+    binary = {
+        "name": "sleep",
+        "script": None,
+        "shell": "sh",
+        "argv": ["sleep", "600"],
+        "inputs": [],
+        "outputs": [],
+    }
+    launch = {
+        "attempt": 1,
+        "token": "0" * 64,
+        "path": "check",
+        "cpus": 1,
+        "environment": {},
+        "inputs": [],
+        "binaries": [binary],
+        "keep": [],
+    }
+    link.send({"kind": "launch", "attempts": [launch]})
+    for frame in _frames(link):
+        if frame["kind"] == "messages":
+            return
+        if frame["kind"] in ("refused", "dead"):
+            raise NodeUnreachable(str(frame.get("message", "it did not start")))
+    raise NodeUnreachable("the relay ended")
+
+
+def _clean(link: Link) -> None:
+    """End the attempt, and remove all that the proof has left."""
+    link.send({"kind": "kill", "attempts": [1], "grace": 1.0})
+    for frame in _frames(link):
+        texts = [file["text"] for file in frame.get("files", ())]
+        if frame["kind"] in ("absent", "dead") or any('"end"' in text for text in texts):
+            break
+    with suppress(NodeUnreachable):
+        stream = link.transport.start(f"exec rm -rf {shlex.quote(link.base.rpartition('/')[0])}")
+        while stream.read():
+            pass
+        stream.close()
+
+
+def _answer(link: Link, question: Frame, kind: str) -> Frame:
+    link.send(question)
+    for frame in _frames(link):
+        if frame["kind"] == kind:
+            return frame
+    raise NodeUnreachable("the relay ended before it answered")
+
+
+def _frames(link: Link) -> Iterator[Frame]:
+    """Frames for as long as a step may take."""
+    with link.bounded(PROOF_S):
+        yield from link.frames()

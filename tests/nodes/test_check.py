@@ -1,0 +1,80 @@
+"""What is wrong with a node is found by doing there what a production will do."""
+
+from pathlib import Path
+
+from d0ctl.config import Home
+from d0ctl.nodes.check import check
+from d0ctl.nodes.transport import Address
+from tests.support.sshd import Sshd
+
+
+def by_name(home: Home, address: Address) -> dict[str, bool | None]:
+    return {finding.what: finding.ok for finding in check(home, address, "site")}
+
+
+def address_of(sshd: Sshd, directory: Path) -> Address:
+    return Address("north", "ssh", sshd.destination, str(sshd.identity), str(directory))
+
+
+def made_home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.create()
+    return home
+
+
+def test_this_machine_is_found_fit(tmp_path: Path) -> None:
+    found = by_name(made_home(tmp_path), Address("localhost", "local"))
+
+    assert found["reach"] and found["python"] and found["clock"]
+    assert found["detached processes"]
+
+
+def test_a_node_behind_ssh_is_found_fit_and_left_clean(tmp_path: Path) -> None:
+    home = made_home(tmp_path)
+    with Sshd(tmp_path / "north") as sshd:
+        home.known_hosts.write_text(sshd.known_hosts_line + "\n")
+
+        found = by_name(home, address_of(sshd, tmp_path / "there"))
+
+    assert found["reach"] and found["python"] and found["detached processes"]
+    assert [path for path in (tmp_path / "there").rglob("*") if path.is_file()] == []
+
+
+def test_an_unknown_host_key_is_said_as_what_is_wrong(tmp_path: Path) -> None:
+    home = made_home(tmp_path)
+    with Sshd(tmp_path / "north") as sshd:
+        (finding,) = check(home, address_of(sshd, tmp_path / "there"), "site")
+
+    assert not finding.ok
+    assert "key" in finding.detail
+
+
+def test_a_host_that_is_not_there_is_said_as_what_is_wrong(tmp_path: Path) -> None:
+    home = made_home(tmp_path)
+    sshd = Sshd(tmp_path / "north")
+    with sshd:
+        home.known_hosts.write_text(sshd.known_hosts_line + "\n")
+
+    (finding,) = check(home, address_of(sshd, tmp_path / "there"), "site")
+
+    assert not finding.ok
+    assert "refuses the connection" in finding.detail
+
+
+def test_a_named_python_that_is_not_there_is_said_as_what_is_wrong(tmp_path: Path) -> None:
+    home = made_home(tmp_path)
+    with Sshd(tmp_path / "north") as sshd:
+        home.known_hosts.write_text(sshd.known_hosts_line + "\n")
+        address = Address(
+            "north",
+            "ssh",
+            sshd.destination,
+            str(sshd.identity),
+            str(tmp_path / "there"),
+            python="/nowhere/python3",
+        )
+
+        (finding,) = check(home, address, "site")
+
+    assert not finding.ok
+    assert "/nowhere/python3" in finding.detail
