@@ -98,3 +98,62 @@ def test_any_tree_is_answered(tree: Any) -> None:
 @settings(parent=CALM, max_examples=400)
 def test_what_looks_like_a_job_is_answered(job: Any) -> None:
     answer(json.dumps(job, ensure_ascii=False))
+
+
+names = st.text("ab-. '{}$\n", min_size=1, max_size=3)
+runs = st.sampled_from(["{n}", "x {n.stem} {inputs}", "'{n}'", "y {outputs} # {n}", "{m} {n}"])
+makes = st.lists(st.sampled_from(["{n}", "d/{n}", "{n}.{m}", "{m}", "{n.stem}.x"]), max_size=2)
+reads = st.lists(
+    st.sampled_from(["{n}", "d/{n}", "{n}.{m}", "{n}.x", "/{n}"])
+    | st.builds(lambda n: {"from": f"stage{n}", "match": "{n}*"}, st.integers(1, 3))
+    | st.builds(lambda n: {"from": f"stage{n}"}, st.integers(1, 3)),
+    max_size=2,
+)
+chains = st.lists(
+    st.fixed_dictionaries({"run": runs, "inputs": reads, "outputs": makes}), min_size=1, max_size=2
+)
+likely = st.lists(
+    st.fixed_dictionaries(
+        {
+            "lines": st.lists(
+                st.builds(
+                    lambda n, m, packages: {
+                        "for": {"n": {"list": n}, "m": {"list": m}},
+                        "packages": packages,
+                    },
+                    st.lists(names, min_size=1, max_size=2, unique=True),
+                    st.lists(names, min_size=1, max_size=1),
+                    chains,
+                ),
+                min_size=1,
+                max_size=1,
+            )
+        }
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(likely)
+@settings(parent=CALM, max_examples=400)
+def test_a_job_that_is_accepted_fits_together(stages: Any) -> None:
+    try:
+        spec = read_text(json.dumps({"stages": stages}, ensure_ascii=False))
+    except BadJobFile:
+        return
+
+    packages = [
+        package for stage in spec.stages for line in stage.lines for package in line.packages
+    ]
+    assert len(packages) == spec.packages
+    made = [o.file for p in packages for b in p.binaries for o in b.outputs]
+    assert len(made) == len(set(made))
+    for package in packages:
+        given = [one for binary in package.binaries for one in binary.inputs]
+        own = {o.file for b in package.binaries for o in b.outputs}
+        assert all(one.made == (one.file in made) for one in given)
+        read = {one.file for one in given} - own
+        bases = {name.rpartition("/")[2] for name in read}
+        assert len(bases) == len(read)
+        assert not bases & own

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tempfile
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -259,3 +260,59 @@ def test_a_dropped_input_leaves_a_rendered_script() -> None:
     kept = relist(script, ["a.x", "b c.x", "d.x"], ["a.x", "d.x"])
 
     assert kept == "merge a.x d.x > a.x.out\nls a.x d.x"
+
+
+PIECES = ["'", '"', "`", "$(", "$((", "))", ")", "(", "${y:-", "}", "<<E ", "<<'E' ", "\nE\n", "\n"]
+PIECES += [
+    " ",
+    "#",
+    "\\",
+    "{x}",
+    " {x} ",
+    "echo ",
+    "$'",
+    '$"',
+    "<<<",
+    "<<-E",
+    "case a in a) ",
+    ";; esac",
+]
+PIECES += [
+    ";",
+    "&&",
+    "|",
+    "it's",
+    "$",
+    "$#",
+    "((",
+    "[[ ",
+    " ]]",
+    "y=",
+    "<(",
+    "{ ",
+    "; }",
+    "\t",
+    "~",
+    "=",
+]
+
+NASTY = ["'; touch oops; '", '"; touch oops; "', "$(touch oops)", "`touch oops`", "\ntouch oops\n"]
+NASTY += [") ; touch oops; (", "}; touch oops; {", "E\ntouch oops\n", "; touch oops #", "\\"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.sampled_from(NASTY))
+@example('echo "${y:-\'}"{x}"', NASTY[0])
+@settings(max_examples=150, deadline=None)
+def test_no_value_is_ever_executed(run: str, value: str) -> None:
+    try:
+        script = script_of("echo {x}; " + run, value)
+    except BadJobFile:
+        return
+
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["bash", "-c", script]
+        subprocess.run(
+            command, capture_output=True, cwd=folder, timeout=20, stdin=subprocess.DEVNULL
+        )
+
+        assert not (Path(folder) / "oops").exists()
