@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 
 class Status(enum.StrEnum):
@@ -130,3 +131,21 @@ def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
 def can_move(counts: Counts) -> bool:
     """Whether some package of these is launched, scheduled, ready, cooling off or held."""
     return any(counts.get(phase, 0) for phase in MOVING)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """How a node is reached.
+
+    `destination` is `[user@]host[:port]` as OpenSSH's user would write it, empty for a
+    node of kind `local`. `directory`, `python` and `identity` are empty when nothing was
+    asked for.
+    """
+
+    name: str
+    kind: str = "ssh"
+    destination: str = ""
+    identity: str = ""
+    directory: str = ""
+    python: str = ""
+    via: str = "auto"

@@ -26,7 +26,7 @@ def look_after(control: Control, now: float) -> None:
             nodes.address_of(row),
             control.site,
             cpus=row["cpus_asked"] or row["cpus"],
-            dropbox=control.dropbox,
+            deliver=control.dropbox.deliver,
             report=control.report,
         )
         control.after(control.begin, courier)

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.transport import Address
@@ -70,6 +69,9 @@ class Carried:
 
 Report = Up | Down | Said | Carried
 
+Deliver = Callable[[str, Sequence[str]], None]
+"""Puts messages of a node where they are safe, and returns when they are."""
+
 Errand = Callable[["Courier", Link], tuple[int, str]]
 """Work with files over an open link; size and checksum of what was carried."""
 
@@ -84,14 +86,14 @@ class Courier:
         site: Site,
         *,
         cpus: int,
-        dropbox: DropBox,
+        deliver: Deliver,
         report: Callable[[Report], None],
     ) -> None:
         self.node = node
         self.address = address
         self.site = site
         self.cpus = cpus
-        self._dropbox = dropbox
+        self._deliver = deliver
         self._report = report
         self._stopping = threading.Event()
         self._orders: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
@@ -175,7 +177,7 @@ class Courier:
     def _take(self, link: Link, frame: Frame) -> None:
         if frame["kind"] == "messages":
             files = frame["files"]
-            self._dropbox.deliver(self.address.name, [file["text"] for file in files])
+            self._deliver(self.address.name, [file["text"] for file in files])
             link.send({"kind": "ack", "names": [file["name"] for file in files]})
         elif "id" in frame:
             answer = self._answers.get(frame["id"])

@@ -1,32 +1,17 @@
 """What a node must be able to do for us: carry one two-way stream, and copy a file (`002`)."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from d0ctl.model import Address
+
+__all__ = ["CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "Address", "Stream", "Transport"]
 
 CONNECT_TIMEOUT_S = 20.0
 """How long reaching a node, with key exchange and login, may take."""
 
 IO_TIMEOUT_S = 60.0
 """How long one read, write or file operation may stand still before the node counts as gone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """How a node is reached.
-
-    `destination` is `[user@]host[:port]` as OpenSSH's user would write it, empty for a
-    node of kind `local`. `directory`, `python` and `identity` are empty when nothing was
-    asked for.
-    """
-
-    name: str
-    kind: str = "ssh"
-    destination: str = ""
-    identity: str = ""
-    directory: str = ""
-    python: str = ""
-    via: str = "auto"
 
 
 class Stream(Protocol):

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from d0ctl.errors import NotFound, Refused
-from d0ctl.nodes.transport import Address
+from d0ctl.model import Address
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
 from d0ctl.store.holder import holder, is_dead
