@@ -17,7 +17,8 @@ from d0ctl.errors import BadJobFile, D0Error, ExitCode
 from d0ctl.format import clean
 
 COMMANDS = (
-    "run", "validate", "submit", "wait", "status", "daemon",
+    "run", "validate", "submit", "wait", "status", "hold", "release", "kill", "kill-line",
+    "remove", "why", "daemon",
 )  # fmt: skip
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
 

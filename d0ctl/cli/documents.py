@@ -21,6 +21,10 @@ Document = dict[str, Any]
 NO_PROGRESS: Document = {"done": None, "total": None, "percent": None, "eta": None}
 
 
+MOST_FILES = 1_000
+"""How many inputs, and how many outputs, a package's document lists; what is missing first."""
+
+
 def job(job: JobSummary) -> Document:
     """A job in the list of all."""
     return {
@@ -171,8 +175,8 @@ def package(store: Store, one: PackageView) -> Document:
         ],
         "progress": NO_PROGRESS,
         "binaries": [_binary(each) for each in browse.binaries(store, one.id)],
-        "inputs": [_input(each) for each in browse.inputs(store, one.id, -1)],
-        "outputs": [_output(each) for each in browse.outputs(store, one.id, -1)],
+        "inputs": [_input(each) for each in browse.inputs(store, one.id, MOST_FILES)],
+        "outputs": [_output(each) for each in browse.outputs(store, one.id, MOST_FILES)],
     }
 
 

@@ -149,10 +149,13 @@ def _width(text: str) -> int:
     return len(re.sub(r"\x1b\[[0-9;]*m", "", text))
 
 
-def confirmed(question: str, *, yes: bool) -> bool:
-    """Ask, on a terminal only; elsewhere, and with --yes, the answer is yes."""
-    if yes or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        return True
+def can_ask() -> bool:
+    """Whether a person is there to answer."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+
+def confirmed(question: str) -> bool:
+    """Ask the person on the terminal; no answer is no."""
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import intake, options, session, show_job
-from d0ctl.cli.output import emit, is_terminal, say
+from d0ctl.cli.output import can_ask, emit, say
 from d0ctl.cli.progress import Progress
 from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.format import clean, count, duration
@@ -102,7 +102,7 @@ def _watch(thread: threading.Thread, progress: Progress) -> None:
 
 
 def _really_stop(progress: Progress) -> bool:
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+    if not can_ask():
         return True
     progress.pause()
     print("stop here? what runs goes on, and the job can be resumed [Y/n] ", end="",

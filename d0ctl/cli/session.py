@@ -9,6 +9,7 @@ from pathlib import Path
 
 from d0ctl.config import Home, find_home
 from d0ctl.store.connection import Store, open_store
+from d0ctl.store.trouble import told
 
 
 @dataclass(slots=True)
@@ -31,7 +32,7 @@ def home() -> Home:
 @contextmanager
 def reader() -> Iterator[Store]:
     """The store for a verb that only reads. Raises DatabaseUnavailable when there is no home."""
-    with open_store(home(), read_only=True) as store:
+    with open_store(home(), read_only=True) as store, told(store.home):
         store.run_script("temporary_tables")
         yield store
 
@@ -39,7 +40,7 @@ def reader() -> Iterator[Store]:
 @contextmanager
 def writer() -> Iterator[Store]:
     """The store for a verb that changes something that is there."""
-    with open_store(home()) as store:
+    with open_store(home()) as store, told(store.home):
         yield store
 
 
@@ -48,7 +49,7 @@ def founder() -> Iterator[Store]:
     """The store for a verb that may be the first: home and `localhost` are made if need be."""
     from d0ctl.store.nodes import add_localhost
 
-    with open_store(home(), create=True) as store:
+    with open_store(home(), create=True) as store, told(store.home):
         if store.value("untouched"):
             add_localhost(store)
         yield store

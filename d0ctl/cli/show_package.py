@@ -58,7 +58,8 @@ def draw(picture: Picture) -> None:
 
 
 def _head(package: PackageView, now: float) -> None:
-    emit(f"{paint(clean(package.path), 'bold')}  {clean(package.name)} of {clean(package.job)}, "
+    name = "" if package.name == str(package.seq) else f"{clean(package.name)}, "
+    emit(f"{paint(clean(package.path), 'bold')}  {name}"
          f"stage {clean(package.stage_name)}, line {clean(package.line_name)}")  # fmt: skip
     words = [mark(package.status)]
     if package.phase not in (package.status, "done"):

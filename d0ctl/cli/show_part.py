@@ -17,6 +17,7 @@ from d0ctl.store.views import (
 )
 
 MOST_LINES = 40
+MOST_IN_DOCUMENT = 1_000
 MOST_FAILED = 3
 STDERR_LINES = 5
 
@@ -25,7 +26,7 @@ def stage(
     store: Store, job: JobSummary, stage: StageSummary, json: bool, now: float
 ) -> Callable[[], None]:
     """Read a stage with its first lines; what is returned prints it."""
-    lines = browse.lines(store, job, stage, 1, stage.lines if json else MOST_LINES)
+    lines = browse.lines(store, job, stage, 1, MOST_IN_DOCUMENT if json else MOST_LINES)
     failed = browse.failures(store, job.id, MOST_FAILED, stage.id)
     if json:
         document = {

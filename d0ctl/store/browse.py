@@ -27,6 +27,9 @@ from d0ctl.store.views import (
 MOST_INPUTS = 50
 """How many inputs or outputs of a package are shown."""
 
+MOST_LOOKED_AT = 5_000
+"""How many inputs of a package are looked at for those to show."""
+
 
 def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
     """The jobs whose names are like this, the newest first."""
@@ -219,15 +222,20 @@ def chosen(store: Store, limit: int = -1) -> list[PackageRow]:
     return [make(PackageRow, row) for row in store.rows("chosen_packages", limit=limit)]
 
 
-def in_phases(
-    store: Store, job: int, phases: Iterable[Phase], limit: int, stage: int | None = None
-) -> list[PackageRow]:
-    """A few packages of a job or stage that are in these phases."""
+def in_phases(store: Store, job: int, phases: Iterable[Phase], limit: int) -> list[PackageRow]:
+    """A few packages of a job that are in these phases."""
     names = json.dumps(list(phases))
-    return [
-        make(PackageRow, row)
-        for row in store.rows("packages_in_phases", job=job, phases=names, limit=limit, stage=stage)
-    ]
+    rows = store.rows("packages_in_phases", job=job, phases=names, limit=limit)
+    return [make(PackageRow, row) for row in rows]
+
+
+def in_stage(
+    store: Store, stage: int, line: int | None, phases: Iterable[Phase], limit: int
+) -> list[PackageRow]:
+    """A few packages of a stage, or of one line of it, that are in these phases."""
+    names = json.dumps(list(phases))
+    rows = store.rows("packages_in_stage", stage=stage, line=line, phases=names, limit=limit)
+    return [make(PackageRow, row) for row in rows]
 
 
 def failures(store: Store, job: int, limit: int, stage: int | None = None) -> list[FailureView]:
@@ -260,7 +268,8 @@ def binaries(store: Store, package: int) -> list[BinaryView]:
 
 def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputView]:
     """The inputs of a package, what is missing first."""
-    return [make(InputView, row) for row in store.rows("inputs", package=package, limit=limit)]
+    rows = store.rows("inputs", package=package, limit=limit, window=MOST_LOOKED_AT)
+    return [make(InputView, row) for row in rows]
 
 
 def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:

@@ -85,7 +85,7 @@ select package.id, package.phase, package.status, package.request, package.attem
 select count(*) from chosen;
 
 -- name: packages_in_phases
--- Packages of a job, or of one stage of it, in these phases, a bounded number.
+-- Packages of a job in these phases, a bounded number.
 select package.id, package.phase, package.status, package.request, package.attempts,
        package.note, package.changed, node.name as node, package.name,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
@@ -94,7 +94,6 @@ select package.id, package.phase, package.status, package.request, package.attem
           from json_each(:phases) as wanted
           cross join package indexed by package_in_phase
             on package.job_id = :job and package.phase = wanted.value
-         where :stage is null or package.stage_id = :stage
          limit :limit) as some
   join package on package.id = some.id
   join line on line.id = package.line_id
@@ -131,28 +130,23 @@ select binary.seq, binary.name, binary.script, binary.argv, binary.software, bin
  where binary.package_id = :package order by binary.seq;
 
 -- name: inputs
--- The inputs of a package, where they come from and whether they are there; bounded.
-select file.id as file_id, file.name, file.present, file.dropped as file_dropped, file.size, file.checksum,
-       file.package_id as maker, input.binary, input.own, input.acquire, input.disposition,
-       input.required, input.dropped,
-       (select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq
-          from package
-          join line on line.id = package.line_id
-          join stage on stage.id = package.stage_id
-          join job on job.id = package.job_id
-         where package.id = file.package_id) as maker_path,
-       (select phase from package where package.id = file.package_id) as maker_phase
-  from input join file on file.id = input.file_id
- where input.package_id = :package
- order by file.present, input.binary, file.id
- limit :limit;
-
--- name: count_inputs
--- How many inputs a package has, has got, and has lost to drops.
-select count(*) as inputs, coalesce(sum(file.present), 0) as present,
-       coalesce(sum(input.dropped), 0) as dropped
-  from input join file on file.id = input.file_id
- where input.package_id = :package and input.own = 0;
+-- The inputs of a package, where they come from and whether they are there; what is missing
+-- first, and none looked at beyond a bounded number.
+select file.name, file.present, file.dropped as file_dropped, file.size, input.binary, input.own,
+       input.acquire, input.disposition, input.required, input.dropped,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
+       package.phase as maker_phase, package.id as maker, job.id as maker_job
+  from (select input.*, file.present
+          from (select * from input where package_id = :package limit :window) as input
+          join file on file.id = input.file_id
+         order by file.present, input.binary, input.file_id
+         limit :limit) as input
+  join file on file.id = input.file_id
+  left join package on package.id = file.package_id
+  left join line on line.id = package.line_id
+  left join stage on stage.id = package.stage_id
+  left join job on job.id = package.job_id
+ order by input.present, input.binary, input.file_id;
 
 -- name: outputs
 -- The outputs of a package and where they are; bounded.
@@ -202,30 +196,13 @@ select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.me
 select at, actor, verb, target, note, packages from action
  where target = :job or target like :job || '/%' order by id desc limit :limit;
 
--- name: pace_of_job
--- When a job's first attempt began and how many have ended well.
-select min(attempt.launched) as first
-  from (select id from package where job_id = :job and phase in ('done', 'running', 'failed')
-         limit 1) as some
-  join attempt on attempt.package_id = some.id;
-
--- name: why_nodes
--- Every node with what it has free.
-select node.name, node.state, node.drained, node.drain_note, node.trouble, node.cpus,
-       node.memory, node.platform,
-       (select coalesce(sum(demand.cpus), 0)
-          from package join demand on demand.id = package.demand_id
-         where package.node_id = node.id
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')) as used
-  from node order by node.id;
-
 -- name: ready_before
--- Whether other ready work of higher priority comes first.
-select count(*)
+-- A job with ready packages and a higher priority, which comes first.
+select job.name
   from demand join job on job.id = demand.job_id
  where demand.ready > 0 and job.visible = 1 and job.hold = 0 and job.pause = 0
-   and job.priority > (select priority from job where id = :job);
+   and job.priority > (select priority from job where id = :job)
+ limit 1;
 
 -- name: transfers_for
 -- Inputs of a package that are on their way to its node.
@@ -302,3 +279,88 @@ select (select max(seq) from package where line_id = line.id)
 -- Whether nobody has done anything here yet: no job, no node, no deed.
 select not exists (select 1 from node) and not exists (select 1 from job)
        and not exists (select 1 from action);
+
+-- name: missing_inputs
+-- A few inputs that a package waits for, with their makers, from both ends of its list.
+select file.name, file.dropped as file_dropped, input.uses,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
+       package.phase as maker_phase
+  from (select input.file_id, count(*) as uses
+          from (select * from (select * from input where package_id = :package
+                                order by binary, file_id limit 2000)
+                 union
+                select * from (select * from input where package_id = :package
+                                order by binary desc, file_id desc limit 2000)) as input
+          join file on file.id = input.file_id and file.present = 0
+         where input.own = 0 and input.dropped = 0
+         group by input.file_id
+         limit :limit) as input
+  join file on file.id = input.file_id
+  left join package on package.id = file.package_id
+  left join line on line.id = package.line_id
+  left join stage on stage.id = package.stage_id
+  left join job on job.id = package.job_id
+ order by input.file_id;
+
+-- name: packages_in_stage
+-- A few packages of a stage or of one of its lines that are in these phases, out of its first lines.
+select package.id, package.phase, package.status, package.request, package.attempts,
+       package.note, package.changed, node.name as node, package.name,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       attempt.started, attempt.ended, attempt.reason, attempt.message
+  from (select id, stage_id, seq from line
+         where stage_id = :stage and (:line is null or seq = :line) limit 2000) as line
+  join package on package.line_id = line.id
+              and package.phase in (select value from json_each(:phases))
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id
+  left join node on node.id = package.node_id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+ limit :limit;
+
+-- name: before_in_line
+-- The package before this one in its line.
+select before.phase, before.seq
+  from package
+  join package as before on before.line_id = package.line_id and before.seq = package.seq - 1
+ where package.id = :package;
+
+-- name: waiting_consumers
+-- A few packages that wait for files of this one.
+select distinct job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from file
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package on package.id = input.package_id and package.phase = 'waiting'
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where file.package_id = :package
+ limit :limit;
+
+-- name: node_rooms
+-- Every node with what it is and what is in use of it.
+select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
+       node.state, node.since, node.drained, node.drain_note, node.trouble,
+       (select coalesce(sum(demand.cpus), 0)
+          from package join demand on demand.id = package.demand_id
+         where package.node_id = node.id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')) as used
+  from node order by node.id;
+
+-- name: node_jobs
+-- Whose packages take the cpus of a node.
+select job.name, count(*) as n, sum(demand.cpus) as cpus
+  from package
+  join demand on demand.id = package.demand_id
+  join job on job.id = package.job_id
+ where package.node_id = :node
+   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                         'unreachable')
+ group by job.id order by cpus desc limit :limit;
+
+-- name: transfers_to
+-- A few copies on their way to a cluster.
+select file.name, transfer.tries, transfer.trouble
+  from (select * from transfer where cluster_id = :cluster and result = 0 limit :limit) as transfer
+  join file on file.id = transfer.file_id;

@@ -90,18 +90,25 @@ select package.id
  where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled');
 
 -- name: choose_losing
--- Packages that lose an input by the choice and go on without it.
-select distinct package.id,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
-  from chosen
-  join file on file.package_id = chosen.package_id
-  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-  join package on package.id = input.package_id
+-- Packages that lose inputs by the choice and go on without them: how many they lose and keep,
+-- and whether that is the last they waited for.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       losing.lost,
+       (select count(*) from input
+         where input.package_id = package.id and input.own = 0 and input.dropped = 0)
+       - losing.lost as left,
+       package.phase = 'waiting' and package.missing = losing.absent as starts
+  from (select input.package_id, count(*) as lost, sum(file.present = 0) as absent
+          from chosen
+          join file on file.package_id = chosen.package_id
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+         where input.package_id not in (select package_id from chosen)
+         group by input.package_id) as losing
+  join package on package.id = losing.package_id
   join line on line.id = package.line_id
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
  where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
-   and package.id not in (select package_id from chosen)
  order by package.id;
 
 -- name: chosen_files
@@ -230,3 +237,14 @@ select package.id
    and (:reason is null or exists (select 1 from attempt where attempt.package_id = package.id
                                     and attempt.number = package.attempts
                                     and attempt.reason = :reason));
+
+-- name: count_chosen_files
+-- How many files leave every list by the choice.
+select count(*) from chosen join file on file.package_id = chosen.package_id
+ where file.dropped = 0;
+
+-- name: cancel_failed_packages
+-- failed -> canceled: of a killed line; the note keeps saying why they failed.
+update package
+   set phase = 'canceled', changed = :now, actor = :actor
+ where id in (select package_id from chosen) and phase = 'failed';

@@ -1,0 +1,26 @@
+"""`d0ctl kill`: end packages for good, running or not."""
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, plan
+from d0ctl.verbs import Request
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def kill(
+    selector: options.Target,
+    status: options.Status = None,
+    node: options.Node = None,
+    older_than: options.OlderThan = None,
+    reason: options.Because = None,
+    dry_run: options.DryRun = False,
+    yes: options.Yes = False,
+) -> None:
+    """End packages for good, with all their processes."""
+    wanted = select.parse(selector, status=status or (), node=node, older_than=older_than)
+    plan.carry_out(
+        Request("kill", wanted), note=reason, dry_run=dry_run, yes=yes, question="kill them?"
+    )

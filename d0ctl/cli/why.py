@@ -1,0 +1,96 @@
+"""`d0ctl why`: why something is not running, is here, or failed, and what to type."""
+
+import time
+from typing import Any
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, session, show_part
+from d0ctl.cli.output import emit, emit_json, paint
+from d0ctl.errors import BadUsage, NotFound
+from d0ctl.explain.common import Explanation
+from d0ctl.format import clean
+from d0ctl.select import Selector
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def why(selector: options.MaybeTarget = None, node: options.Node = None,
+        json: options.Json = False) -> None:  # fmt: skip
+    """Say why something is as it is, and what would change it."""
+    if (selector is None) == (node is None):
+        raise BadUsage("`why` takes one selector, or the name of a node")
+    if not session.home().exists():
+        raise NotFound(f"there is no job `{selector or node}`, nor any other",
+                       hint="d0ctl run FILE")  # fmt: skip
+    with session.reader() as store, store.reading():
+        told = _explain(store, selector, node, time.time())
+    if json:
+        emit_json(document(told))
+    else:
+        draw(told)
+
+
+def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:
+    if selector is None or _is_node(store, selector):
+        from d0ctl.explain.node import node as explain_node
+
+        return explain_node(store, node or selector or "", now)
+    wanted = select.parse(selector)
+    if not wanted.is_one:
+        wanted = _only(store, wanted, now)
+    return _explain_one(store, wanted, now)
+
+
+def _is_node(store: Store, name: str) -> bool:
+    """Whether a word without a job of that name names a node."""
+    if store.row("node_by_name", name=name) is None:
+        return False
+    return not store.rows("jobs", pattern=name)
+
+
+def _only(store: Store, wanted: Selector, now: float) -> Selector:
+    """The one package that is meant. Raises BadUsage where several are."""
+    number = browse.choose(store, wanted, now=now)
+    first = browse.chosen(store, 1)[0].path
+    if number > 1:
+        raise BadUsage(f"`{wanted}` means {number} packages, and `why` explains one thing",
+                       hint=f"d0ctl why {first}")  # fmt: skip
+    return select.parse(first)
+
+
+def _explain_one(store: Store, wanted: Selector, now: float) -> Explanation:
+    from d0ctl.explain import group, package
+
+    if wanted.level == "package":
+        return package.package(store, browse.package(store, wanted), now)
+    job = browse.job(store, wanted.job)
+    if wanted.level == "job":
+        return group.job(store, job, now)
+    stage = browse.stage(store, job, wanted)
+    if wanted.level == "stage":
+        return group.stage(store, job, stage, now)
+    line = browse.line(store, job, stage, wanted.line.first)
+    return group.line(store, job, stage, line, now)
+
+
+def document(told: Explanation) -> dict[str, Any]:
+    """The explanation as JSON."""
+    return {
+        "path": told.path, "status": told.status, "phase": told.phase, "answer": told.answer,
+        "facts": told.facts, "stderr": told.stderr, "commands": told.commands,
+    }  # fmt: skip
+
+
+def draw(told: Explanation) -> None:
+    """Print the answer, its facts and the commands."""
+    emit(clean(told.answer))
+    for fact in told.facts:
+        emit(f"  - {clean(fact)}")
+    show_part.stderr(told.stderr, "    ")
+    for command in dict.fromkeys(told.commands):
+        emit(paint(f"  {clean(command)}", "dim"))

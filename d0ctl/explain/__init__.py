@@ -1,0 +1,1 @@
+"""Why something is as it is: the answer first, then what it rests on, then what to type."""

@@ -1,0 +1,60 @@
+"""What explanations are made of, and the facts that several of them use."""
+
+from dataclasses import dataclass, field
+
+from d0ctl.format import count, listed, moment
+from d0ctl.schedule.place import Demand, NodeRoom, misfit
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import living_holder
+from d0ctl.store.views import JobSummary
+
+MOST = 5
+"""How many files, nodes or packages an explanation names; it counts the rest."""
+
+
+@dataclass(slots=True)
+class Explanation:
+    """An answer in one sentence, the facts behind it, stderr's last words, and commands."""
+
+    path: str
+    status: str
+    answer: str
+    phase: str | None = None
+    facts: list[str] = field(default_factory=list)
+    stderr: str | None = None
+    commands: list[str] = field(default_factory=list)
+
+
+def held_job(job: JobSummary, now: float) -> str:
+    """Who holds a job, since when and why."""
+    why = f": {job.hold_note}" if job.hold_note else ""
+    return f"job `{job.name}` is held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
+
+
+def against(row: Row, demand: Demand, now: float) -> str | None:
+    """What speaks against a node, other than that it is full."""
+    room = NodeRoom(
+        id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
+        used=row["used"], memory=row["memory"], platform=row["platform"],
+    )  # fmt: skip
+    if row["state"] == "down":
+        return f"is down since {moment(row['since'], now)}: {row['trouble'] or 'no answer'}"
+    if row["drained"]:
+        return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
+    is_known = row["state"] == "up"
+    if (is_known or demand.nodes or demand.exclude_nodes) and (unfit := misfit(demand, room)):
+        return f"is ruled out: {unfit}"
+    return None if is_known else "has not been reached yet"
+
+
+def takers(store: Store, row: Row) -> str:
+    """How much of a node is in use, and by whose packages."""
+    jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
+            for taker in store.rows("node_jobs", node=row["id"], limit=MOST)]  # fmt: skip
+    taken = f": {listed(jobs)}" if jobs else ""
+    return f"node `{row['name']}` has {row['used']} of {count(row['cpus'], 'cpu')} in use{taken}"
+
+
+def any_driver(store: Store) -> bool:
+    """Whether some process drives packages now: a daemon, or a `run`."""
+    return any(living_holder(store, row["name"]) for row in store.rows("leases"))

@@ -1,0 +1,43 @@
+"""Why a node is as it is, and what takes its slots."""
+
+from d0ctl.explain.common import MOST, Explanation, any_driver, takers
+from d0ctl.format import moment
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import named
+
+
+def node(store: Store, name: str, now: float) -> Explanation:
+    """Why a node takes packages, or does not. Raises NotFound."""
+    row = named(store, name)
+    room = next(room for room in store.rows("node_rooms") if room["id"] == row["id"])
+    told = Explanation(name, row["state"], "")
+    free = row["cpus"] - room["used"]
+    if row["state"] == "down":
+        told.answer = (f"node `{name}` is down since {moment(row['since'], now)}: "
+                       f"{row['trouble'] or 'it does not answer'}")  # fmt: skip
+        told.facts.append("what runs there goes on; what was planned there goes elsewhere")
+        told.commands.append(f"d0ctl node check {name}")
+    elif row["drained"]:
+        why = f": {row['drain_note']}" if row["drain_note"] else ""
+        told.answer = f"node `{name}` is drained and takes nothing new{why}"
+        told.commands.append(f"d0ctl node resume {name}")
+    elif row["state"] == "unknown":
+        told.answer = f"node `{name}` has not been reached yet"
+        told.commands.append(f"d0ctl node check {name}")
+        if not any_driver(store):
+            told.facts.append("no daemon is running, so nobody tries")
+            told.commands.append("d0ctl daemon start")
+    elif free <= 0:
+        told.answer = f"node `{name}` is up and full"
+    else:
+        told.answer = f"node `{name}` is up, with {free} of {row['cpus']} cpus free"
+    if room["used"]:
+        told.facts.append(takers(store, room))
+    _blocked(store, row["cluster_id"], told)
+    return told
+
+
+def _blocked(store: Store, cluster: int, told: Explanation) -> None:
+    for row in store.rows("transfers_to", cluster=cluster, limit=MOST):
+        trouble = f": {row['trouble']}" if row["trouble"] else ""
+        told.facts.append(f"file `{row['name']}` is on its way to it{trouble}")
