@@ -17,7 +17,7 @@ from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
 
 IO_TIMEOUT = 1.0
-SOON_S = 6.0
+SOON_S = 15.0
 SSH = pytest.mark.parametrize("via", ["fabric", "openssh"])
 
 
@@ -51,7 +51,7 @@ def test_a_frozen_node_fails_a_write(sshd: Sshd, reach: Opener, via: str) -> Non
 def test_a_frozen_node_fails_file_copies(
     sshd: Sshd, reach: Opener, tmp_path: Path, via: str
 ) -> None:
-    node = reach(sshd, via, io_timeout=IO_TIMEOUT)
+    node = reach(sshd, via, io_timeout=2 * IO_TIMEOUT)
     (tmp_path / "source").write_bytes(bytes(20_000_000))
     node.put(tmp_path / "source", str(tmp_path / "there"))
     sshd.freeze()
@@ -149,7 +149,7 @@ def test_a_cut_connection_fails_a_reader_that_waits(sshd: Sshd, reach: Opener, v
 def test_after_a_cut_everything_fails_and_a_new_connection_works(
     sshd: Sshd, reach: Opener, tmp_path: Path, via: str
 ) -> None:
-    node = reach(sshd, via, io_timeout=IO_TIMEOUT)
+    node = reach(sshd, via)
     (tmp_path / "source").write_text("x")
     node.put(tmp_path / "source", str(tmp_path / "there"))
     sshd.cut()

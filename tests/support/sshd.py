@@ -227,7 +227,6 @@ class Sshd:
             "PidFile none",
             "PrintMotd no",
             "PrintLastLog no",
-            "SetEnv SHLVL=1",
         ]
         if self.sftp:
             lines.append(f"Subsystem sftp {sftp_server()}")
@@ -236,8 +235,7 @@ class Sshd:
     def session_script(self) -> str:
         """What stands between sshd and the shell, so that account and home can be others.
 
-        Bash reads `.bashrc` only in the first shell under sshd: `SetEnv` keeps it from that of
-        the account, here `SHLVL` is forgotten so that it reads the one of our home.
+        `SHLVL` is forgotten because bash reads `.bashrc` only in the first shell under sshd.
         """
         shell = shlex.quote(str(debian_program(self.shell, self.shell)))
         return (
