@@ -117,7 +117,7 @@ def _tell_end(store: Store, message: Message, context: Row, with_results: set[in
                 message["utc_offset"],
                 message["binary"],
                 message["reason"],
-                message["detail"],
+                message["detail"] or None,
                 message["exit_code"],
                 message["signal"],
                 message["cpu"],
