@@ -210,10 +210,24 @@ def _in_context(hole: Hole, context: Context, faults: Faults) -> str | Hole:
 
 
 def relist(script: str, before: Sequence[str], after: Sequence[str]) -> str:
-    """Return a rendered script with another `{inputs}`, as after a drop: base names both.
+    """Return a rendered script with another `{inputs}`, as after a drop: names as they lie.
 
     The list is found as the words that `{inputs}` was rendered to.
     """
     old, new = (" ".join([quote(as_word(name)) for name in names]) for names in (before, after))
     pattern = rf"(?<![\w@%+=:,./-]){re.escape(old)}(?![\w@%+=:,./-])"
     return re.sub(pattern, lambda _: new, script) if old else script
+
+
+def relist_arguments(
+    arguments: Sequence[str], before: Sequence[str], after: Sequence[str]
+) -> tuple[str, ...]:
+    """Do as `relist` for a program that is executed without a shell."""
+    old, new = [as_word(name) for name in before], [as_word(name) for name in after]
+    made: list[str] = []
+    at = 0
+    while at < len(arguments):
+        found = bool(old) and list(arguments[at : at + len(old)]) == old
+        made.extend(new if found else arguments[at : at + 1])
+        at += len(old) if found else 1
+    return tuple(made)

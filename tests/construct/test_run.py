@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.construct.reader import read_text
-from d0ctl.construct.script import relist
+from d0ctl.construct.script import relist, relist_arguments
 from d0ctl.errors import BadJobFile
 
 from .conftest import Faults, Lines
@@ -260,6 +260,9 @@ def test_a_dropped_input_leaves_a_rendered_script() -> None:
     kept = relist(script, ["a.x", "b c.x", "d.x"], ["a.x", "d.x"])
 
     assert kept == "merge a.x d.x > a.x.out\nls a.x d.x"
+    arguments = ("merge", "./-a", "b c", "d", "-o", "x")
+    kept_arguments = relist_arguments(arguments, ["-a", "b c", "d"], ["-a", "d"])
+    assert kept_arguments == ("merge", "./-a", "d", "-o", "x")
 
 
 PIECES = ["'", '"', "`", "$(", "$((", "))", ")", "(", "${y:-", "}", "<<E ", "<<'E' ", "\nE\n", "\n"]
