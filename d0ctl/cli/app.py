@@ -17,9 +17,11 @@ from d0ctl.errors import BadJobFile, D0Error, ExitCode
 from d0ctl.format import clean
 
 COMMANDS = (
-    "run", "validate", "submit", "wait", "status", "hold", "release", "kill", "kill-line",
-    "remove", "why", "daemon",
-)  # fmt: skip
+    *("run", "validate", "submit", "wait"),
+    *("status", "why", "history", "logs"),
+    *("hold", "release", "kill", "kill-line", "remove"),
+    *("node", "daemon", "doctor"),
+)
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
 
 

@@ -148,5 +148,6 @@ def _report(plan: Plan) -> Iterator[str]:
     if plan.also:
         yield f"of them {count(plan.also)} for want of what they need"
     if plan.losing:
-        yield (f"{count(plan.losing, 'package goes', 'packages go')} on without their files, "
-               f"{count(plan.starting)} can start now")  # fmt: skip
+        starting = f", {count(plan.starting)} can start now" if plan.starting else ""
+        goes = count(plan.losing, "package goes", "packages go")
+        yield f"{goes} on without the files{starting}"

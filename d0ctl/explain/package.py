@@ -27,6 +27,10 @@ MOST_LOOKED_AT = 200
 """How many missing files are looked at for the most telling ones."""
 
 
+MOST_FOLLOWED = 60
+"""How many packages are asked what they wait for, up the chain."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Case:
     """A package to explain, and the explanation to fill."""
@@ -52,12 +56,18 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Want:
-    """Something a package waits for: in words, made by whom, in which phase, and how often used."""
+    """Something a package waits for, made by whom, in which phase it is, and how often used."""
 
     words: str
     maker: str | None
     phase: str | None
+    package: int | None
     uses: int = 1
+
+    @property
+    def origin(self) -> str:
+        """What it hangs on, without the way there."""
+        return f"`{self.maker}`, which is {self.phase}" if self.maker else self.words
 
     @property
     def hope(self) -> int:
@@ -69,7 +79,7 @@ class _Want:
 
 def _waiting(case: _Case) -> None:
     told, one = case.told, case.package
-    wants = sorted([*_before(case), *_files(case)], key=lambda want: want.hope)
+    wants = _wants(case.store, one.id)
     if not wants:
         told.answer = f"{case.name} waits for one of its many files"
         return
@@ -79,25 +89,43 @@ def _waiting(case: _Case) -> None:
     if (more := one.missing - sum(want.uses for want in wants[:MOST])) > 0:
         told.facts.append(f"and for {count(more, 'more file')}")
     _job_hold(case)
-    _ways_out(told, wants[0])
+    root = wants[0] if wants[0].phase != "waiting" else _root(case.store, wants)
+    if root is not None and root is not wants[0]:
+        told.facts.append(f"in the end it hangs on {root.origin}")
+    _ways_out(told, root or wants[0])
 
 
-def _before(case: _Case) -> list[_Want]:
-    """The package before it in its line, if that is what it waits for."""
-    before = case.store.row("before_in_line", package=case.package.id)
-    if before is None or before["phase"] in ("done", "transferring"):
-        return []
-    path = f"{case.package.path.rpartition('/')[0]}/{before['seq']}"
-    words = f"package `{path}` before it in its line, which is {before['phase']}"
-    return [_Want(words, path, before["phase"])]
+def _wants(store: Store, package: int, limit: int = MOST_LOOKED_AT) -> list[_Want]:
+    """What a package waits for, the least hopeful first."""
+    wants = []
+    before = store.row("before_in_line", package=package)
+    if before is not None and before["phase"] not in ("done", "transferring"):
+        words = f"package `{before['path']}` before it in its line, which is {before['phase']}"
+        wants.append(_Want(words, before["path"], before["phase"], before["id"]))
+    for row in store.rows("missing_inputs", package=package, limit=limit):
+        wants.append(_Want(_file_waited_for(row), row["maker_path"], row["maker_phase"],
+                           row["maker"], row["uses"]))  # fmt: skip
+    return sorted(wants, key=lambda want: want.hope)
 
 
-def _files(case: _Case) -> list[_Want]:
-    rows = case.store.rows("missing_inputs", package=case.package.id, limit=MOST_LOOKED_AT)
-    return [
-        _Want(_file_waited_for(row), row["maker_path"], row["maker_phase"], row["uses"])
-        for row in rows
-    ]
+def _root(store: Store, wants: list[_Want]) -> _Want | None:
+    """What is behind it all: up the chain from waiting makers, as far as a bounded search goes."""
+    queue = [want.package for want in wants]
+    seen: set[int] = set()
+    best: _Want | None = None
+    while queue and len(seen) < MOST_FOLLOWED:
+        package = queue.pop(0)
+        if package is None or package in seen:
+            continue
+        seen.add(package)
+        for want in _wants(store, package, MOST):
+            if want.hope == 0:
+                return want
+            if want.phase == "waiting":
+                queue.append(want.package)
+            elif best is None or want.hope < best.hope:
+                best = want
+    return best
 
 
 def _ways_out(told: Explanation, want: _Want) -> None:

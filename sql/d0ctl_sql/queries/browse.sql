@@ -282,7 +282,7 @@ select not exists (select 1 from node) and not exists (select 1 from job)
 
 -- name: missing_inputs
 -- A few inputs that a package waits for, with their makers, from both ends of its list.
-select file.name, file.dropped as file_dropped, input.uses,
+select file.name, file.dropped as file_dropped, input.uses, package.id as maker,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
        package.phase as maker_phase
   from (select input.file_id, count(*) as uses
@@ -320,9 +320,13 @@ select package.id, package.phase, package.status, package.request, package.attem
 
 -- name: before_in_line
 -- The package before this one in its line.
-select before.phase, before.seq
+select before.id, before.phase,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || before.seq as path
   from package
   join package as before on before.line_id = package.line_id and before.seq = package.seq - 1
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
  where package.id = :package;
 
 -- name: waiting_consumers
@@ -364,3 +368,26 @@ select job.name, count(*) as n, sum(demand.cpus) as cpus
 select file.name, transfer.tries, transfer.trouble
   from (select * from transfer where cluster_id = :cluster and result = 0 limit :limit) as transfer
   join file on file.id = transfer.file_id;
+
+-- name: job_failed_attempts
+-- The failed attempts of a job, the latest first; bounded.
+select attempt.ended, attempt.number, attempt.reason, attempt.message, attempt.exit_code,
+       attempt.signal, attempt.node_name, attempt.outcome, attempt.stderr, attempt.binary,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from attempt
+  join package on package.id = attempt.package_id and package.job_id = :job
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where attempt.outcome in ('failed', 'lost')
+ order by attempt.ended desc
+ limit :limit;
+
+-- name: job_failure_summary
+-- Failed attempts of a job by reason.
+select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.message,
+       count(distinct attempt.node_name) as nodes
+  from attempt
+  join package on package.id = attempt.package_id and package.job_id = :job
+ where attempt.outcome in ('failed', 'lost')
+ group by attempt.reason order by count desc;

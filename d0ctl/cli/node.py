@@ -1,0 +1,191 @@
+"""`d0ctl node`: the machines that packages run on."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from d0ctl.cli import options, session
+from d0ctl.cli.output import can_ask, confirmed, emit, emit_json, glyph, mark, paint, say, table
+from d0ctl.errors import ExitCode, NotFound, Refused
+from d0ctl.format import clean, count, iso, moment, size
+from d0ctl.store import nodes
+from d0ctl.store.connection import Row, Store
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="The machines that packages run on: list, add, check ...",
+)
+
+Destination = Annotated[
+    str | None,
+    typer.Argument(metavar="[user@]host[:port]",
+                   help="Where it is, as ssh would take it; none: this machine."),
+]  # fmt: skip
+
+
+@app.command("list")
+def list_nodes(json: options.Json = False) -> None:
+    """Show every node, its slots and its troubles."""
+    rows: list[tuple[Row, int]] = []
+    if session.home().exists():
+        with session.reader() as store, store.reading():
+            used = {row["id"]: row["used"] for row in store.rows("node_rooms")}
+            rows = [(row, used.get(row["id"], 0)) for row in store.rows("nodes")]
+    if json:
+        emit_json({"nodes": [document(row, used) for row, used in rows]})
+    elif rows:
+        now = time.time()
+        table([_row(row, used, now) for row, used in rows])
+    else:
+        emit("no nodes yet: d0ctl node add NAME [user@]host")
+
+
+def document(row: Row, used: int) -> dict[str, Any]:
+    """A node as JSON."""
+    return {
+        "node": row["name"], "kind": row["kind"], "destination": row["destination"],
+        "cluster": row["cluster"], "state": row["state"], "since": iso(row["since"]),
+        "contact": iso(row["contact"]), "trouble": row["trouble"], "drained": bool(row["drained"]),
+        "drain_note": row["drain_note"], "cpus": row["cpus"], "used": used,
+        "free": max(0, row["cpus"] - used), "launched": row["launched"],
+        "assigned": row["assigned"], "memory": row["memory"], "platform": row["platform"],
+    }  # fmt: skip
+
+
+def _row(row: Row, used: int, now: float) -> list[str]:
+    notes = []
+    if row["drained"]:
+        notes.append(paint(f"drained: {clean(row['drain_note'] or 'no reason given')}", "yellow"))
+    if row["trouble"]:
+        notes.append(paint(clean(row["trouble"]), "red"))
+    since = f"since {moment(row['since'], now)}" if row["since"] else ""
+    return [
+        paint(clean(row["name"]), "bold"),
+        mark(row["state"]),
+        f"{used}/{row['cpus']} in use",
+        clean(row["destination"] or "this machine"),
+        clean(row["platform"] or ""),
+        paint(since, "dim"),
+        "; ".join(notes),
+    ]
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it.")],
+    destination: Destination = None,
+    cpus: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Slots; else as many as it has cpus.")
+    ] = None,
+    identity: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A private key to log in with.")
+    ] = None,
+    accept_key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SHA256:...", help="Trust a host key; one for each host on the way."),
+    ] = None,
+    directory: Annotated[
+        str | None, typer.Option("--dir", metavar="DIR", help="Where all of ours lies there.")
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Its python3, 3.6 or newer.")
+    ] = None,
+    via: Annotated[
+        str, typer.Option(metavar="WAY", help="How to reach it: auto, fabric or openssh.")
+    ] = "auto",
+) -> None:
+    """Add a node, once its host key is trusted and it answers."""
+    from d0ctl.cli import node_add
+
+    address = node_add.address(name, destination, identity, directory, python, via)
+    with session.founder() as store:
+        if store.row("node_by_name", name=name):
+            raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
+        facts = node_add.meet(store, address, tuple(accept_key or ()))
+        with_cpus = cpus or int(facts.get("cpus") or 1)
+        node_add.keep(store, address, cpus, facts, session.actor())
+    parts = [f"{facts.get('hostname')}", f"{facts.get('os') or facts.get('system')}",
+             count(with_cpus, "cpu"), size(facts.get("memory")),
+             f"python {facts.get('python')}"]  # fmt: skip
+    emit(f"added `{name}`: {clean(', '.join(parts))}")
+
+
+@app.command()
+def check(name: options.NodeName, json: options.Json = False) -> None:
+    """Look for what is wrong with a node."""
+    from d0ctl.nodes.check import check as look
+
+    with session.reader() as store:
+        address = nodes.address_of(nodes.named(store, name))
+        site = str(store.row("site")["name"])  # type: ignore[index]
+        home = store.home
+    findings = []
+    for one in look(home, address, site):
+        findings.append(one)
+        if not json:
+            sign = {True: glyph("successful"), False: glyph("failed"), None: " "}[one.ok]
+            emit(f"{sign} {one.what:<20} {clean(one.detail)}")
+            if one.advice:
+                emit(paint(f"    {clean(one.advice)}", "dim"))
+    bad = [one for one in findings if one.ok is False]
+    if json:
+        emit_json({"node": name, "ok": not bad, "findings": [
+            {"ok": one.ok, "what": one.what, "detail": one.detail, "advice": one.advice or None}
+            for one in findings
+        ]})  # fmt: skip
+    if any(one.what == "reach" for one in bad):
+        raise typer.Exit(ExitCode.NODE)
+    raise typer.Exit(ExitCode.FAILED if bad else ExitCode.DONE)
+
+
+@app.command()
+def drain(name: options.NodeName, reason: options.Because = None) -> None:
+    """Let a node take nothing new; what runs there goes on."""
+    with session.writer() as store, store.writing():
+        row = nodes.named(store, name)
+        store.change("drain_node", node=row["id"], note=reason)
+        _keep(store, "node drain", name, reason)
+        running = int(store.value("node_in_use", node=row["id"]))
+    emit(f"drained `{name}`" + (f": {count(running, 'package')} still there" if running else ""))
+
+
+@app.command()
+def resume(name: options.NodeName, reason: options.Because = None) -> None:
+    """Let a drained node take packages again."""
+    with session.writer() as store, store.writing():
+        row = nodes.named(store, name)
+        if not row["drained"]:
+            raise Refused(f"node `{name}` is not drained, so it can't be resumed",
+                          hint=f"d0ctl why {name}")  # fmt: skip
+        store.change("resume_node", node=row["id"])
+        _keep(store, "node resume", name, reason)
+    emit(f"resumed `{name}`")
+
+
+@app.command()
+def remove(
+    name: options.NodeName, reason: options.Because = None, yes: options.Yes = False
+) -> None:
+    """Forget a node; what only it had is made again if need be."""
+    if not session.home().exists():
+        raise NotFound(f"there is no node `{name}`", hint="d0ctl node add NAME [user@]host")
+    with session.writer() as store:
+        nodes.named(store, name)
+        asked = f"forget `{name}`, and make again what only it has and is still needed?"
+        if can_ask() and not yes and not confirmed(asked):
+            say("nothing was done")
+            raise typer.Exit(ExitCode.FAILED)
+        nodes.remove(store, name, now=time.time())
+        with store.writing():
+            _keep(store, "node remove", name, reason)
+    emit(f"removed `{name}`")
+
+
+def _keep(store: Store, verb: str, name: str, reason: str | None) -> None:
+    from d0ctl.store.lifecycle import keep_action
+
+    keep_action(store, verb=verb, target=name, actor=session.actor(), note=reason, packages=0,
+                now=time.time())  # fmt: skip

@@ -1,0 +1,128 @@
+"""How a node becomes one of ours: its keys are trusted by a person, then it says what it is."""
+
+import re
+import shlex
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from d0ctl.cli.output import can_ask, confirmed, say
+from d0ctl.errors import BadUsage, NodeUnreachable
+from d0ctl.format import clean, listed
+from d0ctl.nodes import hostkeys
+from d0ctl.nodes.link import Site, open_link
+from d0ctl.nodes.transport import Address
+from d0ctl.store import nodes
+from d0ctl.store.connection import Store
+from d0ctl.store.lifecycle import keep_action
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)
+
+MOST_HOPS = 9
+"""More unknown hosts on one way than this are taken for a circle."""
+
+
+def address(
+    name: str,
+    destination: str | None,
+    identity: str | None,
+    directory: str | None,
+    python: str | None,
+    via: str,
+) -> Address:
+    """The address that these words give. Raises BadUsage."""
+    if not _NAME.fullmatch(name):
+        raise BadUsage(f"`{name}` can't be a node's name", hint="letters, digits, `.`, `_` and `-`")
+    if via not in ("auto", "fabric", "openssh"):
+        raise BadUsage(f"--via is auto, fabric or openssh, not `{via}`")
+    for option, path in (("--dir", directory), ("--python", python)):
+        if path and not _PLAIN.fullmatch(path):
+            raise BadUsage(f"{option} `{path}` is no path of letters, digits and `._/-` alone")
+    if directory and not directory.startswith("/"):
+        raise BadUsage(f"--dir `{directory}` is not absolute")
+    if identity and not Path(identity).expanduser().is_file():
+        raise BadUsage(f"--identity: there is no file `{identity}`")
+    return Address(
+        name=name,
+        kind="ssh" if destination else "local",
+        destination=destination or "",
+        identity=str(Path(identity).expanduser().absolute()) if identity else "",
+        directory=directory or "",
+        python=python or "",
+        via=via,
+    )
+
+
+def meet(store: Store, address: Address, accepted: Sequence[str]) -> dict[str, Any]:
+    """Reach the node, trusting what a person trusts, and return what it says of itself.
+
+    Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
+    """
+    row = store.row("site")
+    assert row is not None
+    home = store.home
+    site = Site(row["name"], home.nodes, home.known_hosts, home.dropbox)
+    shown: list[str] = []
+    for _ in range(MOST_HOPS):
+        try:
+            with closing(open_link(address, site, visit=True)) as link:
+                return dict(link.hello["facts"])
+        except hostkeys.UnknownKey as unknown:
+            shown.append(unknown.key.fingerprint)
+            _trust(home.known_hosts, unknown, address, accepted, shown)
+    raise NodeUnreachable(f"the way to `{address.destination}` has no end")
+
+
+def _trust(
+    known_hosts: Path,
+    unknown: hostkeys.UnknownKey,
+    address: Address,
+    accepted: Sequence[str],
+    shown: Sequence[str],
+) -> None:
+    key = unknown.key
+    if key.fingerprint not in accepted:
+        if accepted and not can_ask():
+            raise NodeUnreachable(
+                f"the host key of `{unknown.name}` is {key.fingerprint}, "
+                f"not {listed(accepted, 'or')}",
+                hint=_line(address, [*accepted, key.fingerprint]) + "   # if that is right",
+            ) from unknown
+        if not can_ask():
+            raise NodeUnreachable(
+                f"the host key of `{unknown.name}` is not accepted yet: "
+                f"{key.algorithm} {key.fingerprint}",
+                hint=_line(address, shown) + "   # if that is its key",
+            ) from unknown
+        say(f"the host key of `{clean(unknown.name)}` is {key.algorithm} {key.fingerprint}")
+        if not confirmed("is that right?"):
+            raise NodeUnreachable(f"the host key of `{unknown.name}` was not accepted") from unknown
+    hostkeys.accept(known_hosts, unknown.name, key)
+
+
+def _line(address: Address, fingerprints: Sequence[str]) -> str:
+    """What to type to accept these keys."""
+    words = ["d0ctl", "node", "add", address.name, address.destination]
+    options = (("--identity", address.identity), ("--dir", address.directory),
+               ("--python", address.python))  # fmt: skip
+    for option, value in options:
+        words += [option, value] if value else []
+    for fingerprint in dict.fromkeys(fingerprints):
+        words += ["--accept-key", fingerprint]
+    return shlex.join(words)
+
+
+def keep(
+    store: Store, address: Address, cpus: int | None, facts: dict[str, Any], actor: str
+) -> None:
+    """Add the node with what it said; whoever drives packages connects to it next."""
+    now = time.time()
+    node = nodes.add(store, address, cpus=cpus)
+    with store.writing():
+        nodes.up(store, node, facts, now=now)
+        store.change("node_unknown", node=node, now=now)
+        keep_action(store, verb="node add", target=address.name, actor=actor,
+                    note=address.destination, packages=0, now=now)  # fmt: skip
