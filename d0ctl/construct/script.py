@@ -153,7 +153,7 @@ def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "b
     """Make the recipe of a text for the shell."""
     pieces = _holes(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
     marks = [(p.mark.at, p.mark.at + len(p.mark.text)) for p in pieces if isinstance(p, Hole)]
-    found = iter(contexts(scalar.text, marks, shell))
+    found = iter(contexts(scalar.text, marks, shell) if marks else ())
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in placed)
     holes = [piece for piece in placed if isinstance(piece, Hole)]

@@ -161,6 +161,8 @@ def split(
 
     A near miss of a known name is a fault; with `strict` every unknown name is.
     """
+    if "{" not in scalar.text:
+        return [scalar.text] if scalar.text else []
     text, names = scalar.text, scope.names(words)
     pieces: list[str | Mark] = []
     literal, end, counts = "", 0, dict[str, int]()
