@@ -341,6 +341,14 @@ def test_a_visitor_looks_without_changing_anything(connect: Connect, tmp_path: P
     assert not node.folder(2).exists() and node.process.poll() is None
 
 
+def test_a_wrapper_holds_nothing_of_its_relay(node: Client) -> None:
+    node.launch(launch(1, binary("sleep", "60")))
+    descriptors = Path(f"/proc/{node.started(1)}/fd")
+
+    links = {path.name: str(path.readlink()) for path in descriptors.iterdir()}
+    assert links == dict.fromkeys("012", "/dev/null")
+
+
 def test_a_process_nobody_waits_for_costs_a_relay_no_time(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "60")))
     node.started(1)

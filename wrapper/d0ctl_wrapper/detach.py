@@ -15,6 +15,9 @@ from d0ctl_wrapper.spawn import SIGNALS
 EXIT_ENDED, EXIT_CRASHED, EXIT_DISK_FULL, EXIT_LAUNCH_FAILED = 0, 70, 71, 72
 """What the exit code of a wrapper tells its relay; after the last two nothing is left of it."""
 
+DESCRIPTORS = 64
+"""More descriptors than a relay ever has, as it closes those that it inherits."""
+
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -51,7 +54,7 @@ def _become(setting: Setting, launch: Launch, run: "Callable[[Setting, Launch], 
         code = _claim(setting, launch)
         if code == EXIT_ENDED:
             code = EXIT_CRASHED
-            close_descriptors()
+            _leave_relay()
             run(setting, launch)
             code = EXIT_ENDED
     except BaseException:
@@ -77,17 +80,22 @@ def _claim(setting: Setting, launch: Launch) -> int:
     return EXIT_ENDED
 
 
-def close_descriptors() -> None:
-    """Give up all that came from the relay: its lock, its stream, its pipes."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(null, number)
+def close_inherited() -> None:
+    """Close what a process was started with beside its three streams."""
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
             try:
                 os.close(int(name))
             except OSError:
                 pass
+
+
+def _leave_relay() -> None:
+    """Give up all that came from the relay: its lock, its stream, its pipes."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    os.closerange(3, DESCRIPTORS)
 
 
 def _leave_traceback(path: bytes) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import facts, lock, requests
+from d0ctl_wrapper import detach, facts, lock, requests
 from d0ctl_wrapper.duty import Duty
 from d0ctl_wrapper.frames import Stream
 from d0ctl_wrapper.loop import LONGEST, Loop
@@ -24,6 +24,7 @@ def main() -> int:
     """Serve one connection, and give the exit code."""
     umask = os.umask(0o077)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    detach.close_inherited()
     stream = Stream(0, 1)
     first, *rest = _first_lines(stream)
     try:

@@ -1,6 +1,7 @@
 """The only place where a wrapper waits for the processes of its attempt, and ends them."""
 
 import os
+import resource  # noqa: F401  (os.wait4 imports it, and had better not in each wrapper)
 import signal
 import time
 from typing import Callable
@@ -32,14 +33,14 @@ class Tree:
         """
         self.awaited, self.status, self.cpu, self.rss = pid, None, 0.0, 0
         while self.status is None:
-            if signal.sigwait(SIGNALS) == signal.SIGTERM:
+            if signal.sigwaitinfo(SIGNALS).si_signo == signal.SIGTERM:
                 raise Told
             self._reap()
         return self.status
 
     def check(self) -> None:
         """Raise Told when SIGTERM came."""
-        if signal.SIGTERM in signal.sigpending():
+        if signal.sigtimedwait((signal.SIGTERM,), 0) is not None:
             raise Told
 
     def end(self, grace: "Callable[[], float]") -> None:
