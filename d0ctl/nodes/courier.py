@@ -27,6 +27,10 @@ LONGEST_WAIT_S = 60.0
 """How long a courier waits before it tries an unreachable node again: doubled up to this."""
 
 
+UNREMARKABLE = ("messages", "accepted", "already")
+"""What a relay says that its driver need not be woken for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Up:
     """The relay has shaken hands: what the node is, and which attempts it has in which state."""
@@ -170,20 +174,25 @@ class Courier:
         attempts = {entry["attempt"]: entry["state"] for entry in link.hello["attempts"]}
         self._link = link
         self._report(Up(self.node, link.hello["facts"], attempts))
-        for frame in link.frames():
+        for frames in link.batches():
             self._heard = time.monotonic()
-            self._take(link, frame)
+            self._pass_on(link, [frame for frame in frames if frame["kind"] == "messages"])
+            for frame in frames:
+                self._take(frame)
 
-    def _take(self, link: Link, frame: Frame) -> None:
-        if frame["kind"] == "messages":
-            files = frame["files"]
+    def _pass_on(self, link: Link, frames: Sequence[Frame]) -> None:
+        """Deliver messages, all that came together as one file, and acknowledge them."""
+        files = [file for frame in frames for file in frame["files"]]
+        if files:
             self._deliver(self.address.name, [file["text"] for file in files])
             link.send({"kind": "ack", "names": [file["name"] for file in files]})
-        elif "id" in frame:
+
+    def _take(self, frame: Frame) -> None:
+        if "id" in frame:
             answer = self._answers.get(frame["id"])
             if answer is not None:
                 answer.put(frame)
-        else:
+        elif frame["kind"] not in UNREMARKABLE:
             self._report(Said(self.node, frame))
 
     def _write_orders(self) -> None:

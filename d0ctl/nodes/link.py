@@ -35,6 +35,17 @@ class Site:
     dropbox: Path
 
 
+def _frame(line: bytes) -> Frame | None:
+    """What a line holds; None if it is nothing that we know of."""
+    try:
+        frame = json.loads(line)
+    except ValueError as error:
+        raise NodeUnreachable(f"the relay sent what is no frame: {error}") from error
+    if isinstance(frame, dict) and isinstance(frame.get("kind"), str):
+        return frame
+    return None
+
+
 def base_of(address: Address, site: Site, home: str) -> str:
     """The folder of a node, under which all of this site lies there."""
     if address.directory:
@@ -66,12 +77,15 @@ class Link:
     def frames(self) -> Iterator[Frame]:
         """The frames that come, until the relay ends. Raises NodeUnreachable."""
         for line in self._lines():
-            try:
-                frame = json.loads(line)
-            except ValueError as error:
-                raise NodeUnreachable(f"the relay sent what is no frame: {error}") from error
-            if isinstance(frame, dict) and isinstance(frame.get("kind"), str):
+            if frame := _frame(line):
                 yield frame
+
+    def batches(self) -> Iterator[list[Frame]]:
+        """The frames that come, those that came together in one list. Raises NodeUnreachable."""
+        for line in self._lines():
+            lines = [line, *self._whole]
+            self._whole.clear()
+            yield [frame for line in lines if (frame := _frame(line))]
 
     def greet(self, hello: Frame) -> None:
         """Shake hands; what a login shell prints before the relay speaks is thrown away."""

@@ -15,6 +15,7 @@ from d0ctl.nodes.openssh import ask_home, copy_in, copy_out
 from d0ctl.nodes.transport import IO_TIMEOUT_S
 
 CHUNK = 32768
+MOST_READ = 1 << 20
 READ_AHEAD = 64
 TICK_S = 1.0
 """How often one who waits for data looks whether the connection is still there."""
@@ -76,7 +77,7 @@ class ChannelStream:
         deadline = None if limit is None else time.monotonic() + limit
         while not self._closed:
             try:
-                data: bytes = self._channel.recv(CHUNK)
+                data: bytes = self._channel.recv(MOST_READ)
             except TimeoutError:
                 if deadline and time.monotonic() > deadline:
                     raise self._node.silent() from None

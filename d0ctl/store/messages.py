@@ -7,7 +7,7 @@ twice, late or before its turn changes nothing that was already told.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from d0ctl.model import Reason
 from d0ctl.recover.policy import Verdict, judge
@@ -16,6 +16,9 @@ from d0ctl.store.files import remake
 
 Message = dict[str, Any]
 """One message as its wrapper wrote it, already checked for its shape and its token."""
+
+_End: TypeAlias = tuple[Message, Row]
+"""An end message, and what the verdict on its attempt depends on."""
 
 
 @dataclass(slots=True)
@@ -34,18 +37,12 @@ def apply(store: Store, messages: Sequence[Message], *, now: float) -> Applied:
     contexts = _contexts(store, {message["attempt"] for message in messages})
     applied.unknown = {m["attempt"] for m in messages} - contexts.keys()
     live = {a: row for a, row in contexts.items() if row["outcome"] is None}
-    with_results = _packages_with_results(store, live, messages)
-    for message in messages:
-        context = live.get(message["attempt"])
-        if context is None:
-            continue
-        if message["kind"] == "start":
-            store.change_many(
-                "tell_start", [(message["attempt"], message["time"], message["utc_offset"])]
-            )
-        elif message["kind"] == "end":
-            _tell_end(store, message, context, with_results)
-            _count_duration(applied, message, context)
+    heard = [message for message in messages if message["attempt"] in live]
+    ends = [(m, live[m["attempt"]]) for m in heard if m["kind"] == "end"]
+    _tell_starts(store, [m for m in heard if m["kind"] == "start"])
+    _tell_ends(store, ends)
+    for message, context in ends:
+        _count_duration(applied, message, context)
     _keep(store, now)
     remake(store, now=now)
     return applied
@@ -79,79 +76,78 @@ def fail(store: Store, attempts: Iterable[int], *, reason: str, message: str, no
 
 
 def _contexts(store: Store, attempts: Iterable[int]) -> dict[int, Row]:
-    found = {}
-    for attempt in attempts:
-        row = store.row("attempt_context", attempt=attempt)
-        if row is not None:
-            found[attempt] = row
-    return found
+    store.change_many("hear_of", ((attempt,) for attempt in attempts))
+    return {row["id"]: row for row in store.rows("attempt_contexts")}
 
 
-def _packages_with_results(
-    store: Store, live: dict[int, Row], messages: Sequence[Message]
-) -> set[int]:
-    ended = {
-        live[m["attempt"]]["package_id"]
-        for m in messages
-        if m["kind"] == "end" and m["attempt"] in live and m["outcome"] == "successful"
-    }
+def _packages_with_results(store: Store, ends: Sequence[_End]) -> set[int]:
+    ended = {context["package_id"] for end, context in ends if end["outcome"] == "successful"}
     store.change("clear_chosen")
     store.change_many("choose_package", ((package,) for package in ended))
     return {row[0] for row in store.rows("packages_with_results")}
 
 
-def _tell_end(store: Store, message: Message, context: Row, with_results: set[int]) -> None:
-    attempt = message["attempt"]
-    package = context["package_id"]
-    lost = _lost_copies(store, message, package)
-    phase = _phase_after(message, context, package in with_results, lost)
-    store.change_many(
-        "tell_end",
-        [
-            (
-                attempt,
-                message["outcome"],
-                phase,
-                message["started"],
-                message["ended"],
-                message["utc_offset"],
-                message["binary"],
-                message["reason"],
-                message["detail"] or None,
-                message["exit_code"],
-                message["signal"],
-                message["cpu"],
-                message["rss"],
-                message["stderr"] or None,
-                None,
-                package,
-            )
-        ],
-    )
-    store.change_many(
-        "tell_binary",
-        (
-            (
-                attempt,
-                b["binary"],
-                b["started"],
-                b["ended"],
-                b["exit_code"],
-                b["signal"],
-                message["reason"] if b["binary"] == message["binary"] else None,
-                b["cpu"],
-                b["rss"],
-            )
-            for b in message["binaries"]
-        ),
-    )
+def _tell_starts(store: Store, starts: Sequence[Message]) -> None:
+    rows = ((start["attempt"], start["time"], start["utc_offset"]) for start in starts)
+    store.change_many("tell_start", rows)
+
+
+def _tell_ends(store: Store, ends: Sequence[_End]) -> None:
+    with_results = _packages_with_results(store, ends)
+    store.change_many("tell_end", [_end_row(store, *end, with_results) for end in ends])
+    store.change_many("tell_binary", (_binary_row(m, b) for m, _ in ends for b in m["binaries"]))
     store.change_many(
         "tell_output",
-        ((attempt, o["name"], o["path"], o["size"], o["checksum"]) for o in message["outputs"]),
+        (
+            (m["attempt"], o["name"], o["path"], o["size"], o["checksum"])
+            for m, _ in ends
+            for o in m["outputs"]
+        ),
+    )
+
+
+def _end_row(
+    store: Store, message: Message, context: Row, with_results: set[int]
+) -> tuple[Any, ...]:
+    """The row of `told_end`, with the verdict on the attempt."""
+    package = context["package_id"]
+    lost = _lost_copies(store, message, package)
+    return (
+        message["attempt"],
+        message["outcome"],
+        _phase_after(message, context, package in with_results, lost),
+        message["started"],
+        message["ended"],
+        message["utc_offset"],
+        message["binary"],
+        message["reason"],
+        message["detail"] or None,
+        message["exit_code"],
+        message["signal"],
+        message["cpu"],
+        message["rss"],
+        message["stderr"] or None,
+        None,
+        package,
+    )
+
+
+def _binary_row(message: Message, binary: Message) -> tuple[Any, ...]:
+    return (
+        message["attempt"],
+        binary["binary"],
+        binary["started"],
+        binary["ended"],
+        binary["exit_code"],
+        binary["signal"],
+        message["reason"] if binary["binary"] == message["binary"] else None,
+        binary["cpu"],
+        binary["rss"],
     )
 
 
 _CLEARED = (
+    "clear_heard",
     "clear_told_start",
     "clear_told_end",
     "clear_told_binary",

@@ -1,3 +1,20 @@
+-- name: clear_heard
+-- Begin a new batch of messages.
+delete from heard;
+
+-- name: hear_of
+-- An attempt that a message is about.
+insert into heard (attempt_id) values (?);
+
+-- name: attempt_contexts
+-- What a verdict on each attempt that is heard of depends on.
+select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
+       package.attempt_id as current, package.phase, package.request, package.restarts,
+       package.demand_id
+  from heard
+  join attempt on attempt.id = heard.attempt_id
+  join package on package.id = attempt.package_id;
+
 -- name: clear_told_start
 -- Begin a new batch of messages.
 delete from told_start;
