@@ -1,12 +1,12 @@
 """The expected failures, and the exit code that each of them means.
 
-    D0Error
-    ├── BadUsage              2  the command's words are off
-    ├── BadJobFile            2  a job file with faults, every one of them listed
-    ├── NotFound              3  no such job, stage, line, package, file or node
-    ├── Refused               4  not in this state, or not by this user
-    ├── DatabaseUnavailable   5  the database or the daemon can't be used
-    └── NodeUnreachable       6  a node that does not answer, or that we must not trust
+D0Error
+├── BadUsage              2  the command's words are off
+├── BadJobFile            2  a job file with faults, every one of them listed
+├── NotFound              3  no such job, stage, line, package, file or node
+├── Refused               4  not in this state, or not by this user
+├── DatabaseUnavailable   5  the database or the daemon can't be used
+└── NodeUnreachable       6  a node that does not answer, or that we must not trust
 """
 
 import enum

@@ -14,8 +14,8 @@ from d0ctl.construct.faults import shown
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.names import base_name, input_name
 from d0ctl.construct.recipe import BinaryRecipe, InputRecipe
-from d0ctl.construct.script import as_word
 from d0ctl.construct.template import Env
+from d0ctl.construct.words import as_word
 
 
 class Origin(enum.IntEnum):

@@ -1,7 +1,6 @@
 """The only place that puts values into what a node executes: `run:` and `check:`."""
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +9,10 @@ from typing import Any, Protocol
 from d0ctl.construct.document import Scalar
 from d0ctl.construct.faults import Faults, Place, shown
 from d0ctl.construct.shell import Context, contexts
+from d0ctl.construct.spec import INPUTS
 from d0ctl.construct.template import RUN_WORDS, Env, Mark, Scope, Slot, resolve, split
+from d0ctl.construct.words import UNSAFE, quote
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9_@%+=:,./-]").search
 _FIRST_WORD = re.compile(r"(?:\s|#[^\n]*\n)*([A-Za-z0-9_@%+=:,./-]+)")
 _PATH_SIGNS = re.compile(r"^-|[/:]").search
 
@@ -48,16 +48,6 @@ class Run(Protocol):
         """The base name of the program, if the text begins with one."""
 
 
-def as_word(name: str) -> str:
-    """Make a file's name fit for a command line, where a leading dash would be an option."""
-    return "./" + name if name.startswith("-") else name
-
-
-def quote(value: str) -> str:
-    """Quote a value for the shell, where it needs quotes."""
-    return value if value and not _UNSAFE(value) else shlex.quote(value)
-
-
 @dataclass(frozen=True, slots=True)
 class Hole:
     """A placeholder of a run text: `words` gives its value, or its values for `{inputs}`."""
@@ -71,7 +61,7 @@ class Hole:
     def words(self, env: Env, around: Around) -> Sequence[str]:
         """Return the value, which is an input's base name where it is that input's path."""
         if self.slot is None:
-            return around.inputs() if self.mark.name == "inputs" else around.outputs()
+            return (INPUTS,) if self.is_inputs else around.outputs()
         value = self.slot(env)
         if self.direct and _PATH_SIGNS(value):
             value = around.word(value)
@@ -79,9 +69,14 @@ class Hole:
 
     def fill(self, env: Env, around: Around) -> str:
         """Return what to write in its place in a script."""
-        if self.context is Context.BARE:
+        if self.context is Context.BARE and not self.is_inputs:
             return " ".join([quote(word) for word in self.words(env, around)])
         return " ".join(self.words(env, around))
+
+    @property
+    def is_inputs(self) -> bool:
+        """Tell whether it stands for the inputs, which are named at launch."""
+        return self.slot is None and self.mark.name == "inputs"
 
     @property
     def place(self) -> Place:
@@ -109,8 +104,9 @@ class Script:
         for hole in self.holes:
             if hole.context is Context.BARE:
                 continue
-            value = " ".join(hole.words(env, around))
-            if _UNSAFE(value):
+            words = around.inputs() if hole.is_inputs else hole.words(env, around)
+            value = " ".join(words)
+            if UNSAFE(value):
                 message = (
                     f"`{hole.mark.text}` stands inside quotes or a here-document, where its value "
                     f"{shown(value)} isn't safe; outside of them it is quoted by itself"
@@ -207,27 +203,3 @@ def _in_context(hole: Hole, context: Context, faults: Faults) -> str | Hole:
             faults.add(hole.place, message)
         return '"$D0CTL_INPUTS"' if context is Context.BARE else "${D0CTL_INPUTS}"
     return Hole(hole.scalar, hole.mark, hole.slot, hole.direct, context)
-
-
-def relist(script: str, before: Sequence[str], after: Sequence[str]) -> str:
-    """Return a rendered script with another `{inputs}`, as after a drop: names as they lie.
-
-    The list is found as the words that `{inputs}` was rendered to.
-    """
-    old, new = (" ".join([quote(as_word(name)) for name in names]) for names in (before, after))
-    pattern = rf"(?<![\w@%+=:,./-]){re.escape(old)}(?![\w@%+=:,./-])"
-    return re.sub(pattern, lambda _: new, script) if old else script
-
-
-def relist_arguments(
-    arguments: Sequence[str], before: Sequence[str], after: Sequence[str]
-) -> tuple[str, ...]:
-    """Do as `relist` for a program that is executed without a shell."""
-    old, new = [as_word(name) for name in before], [as_word(name) for name in after]
-    made: list[str] = []
-    at = 0
-    while at < len(arguments):
-        found = bool(old) and list(arguments[at : at + len(old)]) == old
-        made.extend(new if found else arguments[at : at + 1])
-        at += len(old) if found else 1
-    return tuple(made)

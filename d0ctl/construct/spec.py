@@ -10,6 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+INPUTS = "\x01inputs\x01"
+"""Stands in a script, or as an argument, for the inputs: a drop may shorten their list until
+the launch, so they are named no sooner."""
+
 
 class Acquire(enum.StrEnum):
     """How an input reaches the place where it is read (`000` section 2)."""
@@ -66,7 +70,8 @@ class OutputSpec:
 class BinarySpec:
     """One executable with its arguments, as it runs on the node.
 
-    Either `script` (text for the shell named by `shell`) or `argv` is set, never both.
+    Either `script` (text for the shell named by `shell`) or `argv` is set, never both;
+    `INPUTS` in it stands for the inputs.
     Times are in seconds, `work_size` in bytes, `cpu` in percent of one CPU.
     """
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from d0ctl.construct.words import arguments_with_inputs, with_inputs
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.message import token
 
@@ -100,16 +101,18 @@ def _links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[str, Any]:
+    names = [
+        row["name"] if row["own"] else _base(row["name"])
+        for row in inputs
+        if row["binary"] == binary["seq"]
+    ]
+    script, argv = binary["script"], binary["argv"]
     return {
         "name": binary["name"],
-        "script": binary["script"],
+        "script": None if script is None else with_inputs(script, names),
         "shell": binary["shell"],
-        "argv": json.loads(binary["argv"]) if binary["argv"] else None,
-        "inputs": [
-            row["name"] if row["own"] else _base(row["name"])
-            for row in inputs
-            if row["binary"] == binary["seq"]
-        ],
+        "argv": None if argv is None else arguments_with_inputs(json.loads(argv), names),
+        "inputs": names,
         "outputs": [
             {"name": row["name"], "min_size": row["min_size"]}
             for row in outputs

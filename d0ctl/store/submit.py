@@ -193,7 +193,7 @@ class _Intake:
     plain: list[int] = field(default_factory=list)
     """Files that go to results/ if nothing consumes them."""
     demands: dict[_Row, int] = field(default_factory=dict)
-    late: list[tuple[int, int, InputSpec]] = field(default_factory=list)
+    late: list[tuple[int, int, int, InputSpec]] = field(default_factory=list)
     """Inputs whose maker's rows come in after those of their consumer."""
     next_line: int = 0
     next_package: int = 0
@@ -223,11 +223,11 @@ class _Intake:
         pending = iter(self.late)
         while batch := list(islice(pending, 5_000)):
             with self.store.writing():
-                for package, binary, spec in batch:
+                for package, binary, place, spec in batch:
                     file = self.made[spec.file]
                     self.consumed.add(file)
                     self.store.change_many(
-                        "insert_input", [self._input(package, binary, file, 0, spec)]
+                        "insert_input", [self._input(package, binary, file, place, 0, spec)]
                     )
 
     def results(self) -> None:
@@ -270,8 +270,8 @@ class _Intake:
         missing = int(seq > 1)
         for number, binary in enumerate(spec.binaries, start=1):
             chunk.binaries.append(_binary(package, number, binary))
-            for entry in binary.inputs:
-                missing += self._take(chunk, package, number, entry, own)
+            for place, entry in enumerate(binary.inputs):
+                missing += self._take(chunk, package, number, place, entry, own)
         chunk.packages.append(
             (
                 package,
@@ -324,7 +324,13 @@ class _Intake:
         return own
 
     def _take(
-        self, chunk: _Chunk, package: int, binary: int, spec: InputSpec, own: set[int]
+        self,
+        chunk: _Chunk,
+        package: int,
+        binary: int,
+        place: int,
+        spec: InputSpec,
+        own: set[int],
     ) -> int:
         """The row of an input; 1 if it is not there yet.
 
@@ -339,9 +345,9 @@ class _Intake:
             missing = int(file not in own)
             self.consumed.add(file)
         else:
-            self.late.append((package, binary, spec))
+            self.late.append((package, binary, place, spec))
             return 1
-        chunk.inputs.append(self._input(package, binary, file, int(file in own), spec))
+        chunk.inputs.append(self._input(package, binary, file, place, int(file in own), spec))
         return missing
 
     def _outside(self, chunk: _Chunk, path: str) -> int:
@@ -362,11 +368,12 @@ class _Intake:
         return row["id"], int(not row["present"])
 
     @staticmethod
-    def _input(package: int, binary: int, file: int, own: int, spec: InputSpec) -> _Row:
+    def _input(package: int, binary: int, file: int, place: int, own: int, spec: InputSpec) -> _Row:
         return (
             package,
             binary,
             file,
+            place,
             own,
             spec.acquire.value,
             spec.disposition.value if spec.disposition else None,

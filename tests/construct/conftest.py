@@ -7,6 +7,7 @@ import pytest
 
 from d0ctl.construct.reader import KnownNames, read
 from d0ctl.construct.spec import JobSpec, LineSpec
+from d0ctl.construct.words import arguments_with_inputs, with_inputs
 from d0ctl.errors import BadJobFile
 
 Read = Callable[..., JobSpec]
@@ -15,12 +16,25 @@ Faults = Callable[..., list[str]]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with three raw files."""
-    (tmp_path / "raw").mkdir()
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three raw files; its path is short, for messages that cut long ones."""
+    folder = tmp_path_factory.mktemp("job")
+    (folder / "raw").mkdir()
     for name in ("a.raw", "b.raw", "c.raw"):
-        (tmp_path / "raw" / name).write_text(name)
-    return tmp_path
+        (folder / "raw" / name).write_text(name)
+    return folder
+
+
+def launched(line: LineSpec, binary: int = 0) -> str | list[str]:
+    """What a binary of a line's first package executes, its inputs named as they lie there."""
+    package = line.packages[0]
+    own = {made.file for one in package.binaries for made in one.outputs}
+    spec = package.binaries[binary]
+    names = [i.file if i.file in own else i.file.rpartition("/")[2] for i in spec.inputs]
+    if spec.argv is not None:
+        return arguments_with_inputs(spec.argv, names)
+    assert spec.script is not None
+    return with_inputs(spec.script, names)
 
 
 @pytest.fixture

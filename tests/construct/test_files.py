@@ -7,7 +7,7 @@ import pytest
 from d0ctl.construct.reader import KnownNames
 from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec
 
-from .conftest import Faults, Lines, Read
+from .conftest import Faults, Lines, Read, launched
 
 
 def binary(lines: Lines, keys: str) -> BinarySpec:
@@ -144,7 +144,7 @@ stages:
 
     second = line.packages[0].binaries[1]
     assert second.inputs == (InputSpec("sub/x.gen"),)
-    assert second.script == "sim sub/x.gen"
+    assert launched(line, 1) == "sim sub/x.gen"
 
 
 def test_a_package_may_not_read_what_a_later_binary_makes(faults: Faults) -> None:
@@ -177,7 +177,7 @@ stages:
     )
 
     merge, logs = spec.stages[0].lines
-    assert merge.packages[0].binaries[0].script == "merge 1.log 1.sim 2.log 2.sim"
+    assert launched(merge) == "merge 1.log 1.sim 2.log 2.sim"
     assert logs.packages[0].binaries[0].inputs == (
         InputSpec("logs/1.log"),
         InputSpec("logs/2.log"),
@@ -200,7 +200,7 @@ stages:
 """
     )
 
-    scripts = [line.packages[0].binaries[0].script for line in made]
+    scripts = [launched(line) for line in made]
     assert scripts == [f"merge {n}_b.reco {n}_a.reco" for n in range(1, 12)]
 
 

@@ -11,7 +11,7 @@ import yaml
 from d0ctl.construct.reader import read, read_text
 from d0ctl.construct.spec import Acquire, Disposition, InputSpec, JobSpec, OutputSpec
 
-from .conftest import Lines, Read
+from .conftest import Lines, Read, launched
 
 RECO = """\
 job: reco001
@@ -68,7 +68,7 @@ def test_the_job_of_the_design_is_read_whole(job: Read, folder: Path) -> None:
     assert binary.outputs == (OutputSpec("b.reco", size=200_000_000, dispositions=dispositions),)
     (merge,) = spec.stages[1].lines
     binary = merge.packages[0].binaries[0]
-    assert binary.script == "merge a.reco b.reco c.reco > all.root"
+    assert launched(merge) == "merge a.reco b.reco c.reco > all.root"
     assert binary.inputs[0] == InputSpec("a.reco", required=False)
 
 
@@ -193,7 +193,7 @@ stages:
     assert package.environment == {"RUN": "012", "HOME_": "${HOME}"}
     assert package.policy == {"retries": 2}
     assert (binary.name, binary.script, binary.software) == ("b", None, "prog/v2")
-    assert binary.argv == ("prog", "--e=1e3", "12:30", "in.raw")
+    assert launched(line) == ["prog", "--e=1e3", "12:30", "in.raw"]
     assert binary.parameters == {"n": "12:30"}
     assert binary.inputs == (
         InputSpec(

@@ -10,10 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.construct.reader import read_text
-from d0ctl.construct.script import relist, relist_arguments
+from d0ctl.construct.spec import INPUTS
+from d0ctl.construct.words import arguments_with_inputs, with_inputs
 from d0ctl.errors import BadJobFile
 
-from .conftest import Faults, Lines
+from .conftest import Faults, Lines, launched
 
 
 def scripts_of(run: str, *values: str, shell: str = "bash") -> list[str]:
@@ -171,8 +172,7 @@ def test_inputs_stand_for_all_base_names_quoted(lines: Lines, folder: Path) -> N
         "outputs: [out/o, -p]}]}]"
     )
 
-    script = line.packages[0].binaries[0].script
-    assert script == "cat './-x y.raw' a.raw b.raw c.raw > out/o ./-p"
+    assert launched(line) == "cat './-x y.raw' a.raw b.raw c.raw > out/o ./-p"
 
 
 def test_a_loop_value_that_is_an_input_stands_for_its_base_name(lines: Lines) -> None:
@@ -204,7 +204,8 @@ stages:
     )
 
     binary = line.packages[0].binaries[0]
-    assert binary.argv == ("cat", "a.raw", "b.raw", "c.raw", "--x=it's $HOME", "o", "{text}")
+    words = ["cat", "a.raw", "b.raw", "c.raw", "--x=it's $HOME", "o", "{text}"]
+    assert launched(line) == words
     assert binary.script is None
 
 
@@ -254,15 +255,14 @@ stages:
     ]
 
 
-def test_a_dropped_input_leaves_a_rendered_script() -> None:
-    script = "merge a.x 'b c.x' d.x > a.x.out\nls a.x 'b c.x' d.x"
+def test_inputs_are_named_no_sooner_than_at_launch() -> None:
+    script = f"merge {INPUTS} > a.x.out\nls {INPUTS}"
 
-    kept = relist(script, ["a.x", "b c.x", "d.x"], ["a.x", "d.x"])
+    named = with_inputs(script, ["a.x", "b c.x"])
 
-    assert kept == "merge a.x d.x > a.x.out\nls a.x d.x"
-    arguments = ("merge", "./-a", "b c", "d", "-o", "x")
-    kept_arguments = relist_arguments(arguments, ["-a", "b c", "d"], ["-a", "d"])
-    assert kept_arguments == ("merge", "./-a", "d", "-o", "x")
+    assert named == "merge a.x 'b c.x' > a.x.out\nls a.x 'b c.x'"
+    arguments = ("merge", INPUTS, "-o", "x")
+    assert arguments_with_inputs(arguments, ["-a", "d"]) == ["merge", "./-a", "d", "-o", "x"]
 
 
 PIECES = ["'", '"', "`", "$(", "$((", "))", ")", "(", "${y:-", "}", "<<E ", "<<'E' ", "\nE\n", "\n"]

@@ -65,7 +65,7 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
   join input on input.package_id = package.id and input.dropped = 0
   join file on file.id = input.file_id
   left join location as here on here.file_id = file.id and here.cluster_id = node.cluster_id
- order by input.package_id, input.binary;
+ order by input.package_id, input.binary, input.place;
 
 -- name: launch_outputs
 -- The outputs of the packages decided on.
@@ -130,12 +130,3 @@ update package
 update attempt set outcome = 'killed', ended = :now, reason = 'killed',
        message = 'ended before it began'
  where id = :attempt and outcome is null;
-
--- name: attempt_context
--- What a verdict on an attempt depends on.
-select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
-       package.attempt_id as current, package.phase, package.request, package.restarts,
-       package.demand_id
-  from attempt
-  join package on package.id = attempt.package_id
- where attempt.id = :attempt;

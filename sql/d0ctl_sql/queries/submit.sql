@@ -59,9 +59,9 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_input
 -- An input of a job under way.
-insert into input (package_id, binary, file_id, own, acquire, disposition, required, locator,
+insert into input (package_id, binary, file_id, place, own, acquire, disposition, required, locator,
                    size, checksum)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: mark_result
 -- A file without consumer and disposition goes to results/ (design, section 6).
