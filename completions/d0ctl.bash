@@ -1,0 +1,12 @@
+
+_d0ctl_completion() {
+    local IFS=$'
+'
+    COMPREPLY=( $( env COMP_WORDS="${COMP_WORDS[*]}" \
+                   COMP_CWORD=$COMP_CWORD \
+                   _D0CTL_COMPLETE=complete_bash $1 ) )
+    return 0
+}
+
+complete -o default -F _d0ctl_completion d0ctl
+

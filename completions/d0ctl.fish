@@ -1,0 +1,1 @@
+complete --command d0ctl --no-files --arguments "(env _D0CTL_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) d0ctl)" --condition "env _D0CTL_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) d0ctl"

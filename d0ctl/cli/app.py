@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from d0ctl import __version__
+from d0ctl.cli.coerce import plain, spare_pydantic
 from d0ctl.cli.output import say
 from d0ctl.cli.session import settings
 from d0ctl.errors import BadJobFile, D0Error, ExitCode
@@ -41,8 +41,13 @@ class Commands(TyperGroup):
             command = typer.main.get_command(module.app)
             command.name = cmd_name
             _accept_globals(command)
+            spare_pydantic(command)
             self.commands[cmd_name] = command
         return self.commands[cmd_name]
+
+    def get_params(self, ctx: Any) -> Any:
+        """Its own options, converted without pydantic."""
+        return plain(super().get_params(ctx))
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Turn expected failures into one line and an exit code; nothing else does."""
@@ -65,6 +70,8 @@ class Commands(TyperGroup):
 def tell(error: D0Error) -> None:
     """Say what failed, and what to type; the chain of causes too where --debug asks for it."""
     if settings.debug:
+        import traceback
+
         say("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, BadJobFile):
         for fault in error.faults:

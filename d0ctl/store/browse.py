@@ -171,7 +171,7 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
                        hint=nearest(wanted.node, names) or "d0ctl node list")  # fmt: skip
     store.change("clear_chosen")
     phases = wanted.phases
-    by_phase = phases is not None and not wanted.line.is_one
+    by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_LOOKED_AT
     store.change(
         "choose_by_phase" if by_phase else "choose_by_path",
         job=wanted.job, stage_name=wanted.stage_name, stage_from=wanted.stage.first,

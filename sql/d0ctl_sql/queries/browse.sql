@@ -374,8 +374,8 @@ select file.name, transfer.tries, transfer.trouble
 select attempt.ended, attempt.number, attempt.reason, attempt.message, attempt.exit_code,
        attempt.signal, attempt.node_name, attempt.outcome, attempt.stderr, attempt.binary,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
-  from attempt
-  join package on package.id = attempt.package_id and package.job_id = :job
+  from attempt indexed by attempt_failed
+  cross join package on package.id = attempt.package_id and package.job_id = :job
   join line on line.id = package.line_id
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
@@ -387,7 +387,7 @@ select attempt.ended, attempt.number, attempt.reason, attempt.message, attempt.e
 -- Failed attempts of a job by reason.
 select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.message,
        count(distinct attempt.node_name) as nodes
-  from attempt
-  join package on package.id = attempt.package_id and package.job_id = :job
+  from attempt indexed by attempt_failed
+  cross join package on package.id = attempt.package_id and package.job_id = :job
  where attempt.outcome in ('failed', 'lost')
  group by attempt.reason order by count desc;

@@ -1,0 +1,57 @@
+"""The only place that turns words of the command line into values, without Typer's pydantic.
+
+Its import alone would cost each call, and each TAB, more than all the rest of them.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+_KINDS: dict[Any, Callable[[Any], Any]] = {str: str, int: int, bool: bool, Path: Path}
+
+
+class Plain:
+    """Stands for Typer's way to convert the value of one parameter."""
+
+    def __init__(self, kind: Any, least: float | None) -> None:
+        self._kind, self._least = kind, least
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value, or BadParameter as Typer would raise it."""
+        if param.multiple or param.nargs == -1:
+            return tuple(self._one(each, param, ctx) for each in value or ())
+        return None if value is None else self._one(value, param, ctx)
+
+    def _one(self, value: Any, param: Any, ctx: Any) -> Any:
+        try:
+            converted = _KINDS[self._kind](value)
+        except ValueError as error:
+            raise typer.BadParameter(
+                f"{value!r} is not a valid integer.", ctx=ctx, param=param
+            ) from error
+        if self._least is not None and converted < self._least:
+            raise typer.BadParameter(f"{value} is less than {self._least}.", ctx=ctx, param=param)
+        return converted
+
+
+def spare_pydantic(command: Any) -> None:
+    """Let a command, and those in it, convert plain values themselves, --help's among them."""
+    get_params = command.get_params
+    command.get_params = lambda ctx: plain(get_params(ctx))
+    for part in getattr(command, "commands", {}).values():
+        spare_pydantic(part)
+
+
+def plain(parameters: list[Any]) -> list[Any]:
+    """The same parameters; those of plain values are no longer pydantic's."""
+    for parameter in parameters:
+        descriptor = getattr(parameter, "type_descriptor", None)
+        kind = getattr(descriptor, "annotation", None)
+        if kind == list[str]:
+            kind = str
+        if descriptor is not None and kind in _KINDS:
+            found = Plain(kind, descriptor.parameter_info.min)
+            parameter.get_runtime_param = lambda found=found: found
+    return parameters

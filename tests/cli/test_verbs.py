@@ -1,0 +1,246 @@
+"""hold, release, kill, kill-line and remove, as they are typed."""
+
+import pytest
+
+from tests.cli.building import Site, document, job, line, package, production
+from tests.cli.conftest import Type
+
+
+def test_a_whole_job_is_held_by_its_flag(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("hold", "prod", "--reason", "disk check")
+
+    assert result.exit_code == 0
+    assert result.stdout == "held job `prod`\n"
+    assert site.phase("prod/1/1/1") == "ready"
+    held = document(d0ctl("status", "prod", "--json").stdout)["held"]
+    assert held["reason"] == "disk check"
+    assert d0ctl("release", "prod").stdout == "released job `prod`\n"
+    assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None
+
+
+def test_a_held_job_is_not_held_again(site: Site, d0ctl: Type) -> None:
+    site.submit(production(), hold=True)
+
+    result = d0ctl("hold", "prod")
+
+    assert result.exit_code == 4
+    assert "is held by me (held at submission), so it can't be held again" in result.stderr
+
+
+def test_part_of_a_job_is_held_by_its_packages(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    d0ctl("hold", "prod/1/1-2")
+
+    assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["held", "held", "ready"]
+    refused = d0ctl("release", "prod")
+    assert refused.exit_code == 4
+    assert "d0ctl release 'prod:held' releases 4 of its packages" in refused.stderr
+    d0ctl("release", "prod:held")
+    assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["ready", "waiting"]
+
+
+def test_what_has_ended_is_not_held(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.finish("prod/1/1/1")
+
+    assert d0ctl("hold", "prod").stderr.startswith(
+        "d0ctl: job `prod` is successful, so it can't be held"
+    )
+    assert d0ctl("hold", "prod/1/1/1").exit_code == 4
+
+
+def test_a_launched_package_is_killed_by_its_wrapper(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    result = d0ctl("kill", "prod/1/1/1")
+
+    assert result.exit_code == 0
+    assert "1 package is being ended on the nodes" in result.stdout
+    assert site.phase("prod/1/1/1") == "killing"
+    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] == "kill"
+    assert d0ctl("kill", "prod/1/1/1").stderr.startswith(
+        "d0ctl: package `prod/1/1/1` is being killed, so it can't be killed"
+    )
+    site.end("prod/1/1/1", "killed", reason="killed")
+    assert site.phase("prod/1/1/1") == "canceled"
+
+
+def test_what_is_successful_is_not_killed(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    result = d0ctl("kill", "prod/1/1/1")
+
+    assert result.exit_code == 4
+    assert result.stderr == (
+        "d0ctl: package `prod/1/1/1` is successful, so it can't be killed\nd0ctl why prod/1/1/1\n"
+    )
+
+
+def test_a_job_is_killed_as_far_as_it_has_not_ended(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    d0ctl("kill", "prod")
+
+    packages = document(d0ctl("status", "prod", "--json").stdout)["packages"]
+    assert (packages["successful"], packages["failed"], packages["canceled"]) == (1, 1, 6)
+    assert d0ctl("kill", "prod").exit_code == 4
+
+
+def test_a_dry_run_changes_nothing(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    for words in (["hold", "prod"], ["hold", "prod/1"], ["kill", "prod"], ["remove", "prod"],
+                  ["kill-line", "prod/1/1", "--drop-outputs"]):  # fmt: skip
+        assert d0ctl(*words, "--dry-run").stdout.startswith("would ")
+
+    assert document(d0ctl("status", "prod", "--json").stdout)["packages"]["unscheduled"] == 8
+    assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None
+    assert len(document(d0ctl("history", "prod", "--json").stdout)["actions"]) == 1
+
+
+def test_the_plan_of_a_drop_says_who_loses_what_and_who_can_start(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    site.fail("prod/1/2/1")
+
+    result = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--dry-run")
+
+    assert result.stdout == (
+        "would drop 2 packages: 1 failed, 1 waiting\n"
+        "  prod/1/2/1  failed\n"
+        "  prod/1/2/2  waiting\n"
+        "leaving every input list: 2 files\n"
+        "  gen-2\n"
+        "  sim-2\n"
+        "going on without them: 1 package\n"
+        "  prod/2/1/1 loses 1 input, keeps 1, and can start now\n"
+    )
+
+
+def test_a_dropped_line_lets_the_merge_go_on(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    for path in ("prod/1/1/1", "prod/1/1/2"):
+        site.finish(path)
+    site.fail("prod/1/2/1")
+
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--reason", "bad run")
+
+    assert site.phase("prod/2/1/1") == "ready"
+    site.finish("prod/2/1/1")
+    site.finish("prod/3/1/1")
+    told = document(d0ctl("status", "prod", "--json").stdout)
+    assert (told["status"], told["dropped"]) == ("successful", 1)
+    again = d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    assert again.exit_code == 4
+    assert "line `prod/1/2` is dropped already" in again.stderr
+    assert d0ctl("kill-line", "prod/1/2").exit_code == 4
+
+
+def test_a_drop_takes_along_what_cannot_do_without(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+
+    preview = d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--dry-run").stdout
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    assert "dropped too, for want of what they need: 2 packages" in preview
+    assert site.phase("prod/2/1/1") == "dropped"
+    assert site.phase("prod/3/1/1") == "dropped"
+    told = document(d0ctl("status", "prod", "--json").stdout)
+    assert (told["status"], told["dropped"]) == ("canceled", 3)
+
+
+def test_without_drop_outputs_the_consumers_stay_waiting(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.fail("prod/1/1/1")
+
+    result = d0ctl("kill-line", "prod/1/1")
+
+    assert result.exit_code == 0
+    assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["canceled", "canceled"]
+    assert site.phase("prod/2/1/1") == "waiting"
+
+
+def test_a_successful_line_can_be_dropped_and_stays_successful(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+
+    assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 0
+
+    assert site.phase("prod/1/1/2") == "done"
+    inputs = document(d0ctl("status", "prod/2/1/1", "--json").stdout)["inputs"]
+    assert {one["file"]: one["dropped"] for one in inputs} == {"sim-1": True, "sim-2": False}
+    assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
+
+
+@pytest.mark.parametrize("selector", ["prod", "prod/1", "prod/1/1/1"])
+def test_kill_line_takes_lines_only(site: Site, d0ctl: Type, selector: str) -> None:
+    site.submit(production())
+
+    assert d0ctl("kill-line", selector).exit_code == 2
+
+
+def test_a_job_with_launched_packages_is_not_removed(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    result = d0ctl("remove", "prod")
+
+    assert result.exit_code == 4
+    assert result.stderr == (
+        "d0ctl: job `prod` has 1 launched package, so it can't be removed\nd0ctl kill prod\n"
+    )
+
+
+def test_a_removed_job_is_gone_and_its_name_is_free(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    result = d0ctl("remove", "prod")
+
+    assert "what lies in results/ stays" in result.stdout
+    assert d0ctl("status", "prod").exit_code == 3
+    assert document(d0ctl("doctor", "--json").stdout)["ok"]
+    site.submit(production())
+
+
+def test_part_of_a_job_is_not_removed(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    assert d0ctl("remove", "prod/1").exit_code == 2
+
+
+def test_who_did_what_and_why_is_kept(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    d0ctl("kill", "prod/1/1/1", "--reason", "wrong seed")
+
+    (action,) = [one for one in document(d0ctl("history", "prod", "--json").stdout)["actions"]
+                 if one["verb"] == "kill"]  # fmt: skip
+    assert (action["target"], action["reason"], action["packages"]) == (
+        "prod/1/1/1", "wrong seed", 1,
+    )  # fmt: skip
+    told = d0ctl("why", "prod/1/1/1").stdout
+    assert "was canceled by" in told
+    assert "wrong seed" in told
+
+
+def test_a_verb_for_nothing_finds_nothing(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    assert d0ctl("kill", "prod:failed").exit_code == 3
+    assert d0ctl("kill", "none").exit_code == 3
+    assert d0ctl("release", "prod/1/1/1").exit_code == 4
+    assert d0ctl("kill").exit_code == 2
+
+
+def test_verbs_need_a_home(d0ctl: Type) -> None:
+    assert d0ctl("kill", "prod").exit_code == 5

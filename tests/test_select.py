@@ -1,0 +1,107 @@
+"""Selectors: what they mean, and what is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl.errors import BadUsage
+from d0ctl.model import Phase
+from d0ctl.select import ALL, Selector, Span, parse
+
+
+def test_a_path_names_one_package() -> None:
+    wanted = parse("reco001/2/3/1")
+
+    assert (wanted.job, wanted.stage, wanted.line, wanted.package) == (
+        "reco001", Span(2, 2), Span(3, 3), Span(1, 1),
+    )  # fmt: skip
+    assert wanted.is_one
+    assert wanted.level == "package"
+
+
+def test_the_zero_padded_form_means_the_same() -> None:
+    assert parse("reco001/002/003/001") == parse("reco001/2/3/1")
+
+
+def test_a_trailing_slash_is_what_tab_leaves() -> None:
+    assert parse("reco001/2/") == parse("reco001/2")
+
+
+@pytest.mark.parametrize("text", ["reco001/2/1-10", "reco001/*", "reco*", "*", "reco001/2/3/1-2"])
+def test_several_things_are_not_one(text: str) -> None:
+    assert not parse(text).is_one
+
+
+def test_a_stage_may_be_named() -> None:
+    wanted = parse("reco001/merge/1")
+
+    assert wanted.stage_name == "merge"
+    assert wanted.is_one
+    assert str(wanted) == "reco001/merge/1"
+
+
+def test_a_status_means_all_its_phases() -> None:
+    assert parse("x:canceled").phases == (Phase.CANCELED, Phase.DROPPED)
+    assert parse("x:dropped").phases == (Phase.DROPPED,)
+    assert parse("x:failed,held").phases == (Phase.HELD, Phase.FAILED)
+
+
+def test_filters_make_a_selector_mean_packages() -> None:
+    wanted = parse("x", status=["failed"], reason="lost", node="n1", older_than="2h")
+
+    assert wanted.is_filtered
+    assert not wanted.is_one
+    assert (wanted.reason, wanted.node, wanted.older_than) == ("lost", "n1", 7200)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "/1", "1x", "a b", "a/1/x", "a/1/0", "a/1/3-2", "a/1/1/1/1", "a//1", "a:", "-x",
+     "a/\x1b[2J", "a/1/١"],
+)  # fmt: skip
+def test_what_is_no_selector_is_bad_usage(text: str) -> None:
+    with pytest.raises(BadUsage):
+        parse(text)
+
+
+def test_a_near_miss_of_a_state_is_named() -> None:
+    with pytest.raises(BadUsage, match="`faild`") as caught:
+        parse("a:faild")
+
+    assert caught.value.hint == "did you mean `failed`?"
+
+
+def test_an_age_that_is_none_is_bad_usage() -> None:
+    with pytest.raises(BadUsage, match="--older-than"):
+        parse("a", older_than="soon")
+
+
+spans = st.one_of(
+    st.just(ALL),
+    st.integers(1, 10**6).map(lambda n: Span(n, n)),
+    st.tuples(st.integers(1, 1000), st.integers(1, 1000)).map(lambda t: Span(min(t), sum(t))),
+)
+names = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,20}", fullmatch=True)
+
+
+@given(
+    job=st.one_of(names, st.just("*"), names.map(lambda name: name + "*")),
+    levels=st.lists(spans, max_size=3),
+    states=st.lists(st.sampled_from([phase.value for phase in Phase]), max_size=3),
+)
+def test_a_selector_reads_back_what_it_writes(
+    job: str, levels: list[Span], states: list[str]
+) -> None:
+    stage, line, package = [*levels, ALL, ALL, ALL][:3]
+    wanted = Selector(job, stage, line, package, 1 + len(levels), None, tuple(states))
+
+    assert parse(str(wanted)) == wanted
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        wanted = parse(text)
+    except BadUsage:
+        return
+    assert parse(str(wanted)) == wanted
