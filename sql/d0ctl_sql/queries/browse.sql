@@ -107,10 +107,6 @@ select package.id, package.phase, package.status, package.request, package.attem
 -- Every attempt at a package.
 select * from attempt where package_id = :package order by number;
 
--- name: attempt_by_number
--- One attempt at a package.
-select * from attempt where package_id = :package and number = :number;
-
 -- name: failures
 -- The failure history of a package (`000` section 2).
 select reason, count, last, message, node_name from failure
@@ -265,15 +261,6 @@ select file.name, transfer.tries, transfer.trouble
   join file on file.id = transfer.file_id
  where file.job_id = :job
  limit :limit;
-
--- name: line_span
--- How many lines a stage has.
-select coalesce(max(line.seq), 0) from line where line.stage_id = :stage;
-
--- name: package_span
--- How many packages a line has; null where there is no such line.
-select (select max(seq) from package where line_id = line.id)
-  from line where line.stage_id = :stage and line.seq = :line;
 
 -- name: untouched
 -- Whether nobody has done anything here yet: no job, no node, no deed.

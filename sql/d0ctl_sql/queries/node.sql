@@ -101,10 +101,6 @@ update node
        trouble = :trouble
  where id = :node;
 
--- name: node_contact
--- A word from nodes.
-update node set contact = ? where id = ?;
-
 -- name: demand_pace
 -- How long such a package lately took, smoothed; new ones count a half.
 update demand set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace) where id = :demand;

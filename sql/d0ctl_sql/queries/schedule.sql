@@ -101,10 +101,6 @@ update job set ended = null
  where ended is not null
    and id in (select package.job_id from chosen join package on package.id = chosen.package_id);
 
--- name: reopen_job
--- A job moves again.
-update job set ended = null where id = :job;
-
 -- name: waits_for_outside
 -- Whether a waiting package of a job waits for a file of another job that may still come.
 select 1

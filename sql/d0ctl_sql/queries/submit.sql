@@ -164,10 +164,6 @@ delete from line where id in (
        and not exists (select 1 from package where package.line_id = line.id)
      limit :limit);
 
--- name: outside_files
--- Files from outside that a job read.
-select id from file where job_id = :job and package_id is null;
-
 -- name: delete_outside_locations
 -- Remove the copies of a job's files from outside.
 delete from location where file_id in

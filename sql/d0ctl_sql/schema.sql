@@ -1,0 +1,436 @@
+-- What the migrations make of an empty file; written by `python -m tests.support.schema`.
+
+CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
+    ON "_sqlite_migrations" ("migration_set", "name");
+
+CREATE TABLE site (
+    id         integer primary key check (id = 1),
+    name       text not null,              -- random; names this database's folders on the nodes
+    generation integer not null default 1,
+    created    real not null
+) strict;
+
+CREATE TABLE phase (
+    name   text primary key,
+    status text not null check (status in ('unscheduled', 'scheduled', 'launched',
+                                           'successful', 'failed', 'canceled')),
+    slot   integer not null default 0      -- 1: takes cpus of its node
+) strict, without rowid;
+
+CREATE TABLE transition (
+    old  text not null references phase,
+    new  text not null references phase,
+    verb text not null,
+    primary key (old, new)
+) strict, without rowid;
+
+CREATE TABLE cluster (
+    id       integer primary key,
+    name     text not null unique,
+    platform text,
+    private  integer not null default 0 check (private in (0, 1)),
+    capacity integer                       -- bytes of cache given to this site
+) strict;
+
+CREATE TABLE node (
+    id          integer primary key,
+    name        text not null unique,
+    cluster_id  integer not null references cluster,
+    kind        text not null check (kind in ('local', 'ssh')),
+    destination text not null default '',
+    identity    text not null default '',
+    directory   text not null default '',
+    python      text not null default '',
+    via         text not null default 'auto' check (via in ('auto', 'fabric', 'openssh')),
+    cpus        integer not null check (cpus > 0),
+    cpus_asked  integer,                   -- by --cpus; null: what the node says
+    speed       real not null default 1.0,
+    memory      integer,
+    platform    text,
+    drained     integer not null default 0 check (drained in (0, 1)),
+    drain_note  text,
+    state       text not null default 'unknown' check (state in ('unknown', 'up', 'down')),
+    since       real,                      -- of this state
+    contact     real,                      -- last word from it
+    trouble     text,                      -- why it is down
+    machine     text,                      -- machine-id, to tell an alias for several machines
+    boot        text,
+    base        text,                      -- its absolute folder
+    facts       text not null default '{}'
+) strict;
+
+CREATE TABLE lease (
+    name   text primary key,
+    holder text not null,                  -- boot id, pid, start time
+    taken  real not null
+) strict, without rowid;
+
+CREATE TABLE job (
+    id          integer primary key autoincrement,
+    name        text not null unique,
+    title       text not null default '',
+    originator  text not null,
+    priority    integer not null default 50 check (priority between 0 and 100),
+    hold        integer not null default 0 check (hold in (0, 1)),
+    hold_actor  text,
+    hold_note   text,
+    hold_since  real,
+    pause       integer not null default 0 check (pause in (0, 1)),
+    visible     integer not null default 0 check (visible in (0, 1)),
+    submitter   text not null,             -- lease holder while its rows come in
+    submitted   real not null,
+    ended       real,                      -- when nothing of it could move any more
+    parameters  text not null default '{}',
+    policy      text not null default '{}',
+    directory   text not null,
+    source      text not null
+) strict;
+
+CREATE TABLE stage (
+    id      integer primary key,
+    job_id  integer not null references job on delete cascade,
+    seq     integer not null,
+    name    text not null,
+    require real not null default 1.0 check (require between 0 and 1),
+    lines   integer not null default 0,
+    unique (job_id, seq)
+) strict;
+
+CREATE TABLE stage_count (
+    stage_id integer not null references stage on delete cascade,
+    phase    text not null references phase,
+    n        integer not null default 0 check (n >= 0),
+    primary key (stage_id, phase)
+) strict, without rowid;
+
+CREATE TRIGGER stage_counted after insert on stage
+begin
+    insert into stage_count (stage_id, phase) select new.id, name from phase;
+end;
+
+CREATE TABLE line (
+    id          integer primary key,
+    stage_id    integer not null references stage on delete cascade,
+    seq         integer not null,
+    name        text not null,
+    early_start integer not null default 0 check (early_start in (0, 1)),
+    dropped     real,                      -- when, by kill-line --drop-outputs
+    unique (stage_id, seq)
+) strict;
+
+CREATE TABLE demand (
+    id            integer primary key,
+    job_id        integer not null references job on delete cascade,
+    stage_id      integer not null,
+    cpus          integer not null default 1 check (cpus > 0),
+    memory        integer,
+    disk          integer,
+    platform      text,
+    nodes         text not null default '[]',
+    exclude_nodes text not null default '[]',
+    ready         integer not null default 0 check (ready >= 0),
+    pace          real                     -- seconds such a package lately took
+) strict;
+
+CREATE INDEX demand_of_job on demand (job_id);
+
+CREATE INDEX demand_ready on demand (job_id) where ready > 0;
+
+CREATE TABLE package (
+    id          integer primary key,
+    job_id      integer not null,
+    stage_id    integer not null,
+    line_id     integer not null references line,
+    seq         integer not null,
+    name        text not null,
+    phase       text not null references phase,
+    status      text not null generated always as (
+        case when phase in ('waiting', 'ready', 'cooloff', 'held') then 'unscheduled'
+             when phase = 'assigned' then 'scheduled'
+             when phase = 'done' then 'successful'
+             when phase = 'failed' then 'failed'
+             when phase in ('canceled', 'dropped') then 'canceled'
+             else 'launched' end) virtual,
+    missing     integer not null default 0 check (missing >= 0),   -- files and predecessor it waits for
+    staging     integer not null default 0 check (staging >= 0),   -- inputs on their way to its node
+    demand_id   integer not null,
+    node_id     integer,
+    attempt_id  integer,                   -- the one attempt that counts
+    attempts    integer not null default 0,
+    restarts    integer not null default 0,
+    not_before  real,                      -- end of cooloff
+    request     text,                      -- a verb under way, or failed
+    changed     real not null,
+    actor       text,                      -- who changed it; null: d0ctl itself
+    note        text,                      -- why
+    wall_time   real,
+    looping     real,
+    wrapper     text,
+    wrapper_parameters text,
+    environment text,
+    policy      text,
+    unique (line_id, seq)
+) strict;
+
+CREATE INDEX package_in_phase on package (job_id, phase);
+
+CREATE INDEX package_ready on package (demand_id, id) where phase = 'ready';
+
+CREATE INDEX package_live on package (node_id)
+    where phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                    'unreachable');
+
+CREATE INDEX package_assigned on package (node_id, id) where phase = 'assigned';
+
+CREATE INDEX package_killing on package (node_id) where phase = 'killing';
+
+CREATE INDEX package_cooling on package (not_before) where phase = 'cooloff';
+
+CREATE TABLE binary (
+    package_id integer not null references package,
+    seq        integer not null,
+    name       text not null,
+    script     text,
+    shell      text not null default 'bash',
+    argv       text,
+    software   text,
+    version    text,
+    parameters text,
+    needs      text,
+    cpu        integer,
+    runtime    real,
+    work_size  integer,
+    log_rules  text,
+    progress   text,
+    "check"    text,
+    primary key (package_id, seq)
+) strict, without rowid;
+
+CREATE TABLE file (
+    id           integer primary key,
+    job_id       integer not null,
+    name         text not null,
+    package_id   integer references package,
+    binary       integer,
+    present      integer not null default 0 check (present in (0, 1)),
+    dropped      integer not null default 0 check (dropped in (0, 1)),
+    size         integer,
+    checksum     text,
+    locator      text,
+    size_asked   integer,
+    min_size     integer,
+    checksum_asked text,
+    dispositions text not null default '',
+    result       integer not null default 0 check (result in (0, 1)),
+    late         integer not null default 0 check (late in (0, 1)),
+    unique (job_id, name)
+) strict;
+
+CREATE INDEX file_of_package on file (package_id) where package_id is not null;
+
+CREATE TABLE input (
+    package_id  integer not null references package,
+    binary      integer not null,
+    file_id     integer not null references file,
+    own         integer not null default 0 check (own in (0, 1)),     -- made in the same package
+    acquire     text not null check (acquire in ('none', 'self', 'pre-fetch')),
+    disposition text,
+    required    integer not null default 1 check (required in (0, 1)),
+    dropped     integer not null default 0 check (dropped in (0, 1)),
+    locator     text,
+    size        integer,
+    checksum    text,
+    primary key (package_id, binary, file_id)
+) strict, without rowid;
+
+CREATE INDEX input_of_file on input (file_id, package_id);
+
+CREATE TABLE location (
+    file_id    integer not null references file,
+    cluster_id integer not null references cluster,
+    path       text not null,
+    node_id    integer,
+    sticky     integer not null default 0 check (sticky in (0, 1)),
+    made       real not null,
+    primary key (file_id, cluster_id)
+) strict, without rowid;
+
+CREATE TABLE transfer (
+    file_id    integer not null references file,
+    cluster_id integer not null references cluster,
+    result     integer not null default 0 check (result in (0, 1)),
+    wanted     real not null,
+    not_before real not null default 0,
+    tries      integer not null default 0,
+    trouble    text,
+    primary key (file_id, cluster_id, result)
+) strict, without rowid;
+
+CREATE TABLE attempt (
+    id         integer primary key autoincrement,
+    package_id integer not null references package,
+    number     integer not null,
+    node_id    integer not null,
+    node_name  text not null,              -- kept when the node is removed
+    base       text,                       -- the node's folder, where its logs are
+    launched   real not null,
+    started    real,
+    ended      real,
+    utc_offset integer,
+    outcome    text check (outcome in ('successful', 'failed', 'killed', 'lost', 'refused')),
+    kind       text not null default 'first' check (kind in ('first', 'resubmit', 'restart')),
+    binary     integer,
+    reason     text,
+    message    text,
+    exit_code  integer,
+    signal     integer,
+    cpu        real,
+    rss        integer,
+    stderr     text,
+    unique (package_id, number)
+) strict;
+
+CREATE INDEX attempt_failed on attempt (ended) where outcome in ('failed', 'lost');
+
+CREATE TABLE binary_attempt (
+    attempt_id integer not null references attempt,
+    seq        integer not null,
+    started    real,
+    ended      real,
+    exit_code  integer,
+    signal     integer,
+    reason     text,
+    cpu        real,
+    rss        integer,
+    primary key (attempt_id, seq)
+) strict, without rowid;
+
+CREATE VIEW failure as
+    select package_id, reason, count(*) as count, max(ended) as last,
+           message, node_name
+      from attempt
+     where outcome in ('failed', 'lost')
+     group by package_id, reason;
+
+CREATE TABLE event (
+    id         integer primary key,
+    at         real not null,
+    package_id integer not null,
+    old        text not null,
+    new        text not null,
+    attempt_id integer,
+    node_id    integer,
+    actor      text,
+    note       text
+) strict;
+
+CREATE INDEX event_of_package on event (package_id);
+
+CREATE TABLE action (
+    id       integer primary key,
+    at       real not null,
+    actor    text not null,
+    verb     text not null,
+    target   text not null,
+    note     text,
+    packages integer not null default 0
+) strict;
+
+CREATE TABLE purge (
+    id         integer primary key,
+    node_id    integer not null references node on delete cascade,
+    attempt_id integer,
+    path       text
+) strict;
+
+CREATE INDEX purge_of_node on purge (node_id);
+
+CREATE TRIGGER package_refused before update of phase on package
+when old.phase <> new.phase and not exists (
+    select 1 from transition where transition.old = old.phase and transition.new = new.phase)
+begin
+    select raise(abort, 'not a transition');
+end;
+
+CREATE TRIGGER package_made after insert on package
+begin
+    update stage_count set n = n + 1 where stage_id = new.stage_id and phase = new.phase;
+end;
+
+CREATE TRIGGER package_made_ready after insert on package when new.phase = 'ready'
+begin
+    update demand set ready = ready + 1 where id = new.demand_id;
+end;
+
+CREATE TRIGGER package_moved after update of phase on package when old.phase <> new.phase
+begin
+    update stage_count set n = n - 1 where stage_id = new.stage_id and phase = old.phase;
+    update stage_count set n = n + 1 where stage_id = new.stage_id and phase = new.phase;
+    insert into event (at, package_id, old, new, attempt_id, node_id, actor, note)
+    values (new.changed, new.id, old.phase, new.phase, new.attempt_id, new.node_id,
+            new.actor, new.note);
+end;
+
+CREATE TRIGGER package_readied after update of phase on package
+when old.phase <> 'ready' and new.phase = 'ready'
+begin
+    update demand set ready = ready + 1 where id = new.demand_id;
+end;
+
+CREATE TRIGGER package_unreadied after update of phase on package
+when old.phase = 'ready' and new.phase <> 'ready'
+begin
+    update demand set ready = ready - 1 where id = new.demand_id;
+end;
+
+CREATE TRIGGER package_succeeded after update of phase on package
+when old.phase not in ('transferring', 'done') and new.phase in ('transferring', 'done')
+begin
+    update package set missing = missing - 1
+     where line_id = new.line_id and seq = new.seq + 1;
+end;
+
+CREATE TRIGGER package_undone after update of phase on package
+when old.phase in ('transferring', 'done') and new.phase not in ('transferring', 'done')
+begin
+    update package set missing = missing + 1
+     where line_id = new.line_id and seq = new.seq + 1;
+end;
+
+CREATE TRIGGER file_gained after update of present on file
+when old.present = 0 and new.present = 1
+begin
+    update package
+       set missing = missing - (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0)
+     where id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+CREATE TRIGGER file_lost after update of present on file
+when old.present = 1 and new.present = 0
+begin
+    update package
+       set missing = missing + (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0)
+     where id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+CREATE TRIGGER input_dropped after update of dropped on input
+when old.dropped = 0 and new.dropped = 1 and new.own = 0
+    and (select present from file where id = new.file_id) = 0
+begin
+    update package set missing = missing - 1 where id = new.package_id;
+end;
+
+CREATE TRIGGER input_restored after update of dropped on input
+when old.dropped = 1 and new.dropped = 0 and new.own = 0
+    and (select present from file where id = new.file_id) = 0
+begin
+    update package set missing = missing + 1 where id = new.package_id;
+end;
+
+CREATE INDEX package_released on package (id) where phase = 'waiting' and missing = 0;

@@ -1,0 +1,23 @@
+"""What most tests begin with: a home of their own, and the store in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.store import Store, open_store
+from tests.support.homes import make_home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A fresh home with the node `localhost`."""
+    return make_home(tmp_path / "home")
+
+
+@pytest.fixture
+def store(home: Home) -> Iterator[Store]:
+    """The store of that home."""
+    with open_store(home) as store:
+        yield store

@@ -1,0 +1,98 @@
+"""Every query is valid, is described, is used, and finds its rows without looking at all."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store import Store, open_store
+from d0ctl_sql import queries
+from tests.support.homes import make_home
+
+ROOT = Path(__file__).resolve().parents[2]
+
+QUERIES = queries()
+
+SCRIPTS = {"temporary_tables", "temporary_sizes"}
+"""Several statements under one name, run as a script."""
+
+BIG = {"package", "file", "input", "attempt", "binary", "line", "event", "location"}
+"""Tables that grow with the packages."""
+
+SMALL = {
+    "package_ready",
+    "package_live",
+    "package_assigned",
+    "package_killing",
+    "package_cooling",
+    "package_released",
+    "attempt_failed",
+}
+"""Indices of what is about to move, and of what failed."""
+
+WHOLE = {name for name in QUERIES if name.startswith("check_")}
+"""Queries that are meant to look at everything: `doctor` asks them."""
+
+RARE = {"add_cluster", "remove_unused_cluster", "forget_node_copies"}
+"""Queries that are asked when a node is added or removed."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The store of a fresh home, of which these tests change nothing."""
+    with open_store(make_home(tmp_path_factory.mktemp("sql") / "home")) as store:
+        yield store
+
+
+def sentence(text: str) -> str:
+    """What the comment at the head of a query says."""
+    head = text[: re.search(r"^(?!--)", text, re.MULTILINE).start()]  # type: ignore[union-attr]
+    return " ".join(line.removeprefix("--").strip() for line in head.splitlines())
+
+
+def plan(store: Store, text: str) -> list[str]:
+    """How SQLite means to answer a query."""
+    words = [None] * 50 if "?" in text else dict.fromkeys(re.findall(r":(\w+)", text))
+    if isinstance(words, list):
+        words = words[: text.count("?")]
+    return [row["detail"] for row in store.connection.execute(f"explain query plan {text}", words)]
+
+
+@pytest.mark.parametrize("name", sorted(set(QUERIES) - SCRIPTS))
+def test_every_query_fits_the_schema(store: Store, name: str) -> None:
+    plan(store, QUERIES[name])
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_every_query_says_in_a_sentence_what_it_does(name: str) -> None:
+    assert re.fullmatch(r"\S.*[^.]\.", sentence(QUERIES[name]))
+
+
+def test_every_query_has_a_caller_and_every_caller_a_query() -> None:
+    code = "\n".join(
+        path.read_text() for folder in ("d0ctl", "tui") for path in (ROOT / folder).rglob("*.py")
+    )
+    named = set(re.findall(r'"([a-z_]+)"', code))
+    asked = set(
+        re.findall(r'\.(?:rows|row|value|change|change_many|run_script)\(\s*f?"([a-z_]+)"', code)
+    )
+    checks = {name for name in QUERIES if name.startswith("check_")}
+
+    assert set(QUERIES) - checks - named == set()
+    assert asked - set(QUERIES) == set()
+
+
+@pytest.mark.parametrize("name", sorted(set(QUERIES) - SCRIPTS - WHOLE - RARE))
+def test_no_query_looks_at_all_rows_of_a_table_that_grows(store: Store, name: str) -> None:
+    steps = plan(store, QUERIES[name])
+    bounded = {match[1] for step in steps if (match := re.match(r"MATERIALIZE (\w+)", step))}
+    scans = [
+        step
+        for step in steps
+        if (match := re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", step))
+        and match[1] in BIG - bounded
+        and match[2] not in SMALL
+    ]
+
+    assert scans == []

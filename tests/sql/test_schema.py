@@ -1,0 +1,122 @@
+"""The schema, the words of the state machine in it, in Python and in the docs: all the same."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl.model import STATUS_OF, Phase, Reason
+from d0ctl.store import Store, open_store
+from d0ctl_sql import migrations
+from d0ctl_wrapper import message
+from tests.support.jobs import job, submitted
+from tests.support.schema import FILE, schema
+
+STATES = Path(__file__).resolve().parents[2] / "docs" / "states.md"
+
+
+def rows_under(heading: str) -> Iterator[list[str]]:
+    """The cells of the table under a heading of docs/states.md."""
+    section = STATES.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    for line in section.splitlines():
+        if line.startswith("| ") and not line.startswith("| verb") and "| phase |" not in line:
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_schema_sql_is_what_the_migrations_make(store: Store) -> None:
+    assert schema(store) == FILE.read_text(), "python -m tests.support.schema"
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [int(name[:3]) for name in migrations()] == list(range(1, len(migrations()) + 1))
+
+
+def test_a_database_of_a_newer_release_is_refused(home: Home) -> None:
+    with open_store(home) as store:
+        store.connection.execute(f"pragma user_version = {len(migrations()) + 1}")
+
+    with pytest.raises(DatabaseUnavailable, match="newer"):
+        open_store(home)
+
+
+def test_all_tables_are_strict(store: Store) -> None:
+    tables = store.connection.execute(
+        "select name, strict from pragma_table_list"
+        " where schema = 'main' and type = 'table' and name not like '%sqlite_%'"
+    )
+
+    assert [row["name"] for row in tables if not row["strict"]] == []
+
+
+def test_the_phases_are_the_same_in_sql_python_and_the_docs(store: Store) -> None:
+    rows = store.connection.execute("select name, status from phase")
+    told = {row["name"]: row["status"] for row in rows}
+    documented = {
+        phase.strip("`"): status.strip("`")
+        for status, phases, _ in rows_under("Phases")
+        for phase in phases.split(", ")
+    }
+
+    assert told == {str(phase): str(status) for phase, status in STATUS_OF.items()}
+    assert told == documented
+    assert set(Phase) == set(STATUS_OF)
+
+
+def test_the_transitions_are_those_of_the_docs(store: Store) -> None:
+    rows = store.connection.execute("select old, new, verb from transition")
+    documented = [
+        (old.strip("`"), new.strip("`"), verb)
+        for verb, olds, news, _ in rows_under("Transitions")
+        for old in olds.split(", ")
+        for new in news.split(", ")
+    ]
+
+    assert sorted(tuple(row) for row in rows) == sorted(documented)
+
+
+def test_the_status_of_a_package_is_that_of_its_phase(store: Store) -> None:
+    submitted(store, job("one"))
+    for phase, status in STATUS_OF.items():
+        with store.writing():
+            drop_guard = "drop trigger if exists package_refused"
+            store.connection.execute(drop_guard)
+            store.connection.execute("update package set phase = ?", [phase])
+        assert store.connection.execute("select status from package").fetchone()[0] == status
+
+
+def test_every_transition_that_is_not_in_the_table_is_refused(store: Store) -> None:
+    submitted(store, job("one"))
+    allowed = {tuple(row) for row in store.connection.execute("select old, new from transition")}
+    text = store.connection.execute(
+        "select sql from sqlite_master where name = 'package_refused'"
+    ).fetchone()[0]
+
+    for old in Phase:
+        for new in set(Phase) - {old}:
+            store.connection.execute("drop trigger package_refused")
+            store.connection.execute("update package set phase = ?", [old])
+            store.connection.execute(text)
+            if (old, new) in allowed:
+                store.connection.execute("update package set phase = ?", [new])
+            else:
+                with pytest.raises(Refused, match="not a transition"), store.writing():
+                    store.connection.execute("update package set phase = ?", [new])
+
+
+def test_the_reasons_are_the_same_for_the_node_and_for_us() -> None:
+    assert tuple(Reason) == message.REASONS
+
+
+def test_a_second_migration_of_the_same_file_changes_nothing(home: Home) -> None:
+    from d0ctl.store.migrate import migrate
+
+    before = sqlite3.connect(home.database).execute("select name from site").fetchone()
+    migrate(home.database)
+    after = sqlite3.connect(home.database).execute("select name from site").fetchone()
+
+    assert re.fullmatch("[0-9a-f]{16}", before[0])
+    assert before == after
