@@ -66,7 +66,7 @@ def _drive(name: str) -> None:
     if job.hold:
         say(f"`{name}` is held, so nothing of it starts: d0ctl release {name}")
     progress = Progress(sys.stderr, name)
-    stop = threading.Event()
+    stop, ended = threading.Event(), threading.Event()
     failures: list[BaseException] = []
 
     def work() -> None:
@@ -74,13 +74,15 @@ def _drive(name: str) -> None:
             drive(session.home(), job.id, progress.show, stop)
         except BaseException as error:
             failures.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=work, name=f"drive {name}")
     thread.start()
     try:
-        _watch(thread, progress)
+        _watch(ended, progress)
     except KeyboardInterrupt:
-        _stop(thread, stop, progress)
+        _stop(ended, stop, progress)
         say(f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`; "
             f"`d0ctl kill {name}` ends it")  # fmt: skip
         raise
@@ -90,11 +92,14 @@ def _drive(name: str) -> None:
         raise failures[0]
 
 
-def _watch(thread: threading.Thread, progress: Progress) -> None:
-    """Wait for the end; Ctrl-C asks once."""
-    while thread.is_alive():
+def _watch(ended: threading.Event, progress: Progress) -> None:
+    """Wait for the end; Ctrl-C asks once.
+
+    Not by `join`: up to python 3.12 one that is interrupted takes the thread for ended.
+    """
+    while not ended.is_set():
         try:
-            thread.join(1.0)
+            ended.wait(1.0)
         except KeyboardInterrupt:
             if not _really_stop(progress):
                 continue
@@ -112,10 +117,10 @@ def _really_stop(progress: Progress) -> bool:
     return answer not in ("n", "no")
 
 
-def _stop(thread: threading.Thread, stop: threading.Event, progress: Progress) -> None:
+def _stop(ended: threading.Event, stop: threading.Event, progress: Progress) -> None:
     progress.pause()
     stop.set()
-    thread.join()
+    ended.wait()
 
 
 def _end(name: str) -> ExitCode:

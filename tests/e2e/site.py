@@ -1,0 +1,217 @@
+"""A d0ctl of its own: the installed program, a home, nodes behind real sshds, a clean account."""
+
+import base64
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.support.sshd import Sshd, find_client
+from tests.support.waiting import Pid, kill_all, wait_until
+
+D0CTL = Path(sys.executable).with_name("d0ctl")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+PATIENCE_S = 120.0
+"""How long anything may take on a machine that has other work, too."""
+
+KEPT = ("LD_LIBRARY_PATH", "PYTHONPATH")
+"""What of our own environment the program may need to be found at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that has ended: its exit code, data and talk."""
+
+    code: int
+    out: str
+    err: str
+
+    def __str__(self) -> str:
+        return f"exit {self.code}\n{self.out}\n{self.err}"
+
+
+@dataclass
+class Site:
+    """Everything of one user with d0ctl, under one folder."""
+
+    folder: Path
+    stack: ExitStack = field(default_factory=ExitStack)
+    sshds: dict[str, Sshd] = field(default_factory=dict)
+    daemons: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("user", "tmp", "jobs"):
+            (self.folder / name).mkdir(parents=True)
+        self.ssh_config.touch()
+
+    @property
+    def home(self) -> Path:
+        """Where database and results lie."""
+        return self.folder / "home"
+
+    @property
+    def ssh_config(self) -> Path:
+        """The user's ssh_config, empty at first."""
+        return self.folder / "ssh_config"
+
+    @property
+    def jobs(self) -> Path:
+        """Where job files lie."""
+        return self.folder / "jobs"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What somebody has in the environment who has just logged in."""
+        places = [str(find_client().parent), os.environ.get("PATH", os.defpath)]
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        return kept | {
+            "D0CTL_HOME": str(self.home),
+            "D0CTL_SSH_CONFIG": str(self.ssh_config),
+            "HOME": str(self.folder / "user"),
+            "LANG": "C.UTF-8",
+            "PATH": ":".join(places),
+            "SHELL": "/bin/sh",
+            "TERM": "xterm",
+            "TMPDIR": str(self.folder / "tmp"),
+            "USER": "emmy",
+        }
+
+    def d0ctl(self, *words: object, timeout: float = PATIENCE_S, stdin: str = "") -> Done:
+        """Type a command, not at a terminal, and wait for its end."""
+        done = subprocess.run(
+            [str(D0CTL), *map(str, words)],
+            cwd=self.jobs,
+            env=self.environment,
+            input=stdin.encode(),
+            capture_output=True,
+            timeout=timeout,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def ok(self, *words: object) -> str:
+        """Type a command that must succeed; what it prints."""
+        done = self.d0ctl(*words)
+        assert done.code == 0, f"d0ctl {' '.join(map(str, words))}: {done}"
+        return done.out
+
+    def json(self, *words: object) -> Any:
+        """The document that a reading verb prints."""
+        return json.loads(self.ok(*words, "--json"))
+
+    def write(self, text: str, name: str = "job.yaml") -> Path:
+        """A job file."""
+        path = self.jobs / name
+        path.write_text(text)
+        return path
+
+    def submit(self, text: str, *words: str) -> str:
+        """Submit a job of this text; its name."""
+        name = json.loads(self.ok("submit", self.write(text), "--json", *words))["job"]
+        assert isinstance(name, str)
+        return name
+
+    def package(self, path: str) -> Any:
+        """All about a package."""
+        return self.json("status", path)
+
+    def phases(self, selector: str) -> dict[str, int]:
+        """How many packages of a job are in each phase."""
+        return {k: n for k, n in self.json("status", selector)["phases"].items() if n}
+
+    def wait_phase(self, path: str, *phases: str) -> None:
+        """Return once the package is in one of these phases."""
+        wait_until(lambda: self.package(path)["phase"] in phases, PATIENCE_S, f"{path} is {phases}")
+
+    def start_sshd(self, name: str, **options: Any) -> Sshd:
+        """A machine that can be reached by ssh, gone with the site."""
+        sshd = self.stack.enter_context(Sshd(self.folder / name, **options))
+        self.sshds[name] = sshd
+        return sshd
+
+    def add(self, name: str, sshd: Sshd | None = None, *more: object, cpus: int = 2) -> Sshd:
+        """Make an sshd, by default a new one, a node."""
+        sshd = sshd or self.start_sshd(name)
+        words = ["--identity", sshd.identity, "--accept-key", fingerprint(sshd), "--cpus", cpus]
+        self.ok("node", "add", name, sshd.destination, *words, *more)
+        return sshd
+
+    def alone(self) -> None:
+        """Let this machine take nothing, so that the nodes do."""
+        self.ok("node", "drain", "localhost")
+
+    def start_daemon(self) -> int:
+        """Start a daemon; its process id."""
+        self.daemons += 1
+        return int(self.ok("daemon", "start").split()[-1])
+
+    def kill_daemon(self) -> None:
+        """End the daemon as a power cut would."""
+        pid = self.json("daemon", "status")["pid"]
+        if pid is None:
+            return
+        daemon = Pid.of(pid)
+        if daemon:
+            kill_all([daemon])
+
+    def node(self, name: str) -> Any:
+        """A node as the list has it."""
+        nodes = self.json("node", "list")["nodes"]
+        return next(node for node in nodes if node["node"] == name)
+
+    def wait_node(self, name: str, state: str) -> None:
+        """Return once the node is up, or down."""
+        wait_until(lambda: self.node(name)["state"] == state, PATIENCE_S, f"{name} is {state}")
+
+    def processes(self) -> Iterator[Pid]:
+        """All processes that were started here, on the control host or a node."""
+        mark = f"{self.folder}/".encode()
+        for path in Path("/proc").glob("[0-9]*"):
+            if int(path.name) == os.getpid():
+                continue
+            with suppress(OSError):
+                texts = [(path / name).read_bytes() for name in ("environ", "cmdline")]
+                pid = Pid.of(int(path.name))
+                if pid and any(mark in text for text in texts):
+                    yield pid
+
+    def end(self) -> None:
+        """Stop what runs, and see that nothing stays: no daemon, no relay, no wrapper."""
+        if self.daemons:
+            self.d0ctl("daemon", "stop")
+        self.stack.close()
+        try:
+            wait_until(lambda: not any(self.processes()), 30, "all processes are gone")
+        except TimeoutError:
+            strays = list(self.processes())
+            told = [f"{pid.number} {command_line(pid)}" for pid in strays]
+            kill_all(strays)
+            raise AssertionError(f"left behind: {told}") from None
+
+
+def command_line(pid: Pid) -> str:
+    """What a process was started as."""
+    with suppress(OSError):
+        words = Path(f"/proc/{pid.number}/cmdline").read_bytes().split(b"\0")
+        return b" ".join(words).decode(errors="replace")
+    return ""
+
+
+def fingerprint(sshd: Sshd) -> str:
+    """The fingerprint of an sshd's host key, as OpenSSH prints it."""
+    digest = hashlib.sha256(base64.b64decode(sshd.known_hosts_line.split()[2])).digest()
+    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
+
+
+def end_process(process: "subprocess.Popen[bytes]") -> None:
+    """End a process of ours that a failed test has left."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,77 @@
+"""A terminal with a program at it, for what d0ctl does only where a person looks."""
+
+import os
+import pty
+import select
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.support.waiting import wait_until
+
+CTRL_C = "\x03"
+
+
+class Terminal:
+    """A pseudo-terminal and the d0ctl command that was typed at it."""
+
+    def __init__(self, site: Site, *words: object) -> None:
+        setsid = shutil.which("setsid")
+        assert setsid, "setsid is part of util-linux"
+        self.descriptor, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [setsid, "--ctty", str(D0CTL), *map(str, words)],
+            cwd=site.jobs,
+            env=site.environment,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        self.seen = b""
+
+    @property
+    def text(self) -> str:
+        """What has come so far."""
+        while select.select([self.descriptor], [], [], 0)[0]:
+            try:
+                data = os.read(self.descriptor, 65536)
+            except OSError:  # the last one at the other end has gone
+                break
+            if not data:
+                break
+            self.seen += data
+        return self.seen.decode(errors="surrogateescape")
+
+    def expect(self, text: str) -> None:
+        """Return once this has come."""
+        try:
+            wait_until(lambda: text in self.text, PATIENCE_S)
+        except TimeoutError:
+            raise TimeoutError(f"`{text}` did not come, but: {self.text}") from None
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        os.write(self.descriptor, text.encode())
+
+    def end(self) -> int:
+        """Wait for the program's end; its exit code."""
+        wait_until(
+            lambda: self.text is not None and self.process.poll() is not None,
+            PATIENCE_S,
+            "the program ends",
+        )
+        return self.process.wait()
+
+
+@contextmanager
+def terminal(site: Site, *words: object) -> Iterator[Terminal]:
+    """Type a d0ctl command at a terminal."""
+    one = Terminal(site, *words)
+    try:
+        yield one
+    finally:
+        end_process(one.process)
+        os.close(one.descriptor)

@@ -1,0 +1,123 @@
+"""Ctrl-C in `run` asks once, and loses nothing."""
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.e2e.terminal import CTRL_C, terminal
+from tests.support.waiting import wait_until
+
+QUESTION = "stop here?"
+
+
+@pytest.fixture
+def record(site: Site) -> Path:
+    """A line for each time that a binary ran."""
+    return site.folder / "record"
+
+
+@pytest.fixture
+def job(site: Site, record: Path) -> Path:
+    """Three packages one after the other; the first waits for the file `go`."""
+    return site.write(
+        f"""\
+job: slow
+parameters: {{record: {record}, go: {site.folder / "go"}}}
+stages:
+  - lines:
+      - packages:
+          - run: 'echo 1 $D0CTL_ATTEMPT >> {{record}}; until [ -e {{go}} ]; do sleep 0.05; done'
+          - run: 'echo 2 $D0CTL_ATTEMPT >> {{record}}'
+          - {{run: 'echo 3 $D0CTL_ATTEMPT | tee -a {{record}} > end', outputs: [end]}}
+"""
+    )
+
+
+def go_on(site: Site) -> None:
+    """Let the first package end."""
+    (site.folder / "go").touch()
+
+
+def ran(record: Path) -> list[str]:
+    """Which packages ran, in order."""
+    return [line.split()[0] for line in record.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("by", ["run", "daemon"])
+def test_ctrl_c_asks_once_and_the_job_goes_on_later(
+    site: Site, job: Path, record: Path, by: str
+) -> None:
+    with terminal(site, "run", job) as screen:
+        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        screen.type(CTRL_C)
+        screen.expect(QUESTION)
+        screen.type("y\n")
+        code = screen.end()
+
+        assert code == 130
+        assert screen.text.count(QUESTION) == 1
+        assert "d0ctl run slow" in screen.text
+    assert site.json("status", "slow")["status"] == "running"
+
+    go_on(site)
+    if by == "run":
+        site.ok("run", "slow")
+    else:
+        site.start_daemon()
+        site.ok("wait", "slow")
+    assert ran(record) == ["1", "2", "3"]
+    assert len((site.home / "results" / "slow" / "end").read_text().splitlines()) == 1
+    assert site.phases("slow") == {"done": 3}
+
+
+def test_no_is_an_answer_to_ctrl_c(site: Site, job: Path, record: Path) -> None:
+    with terminal(site, "run", job) as screen:
+        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        screen.type(CTRL_C)
+        screen.expect(QUESTION)
+        screen.type("n\n")
+        go_on(site)
+
+        assert screen.end() == 0, screen.text
+        assert "`slow` is successful" in screen.text
+    assert ran(record) == ["1", "2", "3"]
+
+
+def test_a_second_ctrl_c_is_a_yes(site: Site, job: Path, record: Path) -> None:
+    with terminal(site, "run", job) as screen:
+        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        screen.type(CTRL_C)
+        screen.expect(QUESTION)
+        screen.type(CTRL_C)
+
+        assert screen.end() == 130
+        assert "Traceback" not in screen.text
+    go_on(site)
+    site.ok("run", "slow")
+
+
+def test_without_a_terminal_nobody_is_asked(site: Site, job: Path, record: Path) -> None:
+    process = subprocess.Popen(
+        [D0CTL, "run", job],
+        env=site.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr
+    try:
+        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read().decode()
+
+        assert process.wait(PATIENCE_S) == 130
+        assert QUESTION not in told and "Traceback" not in told
+    finally:
+        process.stderr.close()
+        end_process(process)
+    go_on(site)
+    site.ok("run", "slow")
+    assert ran(record) == ["1", "2", "3"]
