@@ -144,7 +144,7 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
 @app.command()
 def drain(name: options.NodeName, reason: options.Because = None) -> None:
     """Let a node take nothing new; what runs there goes on."""
-    with session.writer() as store, store.writing():
+    with session.founder() as store, store.writing():
         row = nodes.named(store, name)
         store.change("drain_node", node=row["id"], note=reason)
         _keep(store, "node drain", name, reason)
