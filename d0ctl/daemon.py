@@ -37,7 +37,11 @@ SLOW_STEPS: tuple[Step, ...] = (look_after, finish)
 """What a turn does besides, once a second."""
 
 REST_S = 0.01
-"""The least time from one turn to the next: what comes meanwhile shares a transaction."""
+MOST_REST_S = 0.05
+"""From one turn to the next it takes as long as the turn took, within these bounds.
+
+What comes meanwhile shares a transaction: turns grow with what there is to do.
+"""
 
 LOOK_S = 0.2
 """How often the database is asked whether another process has written."""
@@ -146,13 +150,14 @@ def _turn_or_log(control: Control, stop: threading.Event) -> None:
 def _turn(control: Control, stop: threading.Event) -> None:
     """Wait until there may be something to do, and do it in one transaction."""
     woken = control.wake.wait(LOOK_S)
-    stop.wait(max(0.0, control.turned + REST_S - time.monotonic()))
+    stop.wait(max(0.0, control.turned + control.rest - time.monotonic()))
     control.wake.clear()
     version = control.store.version()
     is_slow = time.monotonic() - control.slow_done >= SLOW_S
     if not (woken or is_slow or version != control.seen):
         return
     control.seen = version
+    began = time.monotonic()
     control.letters = control.dropbox.collect(control.batch)
     while not control.mailbox.empty():
         control.reports.append(control.mailbox.get())
@@ -163,6 +168,7 @@ def _turn(control: Control, stop: threading.Event) -> None:
         raise
     control.batch = min(MOST_FILES, control.batch * 2)
     control.turned = time.monotonic()
+    control.rest = min(MOST_REST_S, max(REST_S, control.turned - began))
     if is_slow:
         control.slow_done = time.monotonic()
     if control.letters.files:
@@ -184,8 +190,8 @@ def _work(control: Control, slow_steps: Sequence[Step]) -> None:
 def _quarantine(control: Control, error: Refused) -> None:
     """Messages that the database refuses as a batch are tried one by one; the bad one goes."""
     if control.batch == 1:
-        for path in control.letters.files:
-            control.dropbox.reject(path, str(error))
+        for name in control.letters.files:
+            control.dropbox.reject(name, str(error))
         control.reports.clear()
     control.batch = 1
     control.wake.set()

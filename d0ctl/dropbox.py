@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +29,19 @@ class Letters:
     """What one look found: messages that are well-formed and signed, and the files they came in."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
-    files: list[Path] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def _read(name: str, folder: int) -> str:
+    """The text of a file; only of a plain file, and without ever waiting for one."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    with os.fdopen(os.open(name, flags, dir_fd=folder), "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("it is no plain file")
+        if status.st_size > LARGEST:
+            raise ValueError(f"the file is larger than {LARGEST} bytes")
+        return file.read().decode()
 
 
 class DropBox:
@@ -51,35 +64,38 @@ class DropBox:
             file.flush()
             os.fsync(descriptor)
         aside.rename(self.new / name)
-        folder = os.open(self.new, os.O_RDONLY)
-        try:
+        with self._open_new() as folder:
             os.fsync(folder)
-        finally:
-            os.close(folder)
 
     def collect(self, most: int = MOST_FILES) -> Letters:
         """Read what lies there; what can't be a message goes to `rejected/`."""
         letters = Letters()
         with os.scandir(self.new) as entries:
             found = sorted(entry.name for entry in itertools.islice(entries, most))
-        for name in found:
-            path = self.new / name
-            try:
-                if path.stat().st_size > LARGEST:
-                    raise ValueError(f"the file is larger than {LARGEST} bytes")
-                content = path.read_text()
-            except FileNotFoundError:
-                continue
-            except (ValueError, OSError) as error:
-                self.reject(path, str(error))
-                continue
-            letters.files.append(path)
-            for text in self._texts(path, content):
-                self._take(letters, path, text)
+        with self._open_new() as folder:
+            for name in found:
+                try:
+                    content = _read(name, folder)
+                except FileNotFoundError:
+                    continue
+                except (ValueError, OSError) as error:
+                    self.reject(name, str(error))
+                    continue
+                letters.files.append(name)
+                for text in self._texts(name, content):
+                    self._take(letters, name, text)
         return letters
 
-    def _texts(self, path: Path, content: str) -> Iterator[str]:
-        if not path.name.endswith(BATCH):
+    @contextmanager
+    def _open_new(self) -> Iterator[int]:
+        descriptor = os.open(self.new, os.O_RDONLY)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _texts(self, name: str, content: str) -> Iterator[str]:
+        if not name.endswith(BATCH):
             yield content
             return
         for line in content.splitlines():
@@ -90,31 +106,33 @@ class DropBox:
             if isinstance(text, str):
                 yield text
             else:
-                self.reject_text(path.name, line, "the line of the batch is torn")
+                self.reject_text(name, line, "the line of the batch is torn")
 
-    def _take(self, letters: Letters, path: Path, text: str) -> None:
+    def _take(self, letters: Letters, name: str, text: str) -> None:
+        """Add the messages of one text, which are all of one attempt."""
         try:
             messages = message.parse(text)
-            for entry in messages:
-                if entry["token"] != message.token(self._key, entry["attempt"]):
-                    raise ValueError(f"the token of attempt {entry['attempt']} is wrong")
+            first = messages[0]
+            if first["token"] != message.token(self._key, first["attempt"]):
+                raise ValueError(f"the token of attempt {first['attempt']} is wrong")
         except ValueError as error:
-            self.reject_text(path.name, text, str(error))
+            self.reject_text(name, text, str(error))
         else:
             letters.messages.extend(messages)
 
-    def clear(self, files: Iterable[Path]) -> None:
+    def clear(self, files: Iterable[str]) -> None:
         """Take out what has been applied and committed."""
-        for path in files:
-            with suppress(FileNotFoundError):
-                path.unlink()
+        with self._open_new() as folder:
+            for name in files:
+                with suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
 
-    def reject(self, path: Path, reason: str) -> None:
+    def reject(self, name: str, reason: str) -> None:
         """Move a whole file to `rejected/`, with the reason beside it."""
-        target = self.folder / "rejected" / path.name
+        target = self.folder / "rejected" / name
         with suppress(FileNotFoundError):
-            path.rename(target)
-            target.with_name(f"{path.name}.reason").write_text(f"{reason}\n")
+            (self.new / name).rename(target)
+            target.with_name(f"{name}.reason").write_text(f"{reason}\n")
 
     def reject_text(self, name: str, text: str, reason: str) -> None:
         """Keep a message that can't be applied, with the reason beside it."""

@@ -49,6 +49,8 @@ class Control:
     """What the database looked like at the last turn."""
     turned: float = 0.0
     """When the last turn ended, by the monotonic clock."""
+    rest: float = 0.0
+    """How long from there to the next turn at least."""
     slow_done: float = 0.0
     """When the slow steps were last done, by the monotonic clock."""
 

@@ -27,6 +27,9 @@ LONGEST_WAIT_S = 60.0
 """How long a courier waits before it tries an unreachable node again: doubled up to this."""
 
 
+REST_S = 0.01
+"""The least time from one delivery to the next: what comes meanwhile shares a file."""
+
 UNREMARKABLE = ("messages", "accepted", "already")
 """What a relay says that its driver need not be woken for."""
 
@@ -186,6 +189,7 @@ class Courier:
         if files:
             self._deliver(self.address.name, [file["text"] for file in files])
             link.send({"kind": "ack", "names": [file["name"] for file in files]})
+            self._stopping.wait(REST_S)
 
     def _take(self, frame: Frame) -> None:
         if "id" in frame:
