@@ -25,7 +25,7 @@ def look_after(control: Control, now: float) -> None:
             node,
             nodes.address_of(row),
             control.site,
-            cpus=row["cpus_asked"] or row["cpus"],
+            cpus=row["cpus_asked"],
             deliver=control.dropbox.deliver,
             report=control.report,
         )

@@ -92,7 +92,7 @@ class Courier:
         address: Address,
         site: Site,
         *,
-        cpus: int,
+        cpus: int | None,
         deliver: Deliver,
         report: Callable[[Report], None],
     ) -> None:

@@ -135,7 +135,12 @@ class Link:
 
 
 def open_link(
-    address: Address, site: Site, *, cpus: int = 1, visit: bool = False, aside: bool = False
+    address: Address,
+    site: Site,
+    *,
+    cpus: int | None = None,
+    visit: bool = False,
+    aside: bool = False,
 ) -> Link:
     """Reach a node and start its relay there, bringing the wrapper if it lacks it.
 

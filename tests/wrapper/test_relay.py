@@ -45,6 +45,22 @@ def test_a_relative_base_lies_in_the_home(connect: Connect, tmp_path: Path) -> N
     assert (tmp_path / "some/base/attempts").is_dir()
 
 
+def test_a_relay_that_is_told_no_cpus_takes_all_it_has(connect: Connect, tmp_path: Path) -> None:
+    node = connect(cpus=None)
+    steps = [
+        launch(number, binary(script=f"touch {tmp_path}/{number}; {gate(tmp_path / 'open')}"))
+        for number in range(1, len(os.sched_getaffinity(0)) + 2)
+    ]
+
+    node.launch(*steps)
+
+    for step in steps[:-1]:
+        wait_until((tmp_path / str(step["attempt"])).exists)
+    assert not (tmp_path / str(steps[-1]["attempt"])).exists()
+    (tmp_path / "open").touch()
+    node.end(steps[-1]["attempt"])
+
+
 def test_a_ping_is_answered(node: Client) -> None:
     node.send("ping", id=5)
 

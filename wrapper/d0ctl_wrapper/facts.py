@@ -20,6 +20,11 @@ def load() -> float:
     return os.getloadavg()[0]
 
 
+def cpus() -> int:
+    """Give the number of processors that we may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def _machine() -> "Dict[str, Any]":
     now = time.time()
     system = os.uname()
@@ -34,7 +39,7 @@ def _machine() -> "Dict[str, Any]":
         "os": _distribution(),
         "python": "%d.%d.%d" % sys.version_info[:3],
         "executable": sys.executable,
-        "cpus": len(os.sched_getaffinity(0)),
+        "cpus": cpus(),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "load": load(),
     }

@@ -64,7 +64,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         _greet(stream, places, [])
         loop.serve(lines, Look(places, stream).obey, lambda: LONGEST)
     else:
-        duty = Duty(loop, places, hello["cpus"], umask)
+        duty = Duty(loop, places, hello["cpus"] or facts.cpus(), umask)
         _greet(stream, places, duty.adopt())
         loop.serve(lines, duty.service.obey, duty.work)
 

@@ -10,7 +10,7 @@ Frame = Dict[str, Any]
 OF_VISITORS = ("read", "stat", "ping")
 """What one may ask who is only looking."""
 
-_HELLO_DEFAULTS = {"cpus": 1, "spool": None, "visit": False, "silence": 120}
+_HELLO_DEFAULTS = {"cpus": None, "spool": None, "visit": False, "silence": 120}
 
 
 _NONCE = re.compile(r"[A-Za-z0-9._-]{1,200}\Z")
@@ -33,7 +33,7 @@ _HELLO = shape.record(
         "kind": shape.one_of("hello"),
         "nonce": _nonce,
         "base": shape.filled,
-        "cpus": shape.positive,
+        "cpus": shape.maybe(shape.positive),
         "spool": shape.maybe(shape.absolute),
         "visit": shape.boolean,
         "silence": shape.number,
