@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def doctor(json: options.Json = False) -> None:
-    """Check database and home; 1 if something is wrong."""
+    """Check database and home: 1 if something is wrong."""
     with session.reader() as store:
         found = [*faults(store), *_home(store.home)]
     if json:

@@ -16,7 +16,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="The machines that packages run on: list, add, check ...",
+    help="The machines that packages run on: list, add, check and more.",
 )
 
 Destination = Annotated[

@@ -36,7 +36,7 @@ def status(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Show all jobs, or all about a job, stage, line or package."""
+    """Show all jobs, or all about one or a part of it."""
     refuse_both(watch, json, "--watch and --json")
     filtered = bool(status or reason or node or older_than)
     wanted = None

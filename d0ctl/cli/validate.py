@@ -12,7 +12,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def validate(
     file: options.JobFile, parameter: options.Parameters = None, json: options.Json = False
 ) -> None:
-    """Check a job file and list every fault in it; nothing is submitted."""
+    """List every fault of a job file, and do nothing."""
     spec = intake.read(file, parameter)
     if json:
         stages = [stage.name for stage in spec.stages]

@@ -26,7 +26,10 @@ LOOK_AT_PACKAGES_S = 1.0
 
 @app.command()
 def wait(selector: options.Target) -> None:
-    """Wait until nothing of it can move without a person: 0 if it is successful, else 1."""
+    """Wait for the end of a job, or of a part of it.
+
+    Returns once nothing of it can move without a person: 0 if it is successful, else 1.
+    """
     raise typer.Exit(wait_for(selector))
 
 

@@ -1,0 +1,261 @@
+"""history, logs, why, doctor, node and daemon, as they are typed."""
+
+import itertools
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.store import browse, nodes
+from d0ctl.store.check import faults
+from tests.cli.building import Site, document, production
+from tests.cli.conftest import Type
+
+PROGRAM = Path(sys.executable).with_name("d0ctl")
+
+
+def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", stderr="first\n")
+    site.fail("prod/1/2/1", reason="seg-fault", detail="ended by SIGSEGV", signal=11)
+    site.fail("prod/1/3/1")
+
+    told = document(d0ctl("history", "prod", "--json").stdout)
+
+    assert {one["reason"]: one["count"] for one in told["reasons"]} == {
+        "exit-code": 2, "seg-fault": 1,
+    }  # fmt: skip
+    assert [one["path"] for one in told["failures"]] == ["prod/1/3/1", "prod/1/2/1", "prod/1/1/1"]
+    assert told["failures"][2]["stderr"] == "first\n"
+    assert told["failures"][1]["signal"] == 11
+    assert told["actions"][0]["verb"] == "submit"
+    screen = d0ctl("history", "prod").stdout
+    assert "2 times  on 1 node" in screen
+    assert "| first" in screen
+
+
+def test_the_history_of_a_package_has_every_change(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    told = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
+
+    steps = ["ready", "assigned", "starting", "running", "failed"]
+    assert [(one["from"], one["to"]) for one in told["events"]] == list(itertools.pairwise(steps))
+    assert told["events"][-1]["note"].startswith("exit-code: ")
+    assert "running → failed" in d0ctl("history", "prod/1/1/1").stdout
+
+
+def test_a_part_has_its_own_history(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    assert len(document(d0ctl("history", "prod/1/2", "--json").stdout)["failures"]) == 1
+    assert "nothing has failed" in d0ctl("history", "prod/2").stdout
+    assert d0ctl("history", "none").exit_code == 3
+
+
+def write_logs(site: Site, path: str, **logs: bytes) -> None:
+    """What the attempt's binary printed, where its node keeps it."""
+    attempt = browse.attempts(site.store, site.id_of(path))[-1]
+    folder = Path(str(attempt.base)) / "attempts" / str(attempt.id)
+    folder.mkdir(parents=True)
+    for name, text in logs.items():
+        (folder / f"1.{name}").write_bytes(text)
+
+
+def test_logs_print_what_was_printed_byte_for_byte(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    site.submit(production())
+    site.up(base=str(tmp_path / "base"))
+    site.finish("prod/1/1/1")
+    write_logs(site, "prod/1/1/1", out=b"caf\xe9 \x1b[31m\n")
+
+    assert d0ctl("logs", "prod/1/1/1").stdout_bytes == b"caf\xe9 \x1b[31m\n"
+
+
+def test_several_logs_get_heads(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    site.submit(production())
+    site.up(base=str(tmp_path / "base"))
+    site.finish("prod/1/1/1")
+    write_logs(site, "prod/1/1/1", out=b"fine", err=b"less so\n")
+
+    assert d0ctl("logs", "prod/1/1/1").stdout == (
+        "== binary 1, stdout ==\nfine\n== binary 1, stderr ==\nless so\n"
+    )
+
+
+def test_what_has_no_log_says_why(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    assert "has not run yet: it is ready" in d0ctl("logs", "prod/1/2/1").stderr
+    assert d0ctl("logs", "prod/1/2/1").exit_code == 3
+    assert "has had 1 attempt, so" in d0ctl("logs", "prod/1/1/1", "--attempt", "2").stderr
+    assert "has 1 binary, so" in d0ctl("logs", "prod/1/1/1", "--binary", "2").stderr
+    assert "printed nothing" in d0ctl("logs", "prod/1/1/1").stderr
+    assert d0ctl("logs", "prod/1/*").exit_code == 2
+
+
+def test_why_takes_every_noun(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    for noun in ("prod", "prod/1", "prod/1/1", "prod/1/1/1", "localhost", "prod/make/2/1"):
+        told = document(d0ctl("why", noun, "--json").stdout)
+        assert told["answer"], noun
+        assert told["commands"], noun
+        assert d0ctl("why", noun).stdout.startswith(told["answer"][:40])
+    assert d0ctl("why", "--node", "localhost").exit_code == 0
+    assert d0ctl("why", "--node", "none").exit_code == 3
+    assert d0ctl("why", "none").exit_code == 3
+    assert d0ctl("why", "prod/*").exit_code == 2
+
+
+def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    result = d0ctl("doctor", "--json")
+
+    assert document(result.stdout) == {"ok": True, "findings": []}
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("damage", "check", "subject"),
+    [
+        ("update stage_count set n = n + 1 where phase = 'ready' and stage_id = 1", "counts",
+         "prod/1"),
+        ("update demand set ready = ready + 1 where id = 1", "ready", "prod"),
+        ("update package set missing = 7 where id = 2", "missing", "prod/1/1/2"),
+        ("update package set missing = 0 where id = 2", "released", "prod/1/1/2"),
+        ("insert into attempt (package_id, number, node_id, node_name, launched) "
+         "values (1, 1, 1, 'x', 1.0)", "attempts", "prod/1/1/1"),
+        ("update file set present = 1 where name = 'gen-1'", "copies", "prod:gen-1"),
+        ("update job set visible = 0", "hidden", "prod"),
+    ],
+)  # fmt: skip
+def test_the_doctor_finds_what_breaks_a_rule(
+    site: Site, d0ctl: Type, home: Home, damage: str, check: str, subject: str
+) -> None:
+    site.submit(production())
+    with sqlite3.connect(home.database) as connection:
+        connection.execute(damage)
+    connection.close()
+
+    result = d0ctl("doctor", "--json")
+
+    assert result.exit_code == 1
+    found = document(result.stdout)["findings"]
+    assert (check, subject) in [(one["check"], one["subject"]) for one in found]
+    assert subject in d0ctl("doctor").stdout
+
+
+def test_the_doctor_looks_around_the_database(site: Site, d0ctl: Type, home: Home) -> None:
+    home.key.chmod(0o644)
+    (home.dropbox / "rejected" / "17.1").write_text("?")
+
+    found = document(d0ctl("doctor", "--json").stdout)["findings"]
+
+    assert [one["check"] for one in found] == ["home", "drop-box"]
+    assert faults(site.store) == []
+
+
+def test_the_doctor_needs_a_patient(d0ctl: Type) -> None:
+    assert d0ctl("doctor").exit_code == 5
+
+
+def test_nodes_are_listed_with_their_slots(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.up(cpus=4)
+    site.launch("prod/1/1/1")
+
+    (told,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+
+    assert (told["node"], told["state"], told["cpus"]) == ("localhost", "up", 4)
+    assert (told["used"], told["free"], told["launched"]) == (1, 3, 1)
+    assert "1/4 in use" in d0ctl("node", "list").stdout
+
+
+def test_where_no_home_is_yet_there_are_no_nodes(d0ctl: Type, home: Home) -> None:
+    assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
+    assert d0ctl("node", "remove", "localhost").exit_code == 3
+    assert not home.root.exists()
+
+
+def test_a_node_is_drained_and_resumed(site: Site, d0ctl: Type) -> None:
+    d0ctl("node", "drain", "localhost", "--reason", "new disk")
+
+    (told,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+    assert (told["drained"], told["drain_note"]) == (True, "new disk")
+    assert d0ctl("node", "resume", "localhost").exit_code == 0
+    assert d0ctl("node", "resume", "localhost").exit_code == 4
+    assert d0ctl("node", "drain", "none").exit_code == 3
+
+
+def test_a_removed_localhost_does_not_come_back(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("node", "remove", "localhost").exit_code == 0
+
+    d0ctl("daemon", "stop")
+    assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
+    assert d0ctl("node", "add", "localhost").exit_code == 0
+    (told,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+    assert (told["kind"], told["cluster"]) == ("local", "control")
+
+
+def test_a_node_in_use_is_not_removed(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    assert d0ctl("node", "remove", "localhost").exit_code == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["a b", "host"], ["n", "host", "--via", "rsh"], ["n", "host", "--dir", "rel"],
+     ["n", "host", "--dir", "/a b"], ["n", "host", "--identity", "/none"], ["n", "-oProxy=x"],
+     ["n", "host", "--cpus", "0"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_node_that_can_not_be_is_bad_usage(site: Site, d0ctl: Type, words: list[str]) -> None:
+    assert d0ctl("node", "add", *words).exit_code == 2
+
+
+def test_a_node_of_a_name_in_use_is_refused(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("node", "add", "localhost", "somewhere").exit_code == 4
+
+
+def test_a_node_that_is_not_there_is_not_added(site: Site, d0ctl: Type) -> None:
+    result = d0ctl("node", "add", "n1", "127.0.0.1:1", "--via", "fabric")
+
+    assert result.exit_code == 6
+    assert site.store.row("node_by_name", name="n1") is None
+
+
+def test_no_daemon_is_told_as_such(d0ctl: Type) -> None:
+    assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
+    assert d0ctl("daemon", "stop").exit_code == 0
+
+
+def test_a_daemon_starts_drives_and_stops(tmp_path: Path, home: Home) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text("job: one\nstages: [{name: a, lines: [{run: 'echo 1 > x', outputs: [x]}]}]\n")
+
+    def d0ctl(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120)
+
+    started = d0ctl("daemon", "start")
+    try:
+        assert started.returncode == 0, started.stderr
+        assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is True
+        done = d0ctl("submit", str(path), "--wait")
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "`one` is successful")
+    finally:
+        stopped = d0ctl("daemon", "stop")
+    assert stopped.returncode == 0
+    assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
+    assert nodes.LOCAL == "localhost"

@@ -1,0 +1,174 @@
+"""The command line as a whole: help, usage, imports, completion, errors."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from d0ctl import __version__
+from d0ctl.cli.app import COMMANDS
+from d0ctl.config import Home
+from tests.cli.building import Site, production
+from tests.cli.conftest import Type
+
+PROGRAM = Path(sys.executable).with_name("d0ctl")
+ROOT = Path(__file__).parents[2]
+
+SUBCOMMANDS = [
+    *((command,) for command in COMMANDS),
+    *(("node", verb) for verb in ("list", "add", "check", "drain", "resume", "remove")),
+    *(("daemon", verb) for verb in ("run", "start", "stop", "status")),
+]
+
+
+@pytest.mark.parametrize("words", SUBCOMMANDS, ids=" ".join)
+def test_every_command_has_help(d0ctl: Type, words: tuple[str, ...]) -> None:
+    result = d0ctl(*words, "--help")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Usage: d0ctl " + " ".join(words))
+    assert len(result.stdout.splitlines()[2].strip()) > 10
+
+
+def test_the_list_of_commands_cuts_no_sentence_off(d0ctl: Type) -> None:
+    told = d0ctl("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(told) == len(COMMANDS)
+    assert all(one.endswith(".") and not one.endswith("...") for one in told)
+
+
+def test_without_a_command_help_is_shown(d0ctl: Type) -> None:
+    result = d0ctl()
+
+    assert result.exit_code == 2
+    assert "Commands:" in result.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["stats"], ["status", "--nope"], ["status", "a", "b"], ["kill"], ["status", "1/2"],
+     ["status", "x:faild"], ["wait"], ["logs", "a/1"], ["logs", "a/1/1/1", "--attempt", "0"],
+     ["logs", "a/1/1/1", "--attempt", "x"], ["node", "nope"], ["why"], ["run", "f", "--set", "x"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_wrong_usage_exits_2(d0ctl: Type, words: list[str]) -> None:
+    result = d0ctl(*words)
+
+    assert result.exit_code == 2
+    assert result.stderr
+
+
+def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
+    assert "Did you mean 'status'?" in d0ctl("stats").stderr
+
+
+def test_the_version_is_told_both_ways(d0ctl: Type) -> None:
+    assert d0ctl("--version").stdout == f"d0ctl {__version__}\n"
+    told = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout == f"d0ctl {__version__}\n"
+
+
+def test_the_home_may_be_named_before_and_behind_the_command(
+    site: Site, d0ctl: Type, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(production())
+    monkeypatch.setenv("D0CTL_HOME", "/nonexistent")
+
+    for words in (["--home", str(home.root), "status"], ["status", "--home", str(home.root)]):
+        assert "prod" in d0ctl(*words).stdout
+
+
+def test_reading_brings_in_nothing_that_is_slow(site: Site) -> None:
+    site.submit(production())
+    script = (
+        "import sys\nfrom d0ctl.cli import main\n"
+        "for words in (['status'], ['status', 'prod', '--json'], ['why', 'prod/1/1/1'],\n"
+        "              ['history', 'prod'], ['node', 'list'], ['kill', 'prod/1/1/1']):\n"
+        "    sys.argv = ['d0ctl', *words]\n"
+        "    try:\n        main()\n    except SystemExit as end:\n        assert not end.code\n"
+        "slow = {'textual', 'fabric', 'paramiko', 'watchdog', 'pydantic', 'sqlite_utils', 'yaml',\n"
+        "        'rich', 'asyncio', 'multiprocessing'}\n"
+        "sys.exit(' '.join(slow & set(sys.modules)) or None)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("shell", "file"), [("bash", "d0ctl.bash"), ("zsh", "_d0ctl"), ("fish", "d0ctl.fish")]
+)
+def test_the_completions_are_what_the_program_prints(shell: str, file: str) -> None:
+    environment = os.environ | {"_D0CTL_COMPLETE": f"source_{shell}"}
+    told = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment, check=True)
+
+    assert (ROOT / "completions" / file).read_text() == told.stdout, "type `make completions`"
+
+
+def complete(*words: str) -> list[str]:
+    """What bash offers for the last of these words."""
+    environment = os.environ | {
+        "_D0CTL_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(("d0ctl", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    told = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment)
+    assert told.stderr == ""
+    return told.stdout.split()
+
+
+def test_tab_offers_jobs_stages_nodes_and_states(site: Site) -> None:
+    site.submit(production("prod"))
+    site.submit(production("other"))
+
+    assert complete("status", "pr") == ["prod"]
+    assert complete("why", "prod/") == ["prod/1", "prod/2", "prod/3"]
+    assert complete("node", "drain", "loc") == ["localhost"]
+    assert complete("status", "--status", "fail") == ["failed"]
+    assert complete("kill", "x/") == []
+
+
+def test_tab_is_silent_where_there_is_no_home() -> None:
+    assert complete("status", "p") == []
+
+
+def test_a_database_that_is_none_is_told_in_one_line(d0ctl: Type, home: Home) -> None:
+    home.root.mkdir(mode=0o700)
+    home.database.write_text("this is no database, but long enough to look like one" * 100)
+
+    result = d0ctl("status")
+
+    assert result.exit_code == 5
+    assert result.stderr.startswith(f"d0ctl: can't use the database `{home.database}`: ")
+
+
+def test_debug_shows_the_chain_of_causes(d0ctl: Type, home: Home) -> None:
+    home.root.mkdir(mode=0o700)
+    home.database.write_text("no database" * 1000)
+
+    result = d0ctl("--debug", "status")
+
+    assert "Traceback" in result.stderr
+    assert "sqlite3.DatabaseError" in result.stderr
+    assert result.exit_code == 5
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(site: Site) -> None:
+    for number in range(30):
+        site.submit(production(f"prod{number}", lines=1))
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"'{PROGRAM}' status --json | head -c 10"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_poor_terminal_gets_what_it_can_show(site: Site) -> None:
+    site.submit(production(title="Zürich → Genève"))
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([PROGRAM, "status", "prod"], capture_output=True, env=environment)
+
+    assert done.returncode == 0
+    assert b"Z\\xfcrich" in done.stdout

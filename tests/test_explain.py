@@ -1,0 +1,325 @@
+"""`why` in every state a package, line, stage, job or node can be in."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.explain import group, node, package
+from d0ctl.explain.common import Explanation
+from d0ctl.nodes.transport import Address
+from d0ctl.select import parse
+from d0ctl.store import attempts, browse, lifecycle, nodes, open_store
+from tests.cli.building import Site, job, line, production
+from tests.cli.building import package as make
+
+NOW = time.time()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A home with its node, and somebody who drives."""
+    with open_store(Home(tmp_path / "home"), create=True) as store:
+        nodes.add_localhost(store)
+        with store.writing():
+            nodes.take_lease(store, "daemon", now=NOW)
+        yield Site(store)
+
+
+def why(site: Site, path: str) -> Explanation:
+    """The explanation of a package."""
+    return package.package(site.store, browse.package(site.store, parse(path)), time.time())
+
+
+def hold(site: Site, path: str, note: str) -> None:
+    """Hold a package."""
+    with site.store.writing():
+        lifecycle.choose(site.store, [site.id_of(path)])
+        lifecycle.hold(site.store, actor="ada", note=note, now=NOW)
+
+
+def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Site) -> None:
+    site.submit(production())
+
+    told = why(site, "prod/3/1/1")
+
+    assert told.answer == (
+        "package `prod/3/1/1` waits for file `all` of `prod/2/1/1`, which is waiting"
+    )
+    assert told.facts == ["in the end it hangs on `prod/1/1/1`, which is ready"]
+    assert told.commands == ["d0ctl why prod/1/1/1"]
+
+
+def test_the_least_hopeful_file_comes_first(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/3/1")
+
+    told = why(site, "prod/1/3/2")
+
+    assert told.answer.startswith("package `prod/1/3/2` waits for")
+    assert "`prod/1/3/1`" in told.answer
+    assert "which is failed" in told.answer
+    assert "d0ctl kill-line prod/1/3 --drop-outputs" in told.commands
+
+
+def test_what_is_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/3/1")
+
+    told = why(site, "prod/3/1/1")
+
+    assert "in the end it hangs on `prod/1/3/1`, which is failed" in told.facts
+    assert "d0ctl kill-line prod/1/3 --drop-outputs" in told.commands
+
+
+def test_a_blocked_package_says_so(site: Site) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    assert why(site, "prod/2/1/1").answer.startswith("package `prod/2/1/1` is blocked: it waits")
+
+
+def test_a_file_of_a_removed_job_is_made_by_nothing(site: Site) -> None:
+    site.submit(job(("a", [line(make("x"), make("y", needs=["x"]))])))
+
+    told = why(site, "prod/1/1/2")
+
+    assert any("file `x` of `prod/1/1/1`" in text for text in (told.answer, *told.facts))
+
+
+def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> None:
+    store = site.store
+    site.up()
+    for name in ("away", "resting", "other", "small"):
+        nodes.add(store, Address(name, destination=name), cpus=1 if name == "small" else 8)
+    for name in ("resting", "other", "small"):
+        site.up(name, machine_id=name)
+    with store.writing():
+        nodes.down(store, nodes.named(store, "away")["id"], "no answer within 20 s", now=NOW)
+        store.change("drain_node", node=nodes.named(store, "resting")["id"], note="new disk")
+    site.submit(job(("a", [line(make("x", cpus=2, exclude_nodes=("other", "localhost")))])))
+
+    told = why(site, "prod/1/1/1")
+
+    facts = "\n".join(told.facts)
+    assert told.answer == "package `prod/1/1/1` is ready, and no node can take it"
+    assert "node `away` is down since" in facts
+    assert "no answer within 20 s" in facts
+    assert "node `resting` is drained: new disk" in facts
+    assert "node `other` is ruled out: excluded by the package" in facts
+    assert "node `small` is ruled out: 1 cpus, 2 asked for" in facts
+
+
+def test_a_full_node_says_what_takes_it(site: Site) -> None:
+    site.up(cpus=1)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    told = why(site, "prod/1/2/1")
+
+    assert told.answer == "package `prod/1/2/1` is ready, and no slot is free on `localhost`"
+    assert told.facts == ["node `localhost` has 1 of 1 cpu in use: 1 package of `prod`"]
+
+
+def test_where_nobody_drives_that_is_why(site: Site) -> None:
+    with site.store.writing():
+        nodes.give_lease(site.store, "daemon")
+    site.up()
+    site.submit(production())
+
+    told = why(site, "prod/1/1/1")
+
+    assert "no daemon is running" in told.answer
+    assert told.commands[0] == "d0ctl daemon start"
+
+
+def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
+    site.up()
+    site.submit(production("urgent", priority=90))
+    site.submit(production())
+
+    assert "job `urgent` of a higher priority comes first" in why(site, "prod/1/1/1").answer
+
+
+def test_where_there_is_room_it_starts_next(site: Site) -> None:
+    site.up()
+    site.submit(production())
+
+    assert "starts on `localhost` as soon as its turn comes" in why(site, "prod/1/1/1").answer
+
+
+def test_a_held_package_says_by_whom_and_why(site: Site) -> None:
+    site.submit(production())
+    hold(site, "prod/1/1/1", "bad seed")
+
+    told = why(site, "prod/1/1/1")
+
+    assert told.answer.startswith("package `prod/1/1/1` is held by ada since ")
+    assert told.answer.endswith(": bad seed")
+    assert told.commands == ["d0ctl release prod/1/1/1"]
+
+
+def test_a_held_job_holds_what_is_ready_and_what_waits(site: Site) -> None:
+    site.submit(production(), hold=True)
+
+    assert "but job `prod` is held by me" in why(site, "prod/1/1/1").answer
+    assert any("is held by me" in fact for fact in why(site, "prod/2/1/1").facts)
+    assert "d0ctl release prod" in why(site, "prod/2/1/1").commands
+
+
+def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    nodes.add(site.store, Address("far", destination="far"), cpus=4)
+    site.up("far", machine_id="m2")
+    site.assign("prod/1/1/2", "far")
+
+    told = why(site, "prod/1/1/2")
+
+    assert told.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is still to come"
+    assert told.facts == ["file `gen-1` is on its way"]
+
+
+def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    told = why(site, "prod/1/1/1")
+
+    assert told.answer.startswith("package `prod/1/1/1` is running on `localhost` for ")
+    assert told.commands == ["d0ctl logs prod/1/1/1", "d0ctl kill prod/1/1/1"]
+
+
+def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        row = nodes.named(site.store, "localhost")
+        nodes.down(site.store, row["id"], "it hung up", now=NOW)
+
+    told = why(site, "prod/1/1/1")
+
+    assert "does not answer since" in told.answer
+    assert "because: it hung up" in told.facts
+
+
+def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
+    site.submit(production())
+    attempt = _only_started(site, "prod/1/1/1")
+    with site.store.writing():
+        attempts.refuse(site.store, attempt, "disk-full", "no space", now=time.time())
+
+    told = why(site, "prod/1/1/1")
+
+    assert "cools off and is tried again in" in told.answer
+    assert told.facts == ["because: disk-full: no space"]
+
+
+def _only_started(site: Site, path: str) -> int:
+    site.up()
+    site.assign(path)
+    row = nodes.named(site.store, "localhost")
+    with site.store.writing():
+        attempts.launch(site.store, row["id"], limit=1, now=NOW)
+    return browse.attempts(site.store, site.id_of(path))[-1].id
+
+
+def test_a_failed_package_says_why_where_and_what_it_said_last(site: Site) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1", stderr="no such field\n")
+
+    told = why(site, "prod/1/1/1")
+
+    assert told.answer == (
+        "package `prod/1/1/1` failed: exit-code: binary 1 (tool) ended with exit code 3"
+    )
+    assert told.facts[0].startswith("on node `localhost`, ")
+    assert told.facts[0].endswith("in binary 1, attempt 1")
+    assert told.facts[1] == "its files are waited for by `prod/1/1/2`"
+    assert told.stderr == "no such field\n"
+    assert told.commands[0] == "d0ctl logs prod/1/1/1"
+
+
+def test_a_package_being_killed_says_who_asked(site: Site) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        lifecycle.choose(site.store, [site.id_of("prod/1/1/1")])
+        lifecycle.kill(site.store, actor="ada", note="too slow", now=NOW)
+
+    told = why(site, "prod/1/1/1")
+
+    assert "is being ended on `localhost`, as ada asked at" in told.answer
+    assert told.facts[0] == "because: too slow"
+
+
+def test_what_is_done_or_canceled_says_so(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    with site.store.writing():
+        lifecycle.choose(site.store, [site.id_of("prod/1/2/1")])
+        lifecycle.kill(site.store, actor="ada", note="not wanted", now=NOW)
+
+    assert "is successful: it ended" in why(site, "prod/1/1/1").answer
+    assert "was canceled by ada" in why(site, "prod/1/2/1").answer
+    assert why(site, "prod/1/2/1").answer.endswith(": not wanted")
+
+
+def test_a_job_explains_itself_by_what_tells_most(site: Site) -> None:
+    site.up()
+    site.submit(production(lines=1))
+
+    def told() -> str:
+        return group.job(site.store, browse.job(site.store, "prod"), time.time()).answer
+
+    assert told().startswith("nothing of job `prod` runs yet: package `prod/1/1/1` is ready")
+    site.launch("prod/1/1/1")
+    assert told() == "job `prod` is running: 1 package is launched"
+    site.end("prod/1/1/1", "failed", reason="looping", detail="no output for 2 h")
+    assert told() == (
+        "job `prod` failed: 1 package failed, the last `prod/1/1/1`: looping: no output for 2 h"
+    )
+
+
+def test_a_job_that_is_held_or_done_says_so(site: Site) -> None:
+    site.submit(job(("a", [line(make("x"))])), hold=True)
+    one = browse.job(site.store, "prod")
+    assert "starts: job `prod` is held by me" in group.job(site.store, one, NOW).answer
+
+    with site.store.writing():
+        lifecycle.release_job(site.store, one.id)
+    site.finish("prod/1/1/1")
+
+    answer = group.job(site.store, browse.job(site.store, "prod"), NOW).answer
+    assert answer.startswith("job `prod` is successful")
+
+
+def test_stages_and_lines_explain_themselves(site: Site) -> None:
+    site.up()
+    site.submit(production())
+    one = browse.job(site.store, "prod")
+    stages = browse.stages(site.store, one)
+    lines = browse.lines(site.store, one, stages[0], 1, 3)
+
+    assert "stage `prod/2`" in group.stage(site.store, one, stages[1], NOW).answer
+    assert "line `prod/1/2`" in group.line(site.store, one, stages[0], lines[1], NOW).answer
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [("unknown", "has not been reached yet"), ("up", "is up, with 4 of 4 cpus free"),
+     ("down", "is down since"), ("drained", "is drained and takes nothing new: new disk")],
+)  # fmt: skip
+def test_a_node_explains_itself(site: Site, state: str, told: str) -> None:
+    row = nodes.named(site.store, "localhost")
+    if state in ("up", "down", "drained"):
+        site.up()
+    with site.store.writing():
+        if state == "down":
+            nodes.down(site.store, row["id"], "gone", now=NOW)
+        if state == "drained":
+            site.store.change("drain_node", node=row["id"], note="new disk")
+
+    assert told in node.node(site.store, "localhost", NOW).answer
