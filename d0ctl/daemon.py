@@ -30,10 +30,10 @@ log = logging.getLogger("d0ctl")
 
 Step = Callable[[Control, float], None]
 
-STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files)
+STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files, finish)
 """What a turn does, in this order."""
 
-SLOW_STEPS: tuple[Step, ...] = (look_after, finish)
+SLOW_STEPS: tuple[Step, ...] = (look_after,)
 """What a turn does besides, once a second."""
 
 REST_S = 0.01
@@ -99,8 +99,6 @@ def _drive_without_daemon(
             _turn(control, stop)
             watch(_counts(control.store, job))
             if is_settled(control.store, job):
-                with control.store.writing():
-                    finish(control, time.time())
                 return
             if nodes.living_holder(control.store, LEASE):
                 return

@@ -75,7 +75,7 @@ def advance(store: Store, *, now: float) -> None:
 def end_jobs(store: Store, *, now: float) -> list[str]:
     """Note which jobs can't move any more without a person; their names."""
     ended = []
-    for row in store.rows("unfinished_jobs"):
+    for row in store.rows("still_jobs"):
         if is_settled(store, row["id"]):
             store.change("end_job", job=row["id"], now=now)
             ended.append(row["name"])

@@ -87,9 +87,17 @@ update package
        changed = :now, actor = null, note = null
  where phase = 'cooloff' and not_before <= :now;
 
--- name: unfinished_jobs
--- Jobs in which something may still move.
-select id, name from job where visible = 1 and ended is null;
+-- name: still_jobs
+-- Jobs that have not ended and in which nothing moves: no package is launched, scheduled,
+-- ready, cooling off or held.
+select id, name
+  from job
+ where visible = 1 and ended is null
+   and not exists (select 1
+                     from stage join stage_count on stage_count.stage_id = stage.id
+                    where stage.job_id = job.id and stage_count.n > 0
+                      and stage_count.phase not in ('waiting', 'done', 'failed', 'canceled',
+                                                    'dropped'));
 
 -- name: end_job
 -- Note when a job could not move any more.
