@@ -232,6 +232,7 @@ CREATE TABLE input (
     package_id  integer not null references package,
     binary      integer not null,
     file_id     integer not null references file,
+    place       integer not null,          -- in the list of the binary's inputs
     own         integer not null default 0 check (own in (0, 1)),     -- made in the same package
     acquire     text not null check (acquire in ('none', 'self', 'pre-fetch')),
     disposition text,
