@@ -346,7 +346,8 @@ create table input (
     file_id     integer not null references file,
     place       integer not null,          -- in the list of the binary's inputs
     own         integer not null default 0 check (own in (0, 1)),     -- made in the same package
-    acquire     text not null check (acquire in ('none', 'self', 'pre-fetch')),
+    acquire     text not null      -- not by `in`, of which SQLite makes a table for each row
+        check (acquire = 'none' or acquire = 'self' or acquire = 'pre-fetch'),
     disposition text,
     required    integer not null default 1 check (required in (0, 1)),
     dropped     integer not null default 0 check (dropped in (0, 1)),

@@ -35,6 +35,11 @@ insert into line (id, stage_id, seq, name, early_start) values (?, ?, ?, ?, ?);
 -- A package of a job under way, on its way in.
 insert into incoming values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: bring_plain_package
+-- A package of a job under way, on its way in, that says nothing of how it is to be run.
+insert into incoming (id, job_id, stage_id, line_id, seq, name, phase, missing, demand_id, changed)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
 -- name: insert_packages
 -- Packages of a job under way, waiting or ready; one statement, so that triggers cost half.
 insert into package (id, job_id, stage_id, line_id, seq, name, phase, missing, demand_id, changed,
@@ -51,17 +56,31 @@ insert into binary (package_id, seq, name, script, shell, argv, software, parame
                     runtime, work_size, log_rules, progress, "check")
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: insert_plain_binary
+-- A binary of a job under way that is no more than a command.
+insert into binary (package_id, seq, name, script, shell, argv) values (?, ?, ?, ?, ?, ?);
+
 -- name: insert_file
 -- A file of a job under way: made by a package, or from outside and present.
-insert into file (id, job_id, name, package_id, binary, present, locator, size_asked, min_size,
-                  checksum_asked, dispositions, result, late)
+insert into file (id, job_id, name, package_id, binary, present, dispositions, result, late,
+                  locator, size_asked, min_size, checksum_asked)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_plain_file
+-- A file of a job under way of which nothing is known before it is there.
+insert into file (id, job_id, name, package_id, binary, present, dispositions, result, late)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_input
 -- An input of a job under way.
-insert into input (package_id, binary, file_id, place, own, acquire, disposition, required, locator,
-                   size, checksum)
+insert into input (package_id, binary, file_id, place, own, acquire, required, disposition,
+                   locator, size, checksum)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_plain_input
+-- An input of a job under way of which nothing is known before it is there.
+insert into input (package_id, binary, file_id, place, own, acquire, required)
+values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: mark_result
 -- A file without consumer and disposition goes to results/ (design, section 6).
