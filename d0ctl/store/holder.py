@@ -15,12 +15,16 @@ def boot_id() -> str:
 
 
 def start_time(pid: int) -> str | None:
-    """When a process began, in clock ticks since boot; None when there is none."""
+    """When a process began, in clock ticks since boot; None when there is none.
+
+    One that has ended counts as none, though its parent may never collect it.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    return stat.rpartition(")")[2].split()[19]
+    words = stat.rpartition(")")[2].split()
+    return None if words[0] in ("Z", "X") else words[19]
 
 
 def holder() -> str:
