@@ -104,7 +104,7 @@ def add(
     with session.founder() as store:
         if store.row("node_by_name", name=name):
             raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
-        facts = node_add.meet(store, address, tuple(accept_key or ()))
+        facts = node_add.meet(store, address, tuple(accept_key or ()), cpus)
         with_cpus = cpus or int(facts.get("cpus") or 1)
         node_add.keep(store, address, cpus, facts, session.actor())
     parts = [f"{facts.get('hostname')}", f"{facts.get('os') or facts.get('system')}",

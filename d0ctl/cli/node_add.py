@@ -56,7 +56,9 @@ def address(
     )
 
 
-def meet(store: Store, address: Address, accepted: Sequence[str]) -> dict[str, Any]:
+def meet(
+    store: Store, address: Address, accepted: Sequence[str], cpus: int | None = None
+) -> dict[str, Any]:
     """Reach the node, trusting what a person trusts, and return what it says of itself.
 
     Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
@@ -72,30 +74,30 @@ def meet(store: Store, address: Address, accepted: Sequence[str]) -> dict[str, A
                 return dict(link.hello["facts"])
         except hostkeys.UnknownKey as unknown:
             shown.append(unknown.key.fingerprint)
-            _trust(home.known_hosts, unknown, address, accepted, shown)
+            _trust(home.known_hosts, unknown, accepted, _line(address, cpus, shown))
     raise NodeUnreachable(f"the way to `{address.destination}` has no end")
 
 
 def _trust(
     known_hosts: Path,
     unknown: hostkeys.UnknownKey,
-    address: Address,
     accepted: Sequence[str],
-    shown: Sequence[str],
+    line: str,
 ) -> None:
+    """Accept the key if a person has, or does now. `line` is what to type else."""
     key = unknown.key
     if key.fingerprint not in accepted:
         if accepted and not can_ask():
             raise NodeUnreachable(
                 f"the host key of `{unknown.name}` is {key.fingerprint}, "
                 f"not {listed(accepted, 'or')}",
-                hint=_line(address, [*accepted, key.fingerprint]) + "   # if that is right",
+                hint=f"{line}   # if that is right",
             ) from unknown
         if not can_ask():
             raise NodeUnreachable(
                 f"the host key of `{unknown.name}` is not accepted yet: "
                 f"{key.algorithm} {key.fingerprint}",
-                hint=_line(address, shown) + "   # if that is its key",
+                hint=f"{line}   # if that is its key",
             ) from unknown
         say(f"the host key of `{clean(unknown.name)}` is {key.algorithm} {key.fingerprint}")
         if not confirmed("is that right?"):
@@ -103,11 +105,12 @@ def _trust(
     hostkeys.accept(known_hosts, unknown.name, key)
 
 
-def _line(address: Address, fingerprints: Sequence[str]) -> str:
+def _line(address: Address, cpus: int | None, fingerprints: Sequence[str]) -> str:
     """What to type to accept these keys."""
     words = ["d0ctl", "node", "add", address.name, address.destination]
     options = (("--identity", address.identity), ("--dir", address.directory),
-               ("--python", address.python))  # fmt: skip
+               ("--python", address.python), ("--cpus", str(cpus or "")),
+               ("--via", "" if address.via == "auto" else address.via))  # fmt: skip
     for option, value in options:
         words += [option, value] if value else []
     for fingerprint in dict.fromkeys(fingerprints):

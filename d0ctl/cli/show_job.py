@@ -171,6 +171,8 @@ def _commands(picture: Picture) -> list[str]:
         return [f"d0ctl why {picture.held[0].path}", f"d0ctl release '{job.name}:held'"]
     if picture.live:
         return [f"d0ctl status {job.name} --watch", f"d0ctl why {picture.live[0].path}"]
+    if job.blocked:
+        return [f"d0ctl why {job.name}", f"d0ctl history {job.name}"]
     if job.status == "successful":
         return [f"d0ctl history {job.name}", f"d0ctl remove {job.name}"]
     return [f"d0ctl why {job.name}", f"d0ctl status {job.name} --watch"]

@@ -259,3 +259,26 @@ def test_a_daemon_starts_drives_and_stops(tmp_path: Path, home: Home) -> None:
     assert stopped.returncode == 0
     assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
     assert nodes.LOCAL == "localhost"
+
+
+def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, home: Home) -> None:
+    from tests.support.sshd import Sshd
+
+    with Sshd(tmp_path / "sshd") as sshd:
+        words = ["node", "add", "n1", f"127.0.0.1:{sshd.port}", "--identity", str(sshd.identity),
+                 "--cpus", "3"]  # fmt: skip
+        unknown = d0ctl(*words)
+        wrong = d0ctl(*words, "--accept-key", "SHA256:another")
+        line = unknown.stderr.splitlines()[1].partition("   #")[0]
+        added = d0ctl(*line.split()[1:])
+
+    assert unknown.exit_code == 6
+    assert "is not accepted yet: ssh-" in unknown.stderr
+    assert line.startswith("d0ctl " + " ".join(words[:4]))
+    assert wrong.exit_code == 6
+    assert "not SHA256:another" in wrong.stderr
+    assert added.exit_code == 0, added.stderr
+    assert added.stdout.startswith("added `n1`: ")
+    node = document(d0ctl("node", "list", "--json").stdout)["nodes"][1]
+    assert (node["node"], node["cpus"], node["state"]) == ("n1", 3, "unknown")
+    assert home.known_hosts.read_text().count("ssh-") == 1

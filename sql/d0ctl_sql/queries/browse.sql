@@ -128,21 +128,21 @@ select binary.seq, binary.name, binary.script, binary.argv, binary.software, bin
 -- name: inputs
 -- The inputs of a package, where they come from and whether they are there; what is missing
 -- first, and none looked at beyond a bounded number.
-select file.name, file.present, file.dropped as file_dropped, file.size, input.binary, input.own,
-       input.acquire, input.disposition, input.required, input.dropped,
+select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
+       some.acquire, some.disposition, some.required, some.dropped,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
-       package.phase as maker_phase, package.id as maker, job.id as maker_job
-  from (select input.*, file.present
-          from (select * from input where package_id = :package limit :window) as input
-          join file on file.id = input.file_id
-         order by file.present, input.binary, input.file_id
-         limit :limit) as input
-  join file on file.id = input.file_id
+       package.phase as maker_phase
+  from (select few.*
+          from (select * from input where package_id = :package limit :window) as few
+          join file on file.id = few.file_id
+         order by file.present, few.binary, few.file_id
+         limit :limit) as some
+  join file on file.id = some.file_id
   left join package on package.id = file.package_id
   left join line on line.id = package.line_id
   left join stage on stage.id = package.stage_id
   left join job on job.id = package.job_id
- order by input.present, input.binary, input.file_id;
+ order by file.present, some.binary, some.file_id;
 
 -- name: outputs
 -- The outputs of a package and where they are; bounded.
@@ -269,37 +269,37 @@ select not exists (select 1 from node) and not exists (select 1 from job)
 
 -- name: missing_inputs
 -- A few inputs that a package waits for, with their makers, from both ends of its list.
-select file.name, file.dropped as file_dropped, input.uses, package.id as maker,
+select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
        package.phase as maker_phase
-  from (select input.file_id, count(*) as uses
+  from (select few.file_id, count(*) as uses
           from (select * from (select * from input where package_id = :package
                                 order by binary, file_id limit 2000)
                  union
                 select * from (select * from input where package_id = :package
-                                order by binary desc, file_id desc limit 2000)) as input
-          join file on file.id = input.file_id and file.present = 0
-         where input.own = 0 and input.dropped = 0
-         group by input.file_id
-         limit :limit) as input
-  join file on file.id = input.file_id
+                                order by binary desc, file_id desc limit 2000)) as few
+          join file on file.id = few.file_id and file.present = 0
+         where few.own = 0 and few.dropped = 0
+         group by few.file_id
+         limit :limit) as some
+  join file on file.id = some.file_id
   left join package on package.id = file.package_id
   left join line on line.id = package.line_id
   left join stage on stage.id = package.stage_id
   left join job on job.id = package.job_id
- order by input.file_id;
+ order by some.file_id;
 
 -- name: packages_in_stage
 -- A few packages of a stage or of one of its lines that are in these phases, out of its first lines.
 select package.id, package.phase, package.status, package.request, package.attempts,
        package.note, package.changed, node.name as node, package.name,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       job.name || '/' || stage.seq || '/' || some.seq || '/' || package.seq as path,
        attempt.started, attempt.ended, attempt.reason, attempt.message
   from (select id, stage_id, seq from line
-         where stage_id = :stage and (:line is null or seq = :line) limit 2000) as line
-  join package on package.line_id = line.id
+         where stage_id = :stage and (:line is null or seq = :line) limit 2000) as some
+  join package on package.line_id = some.id
               and package.phase in (select value from json_each(:phases))
-  join stage on stage.id = line.stage_id
+  join stage on stage.id = some.stage_id
   join job on job.id = stage.job_id
   left join node on node.id = package.node_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts

@@ -1,0 +1,102 @@
+"""What only happens on a terminal: questions, colours, watching."""
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from d0ctl.config import Home
+from tests.cli.building import Site, document, production
+from tests.cli.conftest import Type
+from tests.support.waiting import wait_until
+
+PROGRAM = Path(sys.executable).with_name("d0ctl")
+
+
+def on_a_terminal(*words: str, answer: str = "", **environment: str) -> tuple[int, str]:
+    """Type a command on a terminal; its exit code and all that is seen."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        [PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs,
+        env=os.environ | {"TERM": "xterm"} | environment,
+    )  # fmt: skip
+    os.close(theirs)
+    os.write(ours, answer.encode())
+    seen = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(ours)
+    return running.wait(timeout=60), seen.decode()
+
+
+def test_a_person_is_asked_before_a_kill_and_may_say_no(site: Site) -> None:
+    site.submit(production())
+
+    code, seen = on_a_terminal("kill", "prod/1/1/1", answer="n\n")
+
+    assert code == 1
+    assert "would kill 1 package" in seen
+    assert "kill them? [y/N]" in seen
+    assert "nothing was done" in seen
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_a_person_who_says_yes_is_obeyed(site: Site) -> None:
+    site.submit(production())
+
+    assert on_a_terminal("kill", "prod/1/1/1", answer="y\n")[0] == 0
+    assert on_a_terminal("kill", "prod/1/2/1", "--yes")[0] == 0
+    assert [site.phase(f"prod/1/{n}/1") for n in (1, 2)] == ["canceled", "canceled"]
+
+
+def test_colours_are_for_terminals_that_want_them(site: Site) -> None:
+    site.submit(production())
+
+    assert "\x1b[1mprod\x1b[0m" in on_a_terminal("status", "prod")[1]
+    assert "\x1b" not in on_a_terminal("status", "prod", NO_COLOR="1")[1]
+    assert "\x1b" not in on_a_terminal("status", "prod", TERM="dumb")[1]
+
+
+def test_a_log_is_made_harmless_for_a_terminal(site: Site, tmp_path: Path) -> None:
+    site.submit(production())
+    site.up(base=str(tmp_path))
+    site.finish("prod/1/1/1")
+    folder = tmp_path / "attempts" / "1"
+    folder.mkdir(parents=True)
+    (folder / "1.out").write_bytes(b"\x1b[2Jgone\n")
+
+    assert "\\x1b[2Jgone" in on_a_terminal("logs", "prod/1/1/1")[1]
+
+
+def count_of(path: Path, word: str) -> Callable[[], int]:
+    """How often a word stands in a file."""
+    return lambda: path.read_text().count(word)
+
+
+def test_watching_draws_when_something_changes_and_only_then(
+    site: Site, d0ctl: Type, home: Home, tmp_path: Path
+) -> None:
+    site.submit(production())
+    screen = tmp_path / "screen"
+    drawn = count_of(screen, "A production")
+    with screen.open("w") as output:
+        watching = subprocess.Popen([PROGRAM, "status", "prod", "--watch"], stdout=output)
+    try:
+        wait_until(lambda: drawn() == 1, 30)
+        d0ctl("hold", "prod")
+        wait_until(lambda: drawn() == 2, 30)
+        d0ctl("status")
+        d0ctl("release", "prod")
+        wait_until(lambda: drawn() == 3, 30)
+    finally:
+        watching.terminate()
+        watching.wait(timeout=30)
+    assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None

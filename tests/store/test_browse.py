@@ -1,0 +1,156 @@
+"""What is shown is read in bounded time, and read right."""
+
+import json
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.errors import NotFound
+from d0ctl.model import Phase
+from d0ctl.select import parse
+from d0ctl.store import browse, open_store
+from d0ctl.store.nodes import add_localhost
+from tests.cli.building import Site, job, line, package, production
+
+LARGE = "package|input|file|attempt|event|binary|line|chosen"
+"""Tables that grow with the jobs; `chosen` is what was asked for."""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A home with its node."""
+    with open_store(Home(tmp_path / "home"), create=True) as store:
+        add_localhost(store)
+        yield Site(store)
+
+
+def browse_queries() -> list[str]:
+    """The names of what browse.sql holds."""
+    text = (files("d0ctl_sql") / "queries" / "browse.sql").read_text()
+    return re.findall(r"^-- name: (\w+)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", browse_queries())
+def test_no_screen_scans_a_table_that_grows(site: Site, name: str) -> None:
+    parameters: defaultdict[str, str] = defaultdict(lambda: "[]")
+    text = site.store._queries[name]
+    plan = site.store.connection.execute(f"explain query plan {text}", parameters).fetchall()
+
+    scans = [row["detail"] for row in plan if re.match(rf"SCAN ({LARGE})\b", row["detail"])]
+    allowed = ("SCAN chosen", "USING INDEX attempt_failed", "USING COVERING INDEX attempt_failed")
+    assert [scan for scan in scans if not any(word in scan for word in allowed)] == []
+
+
+def test_the_counts_of_a_job_are_its_packages(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    found = browse.job(site.store, "prod")
+
+    assert found.counts == {"done": 1, "failed": 1, "ready": 2, "waiting": 4}
+    assert found.packages == 8
+    assert found.status == "submitted"
+    assert [stage.status for stage in browse.stages(site.store, found)] == ["submitted"] * 3
+
+
+def test_a_job_is_blocked_once_only_a_person_can_help(site: Site) -> None:
+    site.submit(production(lines=1))
+    assert not browse.job(site.store, "prod").blocked
+
+    site.fail("prod/1/1/1")
+
+    found = browse.job(site.store, "prod")
+    assert found.blocked
+    assert found.status == "failed"
+    assert browse.is_settled(site.store, found, found.counts)
+
+
+def test_a_job_that_waits_for_another_is_not_blocked(site: Site) -> None:
+    site.submit(production("first", lines=1))
+    site.submit(job(("a", [line(package("y", needs=["first:all"]))]), name="second"))
+
+    found = browse.job(site.store, "second")
+
+    assert not found.blocked
+    assert not browse.is_settled(site.store, found, found.counts)
+
+
+def test_what_is_chosen_is_what_a_selector_means(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    def chosen(text: str, **filters: str) -> list[str]:
+        browse.choose(site.store, parse(text, **filters), now=time.time())
+        return [row.path for row in browse.chosen(site.store)]
+
+    assert chosen("prod/1/2-3/1") == ["prod/1/2/1", "prod/1/3/1"]
+    assert chosen("prod/merge") == ["prod/2/1/1"]
+    assert chosen("p*/*/1/1") == ["prod/1/1/1", "prod/2/1/1", "prod/3/1/1"]
+    assert chosen("prod:failed,ready") == ["prod/1/1/1", "prod/1/2/1", "prod/1/3/1"]
+    assert chosen("prod/1/*:failed") == chosen("prod", reason="exit-code")
+    assert len(chosen("*")) == 8
+
+
+def test_nothing_chosen_is_not_found(site: Site) -> None:
+    site.submit(production())
+
+    for text in ("prod:failed", "prod/1/4-9", "prod/4-5/1"):
+        with pytest.raises(NotFound):
+            browse.choose(site.store, parse(text), now=time.time())
+    assert browse.choose(site.store, parse("prod:failed"), now=time.time(), lenient=True) == 0
+
+
+def test_failures_come_the_latest_first_and_bounded(site: Site) -> None:
+    site.submit(production(lines=4))
+    for number in (2, 1, 3):
+        site.fail(f"prod/1/{number}/1")
+    found = browse.job(site.store, "prod")
+
+    paths = [one.path for one in browse.failures(site.store, found.id, 2)]
+
+    assert paths == ["prod/1/3/1", "prod/1/1/1"]
+
+
+def test_samples_are_bounded(site: Site) -> None:
+    site.submit(production(lines=5))
+    found = browse.job(site.store, "prod")
+
+    rows = browse.in_phases(site.store, found.id, [Phase.READY], 2)
+
+    assert [row.path for row in rows] == ["prod/1/1/1", "prod/1/2/1"]
+
+
+def test_what_is_missing_of_many_inputs_comes_first(site: Site) -> None:
+    site.submit(production(lines=8))
+    site.finish("prod/1/3/1")
+    site.finish("prod/1/3/2")
+
+    shown = browse.inputs(site.store, site.id_of("prod/2/1/1"), 3)
+
+    assert [one.present for one in shown] == [0, 0, 0]
+    assert len(browse.inputs(site.store, site.id_of("prod/2/1/1"))) == 8
+
+
+def test_outputs_tell_where_their_copies_are(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    (output,) = browse.outputs(site.store, site.id_of("prod/1/1/1"))
+
+    assert output.copies == ["control:/tmp/base/cache/1/gen-1"]
+    assert json.loads(output.places) == output.copies
+
+
+def test_a_job_knows_what_it_makes(site: Site) -> None:
+    site.submit(production())
+
+    assert browse.produces(site.store, "prod", "all") is True
+    assert browse.produces(site.store, "prod", "none") is False
+    assert browse.produces(site.store, "nojob", "all") is None
