@@ -16,6 +16,8 @@ MOST_MATCHES = 10_000_000
 
 def absolute(directory: str, name: str = "") -> str:
     """Return the absolute path of a name beside the job file, with no link resolved."""
+    if name.startswith("/"):
+        return name
     return os.path.join(directory, name) if name else os.path.abspath(directory)
 
 

@@ -1,13 +1,15 @@
 """A job's rows on their way in and out: by short transactions, visible whole or not at all."""
 
+import gc
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
 
-from d0ctl.construct.spec import BinarySpec, InputSpec, JobSpec, LineSpec, PackageSpec
+from d0ctl.construct.spec import BinarySpec, InputSpec, JobSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.holder import holder, is_dead
@@ -39,16 +41,11 @@ def submit(
     job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
     intake = _Intake(store, job, now)
     try:
-        for seq, stage in enumerate(spec.stages, start=1):
-            with store.writing():
-                stage_id = store.value(
-                    "make_stage", job=job, seq=seq, name=stage.name, require=stage.require
-                )
-            lines = intake.stage(stage_id, iter(stage.lines), progress)
-            with store.writing():
-                store.change("count_lines", stage=stage_id, lines=lines)
-        intake.late_inputs()
-        intake.results()
+        with _without_collector():
+            for seq, stage in enumerate(spec.stages, start=1):
+                intake.whole_stage(seq, stage, progress)
+            intake.late_inputs()
+            intake.results()
         with store.writing():
             store.change("release_packages", now=now)
             store.change(
@@ -65,6 +62,18 @@ def submit(
         remove_rows(store, job)
         raise
     return chosen
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Spare python its search for cycles among millions of rows, of which none is in one."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def sweep(store: Store) -> None:
@@ -225,10 +234,22 @@ class _Intake:
     next_package: int = 0
     next_file: int = 0
 
-    def stage(
+    def whole_stage(
+        self, seq: int, spec: StageSpec, progress: Callable[[int], None] | None
+    ) -> None:
+        """A stage with all that is in it."""
+        with self.store.writing():
+            stage = self.store.value(
+                "make_stage", job=self.job, seq=seq, name=spec.name, require=spec.require
+            )
+        lines = self.lines(stage, iter(spec.lines), progress)
+        with self.store.writing():
+            self.store.change("count_lines", stage=stage, lines=lines)
+
+    def lines(
         self, stage: int, lines: Iterator[LineSpec], progress: Callable[[int], None] | None
     ) -> int:
-        """The rows of a stage, by chunks; the number of its lines."""
+        """The rows of the lines of a stage, by chunks; how many they were."""
         seq, size = 0, FIRST_CHUNK
         while batch := list(islice(lines, size)):
             began = time.monotonic()
