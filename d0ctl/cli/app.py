@@ -49,6 +49,14 @@ class Commands(TyperGroup):
         """Its own options, converted without pydantic."""
         return plain(super().get_params(ctx))
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; one whose reader has seen enough has done its work."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _forget_output()
+            raise typer.Exit(ExitCode.DONE) from None
+
     def main(self, *args: Any, **extra: Any) -> Any:
         """Turn expected failures into one line and an exit code; nothing else does."""
         try:
@@ -62,9 +70,13 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             sys.exit(ExitCode.INTERRUPTED)
         except BrokenPipeError:
-            # Whoever read our output has seen enough; what is left of it goes nowhere.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _forget_output()
             sys.exit(ExitCode.DONE)
+
+
+def _forget_output() -> None:
+    """Let what is left of our output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def tell(error: D0Error) -> None:
