@@ -93,7 +93,7 @@ class Link:
         self.send({"kind": "hello", "nonce": nonce, **hello})
         mark = f"d0ctl {nonce}".encode()
         for line in self._lines():
-            if line.strip() == mark:
+            if line.rstrip().endswith(mark):  # what was printed before may lack its line end
                 break
         for frame in self.frames():
             if frame["kind"] == "hello":

@@ -56,7 +56,7 @@ class Starter(Protocol):
 def ask_home(node: Starter, limit: float) -> str:
     """The home directory that the login shell has there."""
     with closing(node.start(HOME)) as stream:
-        found = expect(stream, rb"^d0ctl-home: (/.*)\n", limit)
+        found = expect(stream, rb"d0ctl-home: (/.*)\n", limit)
         return found[1].decode()
 
 
@@ -67,7 +67,7 @@ def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
         while piece := ours.read(CHUNK):
             stream.write(piece)
         stream.finish()
-        arrived = int(expect(stream, rb"^d0ctl-size: +(\d+)\n", limit)[1])
+        arrived = int(expect(stream, rb"d0ctl-size: +(\d+)\n", limit)[1])
         if arrived != ours.tell():
             raise D0Error(f"can't copy `{target}`: only {arrived} of {ours.tell()} bytes arrived")
 
@@ -77,7 +77,7 @@ def copy_out(node: Starter, source: str, target: Path, limit: float) -> None:
     with closing(node.start(GET)) as stream:
         stream.write(one_line(source))
         stream.finish()
-        found = expect(stream, rb"^d0ctl-size: +(\d+)\n", limit)
+        found = expect(stream, rb"d0ctl-size: +(\d+)\n", limit)
         size = int(found[1])
         with target.open("wb") as ours:
             ours.write(found.string[found.end() :])
@@ -96,9 +96,12 @@ def one_line(path: str) -> bytes:
 
 
 def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
-    """Read until a line matches, past what the login shell prints; D0Error when none does."""
+    """Read until something matches, past what the login shell prints; D0Error when nothing does.
+
+    What it prints may lack its line end.
+    """
     came = b""
-    while not (found := re.search(pattern, came, re.MULTILINE)):
+    while not (found := re.search(pattern, came)):
         piece = stream.read(limit)
         if not piece:
             raise refusal(stream.stderr())

@@ -136,12 +136,11 @@ class Site:
         self.sshds[name] = sshd
         return sshd
 
-    def add(self, name: str, sshd: Sshd | None = None, *more: object, cpus: int = 2) -> Sshd:
-        """Make an sshd, by default a new one, a node."""
+    def add(self, name: str, sshd: Sshd | None = None, *more: object, cpus: int = 2) -> str:
+        """Make an sshd, by default a new one, a node; what is said of it."""
         sshd = sshd or self.start_sshd(name)
         words = ["--identity", sshd.identity, "--accept-key", fingerprint(sshd), "--cpus", cpus]
-        self.ok("node", "add", name, sshd.destination, *words, *more)
-        return sshd
+        return self.ok("node", "add", name, sshd.destination, *words, *more)
 
     def alone(self) -> None:
         """Let this machine take nothing, so that the nodes do."""
