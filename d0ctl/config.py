@@ -1,7 +1,6 @@
 """Where everything of a site lies: the home, and which disks may carry it."""
 
 import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,8 +96,9 @@ class Home:
         refuse_network_disk(self.root)
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.dropbox.mkdir(mode=0o700, exist_ok=True)
             for box in ("tmp", "new", "cur", "rejected"):
-                (self.dropbox / box).mkdir(mode=0o700, parents=True, exist_ok=True)
+                (self.dropbox / box).mkdir(mode=0o700, exist_ok=True)
             for folder in (self.logs, self.results, self.cache, self.nodes):
                 folder.mkdir(mode=0o700, exist_ok=True)
             self._make_key()
@@ -113,7 +113,7 @@ class Home:
         if self.key.exists():
             return
         aside.touch(mode=0o600)
-        aside.write_bytes(secrets.token_bytes(32))
+        aside.write_bytes(os.urandom(32))
         try:
             os.link(aside, self.key)
         except FileExistsError:

@@ -118,6 +118,8 @@ CREATE TABLE line (
     unique (stage_id, seq)
 ) strict;
 
+CREATE INDEX line_dropped on line (stage_id) where dropped is not null;
+
 CREATE TABLE demand (
     id            integer primary key,
     job_id        integer not null references job on delete cascade,
@@ -234,7 +236,8 @@ CREATE TABLE input (
     file_id     integer not null references file,
     place       integer not null,          -- in the list of the binary's inputs
     own         integer not null default 0 check (own in (0, 1)),     -- made in the same package
-    acquire     text not null check (acquire in ('none', 'self', 'pre-fetch')),
+    acquire     text not null      -- not by `in`, of which SQLite makes a table for each row
+        check (acquire = 'none' or acquire = 'self' or acquire = 'pre-fetch'),
     disposition text,
     required    integer not null default 1 check (required in (0, 1)),
     dropped     integer not null default 0 check (dropped in (0, 1)),

@@ -234,6 +234,8 @@ create table line (
     unique (stage_id, seq)
 ) strict;
 
+create index line_dropped on line (stage_id) where dropped is not null;
+
 -- What packages of a stage ask of a node; those that ask the same share a row.
 create table demand (
     id            integer primary key,
@@ -583,6 +585,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('job',            'sqlite_autoindex_job_1',     '100 1'),
     ('lease',          'lease',                      '20 1'),
     ('line',           'sqlite_autoindex_line_1',    '1000000 3000 1'),
+    ('line',           'line_dropped',               '100 10'),
     ('location',       'location',                   '2000000 1 1'),
     ('node',           'sqlite_autoindex_node_1',    '20 1'),
     ('package',        'sqlite_autoindex_package_1', '1000000 1 1'),
