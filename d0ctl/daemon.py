@@ -22,8 +22,8 @@ from d0ctl.dropbox import MOST_FILES, DropBox
 from d0ctl.errors import D0Error, DatabaseUnavailable, Refused
 from d0ctl.model import Counts
 from d0ctl.nodes.link import Site
-from d0ctl.store import Store, nodes, open_store
-from d0ctl.store.schedule import is_settled
+from d0ctl.store import nodes, open_store
+from d0ctl.store.schedule import counts_of, is_settled
 from d0ctl.store.submit import sweep
 
 log = logging.getLogger("d0ctl")
@@ -82,7 +82,7 @@ def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading
     """
     with open_store(home) as store:
         while not stop.is_set():
-            watch(_counts(store, job))
+            watch(counts_of(store, job))
             if is_settled(store, job):
                 return
             if nodes.living_holder(store, LEASE):
@@ -97,15 +97,11 @@ def _drive_without_daemon(
     with driving(home, job) as control:
         while not stop.is_set():
             _turn(control, stop)
-            watch(_counts(control.store, job))
+            watch(counts_of(control.store, job))
             if is_settled(control.store, job):
                 return
             if nodes.living_holder(control.store, LEASE):
                 return
-
-
-def _counts(store: Store, job: int) -> Counts:
-    return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from d0ctl.model import Counts, roll_up
 from d0ctl.select import Selector
 from d0ctl.store import browse, lifecycle, nodes
 from d0ctl.store.connection import Store
+from d0ctl.store.schedule import is_settled
 from d0ctl.store.views import JobSummary
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -44,7 +45,7 @@ def wait_for(text: str) -> ExitCode:
                 seen = version
                 with store.reading():
                     parts = _look(store, wanted)
-                    settled = all(browse.is_settled(store, job, counts) for job, counts in parts)
+                    settled = all(is_settled(store, job.id, counts) for job, counts in parts)
                 if settled:
                     return _end(text, parts)
                 if not told and not _anyone_drives(store):

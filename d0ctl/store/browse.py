@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 
 from d0ctl.errors import NotFound
-from d0ctl.model import MOVING, Counts, Phase, Status, by_status, can_move
+from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import (
@@ -311,15 +311,3 @@ def carrying_troubles(store: Store, job: int, limit: int = 3) -> list[str]:
         f"`{row['name']}` is not carried yet after {row['tries']} tries: {row['trouble']}"
         for row in store.rows("files_in_trouble", job=job, limit=limit)
     ]
-
-
-def is_settled(store: Store, job: JobSummary, counts: Counts) -> bool:
-    """Whether nothing of these packages of a job can move without a person."""
-    idle = {Phase.HELD} | ({Phase.READY, Phase.COOLOFF} if job.hold else set())
-    if any(counts.get(phase) for phase in MOVING - idle):
-        return False
-    if not counts.get("waiting"):
-        return True
-    if any(job.counts.get(phase) for phase in MOVING - idle):
-        return False
-    return not store.row("waits_for_outside", job=job.id)

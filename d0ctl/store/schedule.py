@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from d0ctl.model import can_move
+from d0ctl.model import MOVING, Counts, Phase
 from d0ctl.schedule.place import Decision, Demand, NodeRoom
 from d0ctl.store.connection import Store
 
@@ -76,15 +76,27 @@ def end_jobs(store: Store, *, now: float) -> list[str]:
     """Note which jobs can't move any more without a person; their names."""
     ended = []
     for row in store.rows("still_jobs"):
-        if is_settled(store, row["id"]):
+        if not store.row("waits_for_outside", job=row["id"]):
             store.change("end_job", job=row["id"], now=now)
             ended.append(row["name"])
     return ended
 
 
-def is_settled(store: Store, job: int) -> bool:
-    """Whether nothing in a job can move without a person."""
-    counts = {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}
-    if can_move(counts):
+def counts_of(store: Store, job: int) -> Counts:
+    """How many packages of a job are in each phase."""
+    return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}
+
+
+def is_settled(store: Store, job: int, part: Counts | None = None) -> bool:
+    """Whether nothing in a job, or in a part of it with these counts, can move without a person."""
+    whole = counts_of(store, job)
+    counts = whole if part is None else part
+    held = {Phase.READY, Phase.COOLOFF} if store.value("is_held", job=job) else set()
+    moving = MOVING - {Phase.HELD} - held
+    if any(counts.get(phase) for phase in moving):
         return False
-    return not (counts.get("waiting") and store.row("waits_for_outside", job=job))
+    if not counts.get("waiting"):
+        return True
+    if any(whole.get(phase) for phase in moving):
+        return False
+    return not store.row("waits_for_outside", job=job)

@@ -45,8 +45,9 @@ insert into told_binary (attempt_id, seq, started, ended, exit_code, signal, rea
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_output
--- An output that an attempt left.
-insert into told_output (attempt_id, name, path, size, checksum) values (?, ?, ?, ?, ?);
+-- An output that a successful attempt left.
+insert into told_output (attempt_id, package_id, name, path, size, checksum)
+values (?, ?, ?, ?, ?, ?);
 
 -- name: tell_end
 -- An end with the verdict on it.
@@ -92,20 +93,16 @@ select told_binary.* from told_binary;
 insert or replace into location (file_id, cluster_id, path, node_id, made)
 select file.id, node.cluster_id, told_output.path, node.id, :now
   from told_output
-  join told_end on told_end.attempt_id = told_output.attempt_id
   join attempt on attempt.id = told_output.attempt_id
   join node on node.id = attempt.node_id
-  join file on file.package_id = told_end.package_id and file.name = told_output.name
- where told_end.outcome = 'successful';
+  join file on file.package_id = told_output.package_id and file.name = told_output.name;
 
 -- name: keep_files
 -- Outputs of successful attempts are present, with what they really weigh.
 update file
    set present = 1, size = told_output.size, checksum = told_output.checksum
   from told_output
-  join told_end on told_end.attempt_id = told_output.attempt_id
- where told_end.outcome = 'successful'
-   and file.package_id = told_end.package_id and file.name = told_output.name;
+ where file.package_id = told_output.package_id and file.name = told_output.name;
 
 -- name: want_results
 -- Ask for the outputs that belong in results/.

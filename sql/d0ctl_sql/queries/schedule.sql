@@ -99,6 +99,10 @@ select id, name
                       and stage_count.phase not in ('waiting', 'done', 'failed', 'canceled',
                                                     'dropped'));
 
+-- name: is_held
+-- Whether a job is kept from being scheduled.
+select 1 from job where id = :job and hold = 1;
+
 -- name: end_job
 -- Note when a job could not move any more.
 update job set ended = :now where id = :job and ended is null;

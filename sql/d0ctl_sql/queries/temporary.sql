@@ -12,8 +12,8 @@ create temp table told_end (attempt_id integer primary key, outcome text, phase 
 create temp table told_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
                                rss integer);
-create temp table told_output (attempt_id integer, name text, path text, size integer,
-                               checksum text);
+create temp table told_output (attempt_id integer, package_id integer, name text, path text,
+                               size integer, checksum text);
 create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,
                             seq integer, name text, phase text, missing integer,
                             demand_id integer, changed real, wall_time real, looping real,
