@@ -36,8 +36,8 @@ STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files, finish
 SLOW_STEPS: tuple[Step, ...] = (look_after,)
 """What a turn does besides, once a second."""
 
-REST_S = 0.01
-MOST_REST_S = 0.05
+REST_S = 0.005
+MOST_REST_S = 0.03
 """From one turn to the next it takes as long as the turn took, within these bounds.
 
 What comes meanwhile shares a transaction: turns grow with what there is to do.
@@ -163,10 +163,11 @@ def _turn(control: Control, stop: threading.Event) -> None:
     control.batch = min(MOST_FILES, control.batch * 2)
     control.turned = time.monotonic()
     control.rest = min(MOST_REST_S, max(REST_S, control.turned - began))
+    if control.letters.has_more:
+        control.rest = 0.0
+        control.wake.set()
     if is_slow:
         control.slow_done = time.monotonic()
-    if control.letters.files:
-        control.wake.set()
 
 
 def _work(control: Control, slow_steps: Sequence[Step]) -> None:

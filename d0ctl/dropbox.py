@@ -14,8 +14,11 @@ from typing import Any
 
 from d0ctl_wrapper import message
 
-MOST_FILES = 2_000
+MOST_FILES = 1_000
 """How many files one look at the drop-box takes along."""
+
+MOST_MESSAGES = 1_000
+"""After so many messages a look goes no further: a transaction is to stay short."""
 
 LARGEST = 512 * 1024 * 1024
 """A file beyond this many bytes is refused unread."""
@@ -30,6 +33,8 @@ class Letters:
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    has_more: bool = False
+    """Whether more lies there than one look takes along."""
 
 
 def _read(name: str, folder: int) -> str:
@@ -72,8 +77,12 @@ class DropBox:
         letters = Letters()
         with os.scandir(self.new) as entries:
             found = sorted(entry.name for entry in itertools.islice(entries, most))
+        letters.has_more = len(found) == most
         with self._open_new() as folder:
             for name in found:
+                if len(letters.messages) >= MOST_MESSAGES:
+                    letters.has_more = True
+                    break
                 try:
                     content = _read(name, folder)
                 except FileNotFoundError:

@@ -38,7 +38,11 @@ def apply(store: Store, messages: Sequence[Message], *, now: float) -> Applied:
     applied.unknown = {m["attempt"] for m in messages} - contexts.keys()
     live = {a: row for a, row in contexts.items() if row["outcome"] is None}
     heard = [message for message in messages if message["attempt"] in live]
-    ends = [(m, live[m["attempt"]]) for m in heard if m["kind"] == "end"]
+    first_ends: dict[int, Message] = {}
+    for message in heard:
+        if message["kind"] == "end":
+            first_ends.setdefault(message["attempt"], message)
+    ends = [(message, live[attempt]) for attempt, message in first_ends.items()]
     _tell_starts(store, [m for m in heard if m["kind"] == "start"])
     _tell_ends(store, ends)
     for message, context in ends:
@@ -99,8 +103,9 @@ def _tell_ends(store: Store, ends: Sequence[_End]) -> None:
     store.change_many(
         "tell_output",
         (
-            (m["attempt"], o["name"], o["path"], o["size"], o["checksum"])
-            for m, _ in ends
+            (m["attempt"], context["package_id"], o["name"], o["path"], o["size"], o["checksum"])
+            for m, context in ends
+            if m["outcome"] == "successful"
             for o in m["outputs"]
         ),
     )
