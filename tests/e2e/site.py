@@ -84,17 +84,21 @@ class Site:
             "USER": "emmy",
         }
 
-    def d0ctl(self, *words: object, timeout: float = PATIENCE_S, stdin: str = "") -> Done:
+    def d0ctl(self, *words: object) -> Done:
         """Type a command, not at a terminal, and wait for its end."""
-        done = subprocess.run(
+        done = self.d0ctl_bytes(*words)
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def d0ctl_bytes(self, *words: object) -> "subprocess.CompletedProcess[bytes]":
+        """Type a command whose output may be no text."""
+        return subprocess.run(
             [str(D0CTL), *map(str, words)],
             cwd=self.jobs,
             env=self.environment,
-            input=stdin.encode(),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=timeout,
+            timeout=PATIENCE_S,
         )
-        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def ok(self, *words: object) -> str:
         """Type a command that must succeed; what it prints."""

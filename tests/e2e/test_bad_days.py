@@ -1,0 +1,156 @@
+"""Nodes and connections that go away: what runs goes on, what waits waits, nothing fails."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.support.sshd import Sshd
+from tests.support.waiting import wait_until
+
+HELD_UP = """\
+job: {name}
+parameters: {{record: {record}, go: {go}}}
+stages:
+  - lines:
+      - for: {{n: [1, 2]}}
+        run: |
+          echo "start {{n}} $D0CTL_ATTEMPT" >> {{record}}
+          until [ -e {{go}} ]; do sleep 0.05; done
+          echo {{n}} > {{n}}.out
+          echo "end {{n}} $D0CTL_ATTEMPT" >> {{record}}
+        outputs: "{{n}}.out"
+"""
+
+
+@pytest.fixture
+def record(site: Site) -> Path:
+    """A line for each start and end of a binary."""
+    path = site.folder / "record"
+    path.touch()
+    return path
+
+
+@pytest.fixture
+def farm(site: Site, record: Path) -> Sshd:
+    """The only node, with a daemon, and two packages on it that wait for the file `go`."""
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.submit(HELD_UP.format(name="held", record=record, go=site.folder / "go"))
+    wait_until(lambda: words(record).count("start") == 2, PATIENCE_S, "both run")
+    return site.sshds["farm"]
+
+
+def words(record: Path) -> list[str]:
+    """The first words of the record."""
+    return [line.split()[0] for line in record.read_text().splitlines()]
+
+
+def let_go(site: Site, record: Path) -> None:
+    """Let both packages end, and return when they have."""
+    (site.folder / "go").touch()
+    wait_until(lambda: words(record).count("end") == 2, PATIENCE_S, "both have ended")
+
+
+def assert_whole(site: Site, record: Path) -> None:
+    """Both packages ended well, and ran once."""
+    assert site.ok("wait", "held") == "`held` is successful\n"
+    assert sorted(words(record)) == ["end", "end", "start", "start"]
+    attempts = [site.package(f"held/1/{line}/1")["attempts"] for line in (1, 2)]
+    assert [[one["outcome"] for one in each] for each in attempts] == [["successful"]] * 2
+    assert site.json("history", "held")["reasons"] == []
+    results = site.home / "results" / "held"
+    assert [(results / f"{n}.out").read_text() for n in (1, 2)] == ["1\n", "2\n"]
+
+
+def test_packages_of_a_node_that_goes_away_end_there_and_are_heard_of_later(
+    site: Site, farm: Sshd, record: Path
+) -> None:
+    farm.stop()
+    site.wait_node("farm", "down")
+    site.wait_phase("held/1/1/1", "unreachable")
+    why = site.ok("why", "held/1/1/1")
+    assert "was launched on `farm`, which does not answer" in why
+    assert "goes on" in why
+    assert site.json("status", "held")["status"] == "running"
+
+    let_go(site, record)
+    farm.start()
+
+    assert_whole(site, record)
+
+
+def test_a_connection_that_is_cut_again_and_again_loses_nothing(
+    site: Site, farm: Sshd, record: Path
+) -> None:
+    for number in range(2, 5):
+        farm.cut()
+        wait_until(
+            lambda n=number: farm.log().count("Accepted") > n,  # type: ignore[misc]
+            PATIENCE_S,
+            "the node is reached again",
+        )
+    let_go(site, record)
+
+    assert_whole(site, record)
+
+
+def test_a_frozen_sshd_that_thaws_has_lost_nothing(site: Site, farm: Sshd, record: Path) -> None:
+    farm.freeze()
+    let_go(site, record)
+    assert site.phases("held").keys() <= {"running", "unreachable"}
+    farm.thaw()
+
+    assert_whole(site, record)
+
+
+def test_a_node_that_is_down_at_launch_makes_packages_wait_or_go_elsewhere(site: Site) -> None:
+    for name in ("north", "south"):
+        site.add(name)
+    site.alone()
+    site.sshds["south"].stop()
+    site.start_daemon()
+    site.wait_node("south", "down")
+
+    free = "job: free\nstages: [{lines: [{for: {n: {range: [1, 6]}}, run: 'true'}]}]"
+    pinned = "job: pinned\nstages: [{lines: [{packages: [{nodes: [south], run: 'true'}]}]}]"
+    site.submit(free)
+    site.submit(pinned)
+    site.ok("wait", "free")
+    assert {one["node"] for one in site.json("status", "free/*/*/*")["packages"]} == {"north"}
+
+    assert site.phases("pinned") == {"ready": 1}
+    why = site.json("why", "pinned/1/1/1")
+    assert "no node can take it" in why["answer"]
+    (fact,) = [fact for fact in why["facts"] if "`south`" in fact]
+    assert "down" in fact
+    assert "is down since" in site.ok("why", "south")
+
+    site.sshds["south"].start()
+    assert site.ok("wait", "pinned") == "`pinned` is successful\n"
+    (attempt,) = site.package("pinned/1/1/1")["attempts"]
+    assert (attempt["node"], attempt["attempt"]) == ("south", 1)
+
+
+def test_run_waits_for_a_node_that_is_down_and_goes_on_when_it_is_back(site: Site) -> None:
+    sshd = site.start_sshd("farm")
+    site.add("farm", sshd)
+    site.alone()
+    sshd.stop()
+    job = site.write("job: late\nstages: [{lines: [{run: 'true'}]}]")
+    process = subprocess.Popen(
+        [D0CTL, "run", job], env=site.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        site.wait_node("farm", "down")
+        assert site.phases("late") == {"ready": 1}
+
+        sshd.start()
+
+        told, _ = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0
+        assert told.startswith(b"`late` is successful")
+    finally:
+        end_process(process)
