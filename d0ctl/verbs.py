@@ -287,6 +287,8 @@ def _plan_remove(store: Store, request: Request) -> Plan:
     if not _by_flag(request.target):
         raise BadUsage(f"`{request.target}` is no whole job, and a part of one can't be removed",
                        hint=f"d0ctl kill '{request.target}'")  # fmt: skip
+    from d0ctl.store.submit import check_removal
+
     jobs = _jobs(store, request.target)
     for job in jobs:
         live = by_status(job.counts)["launched"]
@@ -296,6 +298,7 @@ def _plan_remove(store: Store, request: Request) -> Plan:
                 "so it can't be removed",
                 hint=f"d0ctl kill {job.name}",
             )
+        check_removal(store, job.id, job.name)
     return Plan(request, jobs=tuple(job.name for job in jobs),
                 packages=sum(job.packages for job in jobs))  # fmt: skip
 

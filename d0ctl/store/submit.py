@@ -2,6 +2,7 @@
 
 import gc
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ def submit(
     Raises Refused when the name is in use. A crash leaves rows that nobody sees and
     that `sweep` removes.
     """
+    sweep(store)
     job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
     intake = _Intake(store, job, now)
     try:
@@ -77,10 +79,25 @@ def _without_collector() -> Iterator[None]:
 
 
 def sweep(store: Store) -> None:
-    """Remove the rows of submissions and removals whose process is gone."""
+    """Remove the rows of submissions and removals whose process is gone, and their files."""
     for row in store.rows("hidden_jobs"):
         if is_dead(row["submitter"]):
             remove_rows(store, row["id"])
+    in_transit = [path for path in store.home.cache.glob("[0-9]*") if path.name.isdigit()]
+    jobs = {row[0] for row in store.rows("job_ids")} if in_transit else set()
+    for path in in_transit:
+        if int(path.name) not in jobs:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def check_removal(store: Store, job: int, name: str) -> None:
+    """Raise Refused while other jobs need files of this one."""
+    needy = [row[0] for row in store.rows("jobs_in_need", job=job)]
+    if needy:
+        raise Refused(
+            f"job `{name}` makes files that `{needy[0]}` reads, so it can't be removed",
+            hint=f"d0ctl remove {needy[0]}",
+        )
 
 
 def remove_rows(store: Store, job: int) -> None:
@@ -96,6 +113,8 @@ def remove_rows(store: Store, job: int) -> None:
                 break
             store.change("clear_chosen")
             store.change_many("choose_package", (tuple(row) for row in rows))
+            store.change("cancel_foreign_consumers", job=job, now=time.time())
+            store.change("drop_foreign_inputs", job=job)
             for query in _REMOVALS:
                 store.change(query)
         size = _next_size(size, time.monotonic() - began)
@@ -103,6 +122,7 @@ def remove_rows(store: Store, job: int) -> None:
         with store.writing():
             if not store.change("delete_empty_lines", job=job, limit=20_000):
                 break
+    shutil.rmtree(store.home.cache / str(job), ignore_errors=True)
     with store.writing():
         for query in ("outside_to_purge", "delete_outside_locations", "delete_outside_transfers"):
             store.change(query, job=job)
@@ -272,10 +292,16 @@ class _Intake:
             with self.store.writing():
                 rows = []
                 for package, binary, place, spec in batch:
-                    file = self.made[spec.file]
+                    file = self._made_later(spec.file)
                     self.consumed.add(file)
                     rows.append(self._input(package, binary, file, place, 0, spec))
                 _insert(self.store, "insert_input", rows)
+
+    def _made_later(self, name: str) -> int:
+        if name not in self.made:
+            job, _, file = name.partition(":")
+            raise Refused(f"job `{job}` makes no file `{file}` any more")
+        return self.made[name]
 
     def results(self) -> None:
         """Mark the files that nothing consumes and that have no disposition."""
@@ -385,12 +411,12 @@ class _Intake:
         """
         if not spec.made:
             file, missing = self._outside(chunk, spec.file), 0
-        elif ":" in spec.file and spec.file not in self.made:
-            file, missing = self._foreign(spec.file)
         elif spec.file in self.made:
             file = self.made[spec.file]
             missing = int(file not in own)
             self.consumed.add(file)
+        elif foreign := self._foreign(spec.file):
+            file, missing = foreign
         else:
             self.late.append((package, binary, place, spec))
             return 1
@@ -407,11 +433,15 @@ class _Intake:
             )
         return file
 
-    def _foreign(self, reference: str) -> tuple[int, int]:
-        job, _, name = reference.partition(":")
-        row = self.store.row("file_of_job", job=job, name=name)
+    def _foreign(self, reference: str) -> tuple[int, int] | None:
+        """A file of another job, and 1 if it is not there yet; None if it is none."""
+        job, colon, name = reference.partition(":")
+        row = self.store.row("file_of_job", job=job, name=name) if colon else None
         if row is None:
-            raise Refused(f"job `{job}` makes no file `{name}` any more")
+            return None
+        if row["dropped"]:
+            raise Refused(f"file `{name}` of job `{job}` was dropped, so nothing can read it")
+        self.store.change("keep_need", job=self.job, maker=row["job_id"])
         return row["id"], int(not row["present"])
 
     @staticmethod

@@ -86,6 +86,12 @@ CREATE TABLE job (
     source      text not null
 ) strict;
 
+CREATE TABLE need (
+    job_id   integer not null references job on delete cascade,
+    maker_id integer not null,
+    primary key (job_id, maker_id)
+) strict, without rowid;
+
 CREATE TABLE stage (
     id      integer primary key,
     job_id  integer not null references job on delete cascade,
@@ -209,7 +215,7 @@ CREATE TABLE binary (
 ) strict, without rowid;
 
 CREATE TABLE file (
-    id           integer primary key,
+    id           integer primary key autoincrement,    -- it names copies: never used twice
     job_id       integer not null,
     name         text not null,
     package_id   integer references package,
@@ -269,6 +275,8 @@ CREATE TABLE transfer (
     trouble    text,
     primary key (file_id, cluster_id, result)
 ) strict, without rowid;
+
+CREATE INDEX transfer_due on transfer (not_before, wanted, file_id);
 
 CREATE TABLE attempt (
     id         integer primary key autoincrement,

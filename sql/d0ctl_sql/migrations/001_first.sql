@@ -202,6 +202,13 @@ create table job (
     source      text not null
 ) strict;
 
+-- Whose files a job reads besides its own.
+create table need (
+    job_id   integer not null references job on delete cascade,
+    maker_id integer not null,
+    primary key (job_id, maker_id)
+) strict, without rowid;
+
 create table stage (
     id      integer primary key,
     job_id  integer not null references job on delete cascade,
@@ -321,7 +328,7 @@ create table binary (
 
 -- A file that a package makes, or one from outside (package_id null, name absolute).
 create table file (
-    id           integer primary key,
+    id           integer primary key autoincrement,    -- it names copies: never used twice
     job_id       integer not null,
     name         text not null,
     package_id   integer references package,
@@ -383,6 +390,8 @@ create table transfer (
     trouble    text,
     primary key (file_id, cluster_id, result)
 ) strict, without rowid;
+
+create index transfer_due on transfer (not_before, wanted, file_id);
 
 -- What happened ------------------------------------------------------------------
 
@@ -599,4 +608,5 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('purge',          'purge_of_node',              '1000 100'),
     ('stage',          'sqlite_autoindex_stage_1',   '300 3 1'),
     ('stage_count',    'stage_count',                '5000 16 1'),
-    ('transfer',       'transfer',                   '200 1 1 1');
+    ('transfer',       'transfer',                   '200 1 1 1'),
+    ('transfer',       'transfer_due',               '200 20 5 1');

@@ -15,11 +15,25 @@ select name from job where name glob :pattern;
 insert into stage (job_id, seq, name, require) values (:job, :seq, :name, :require)
 returning id;
 
+-- name: keep_need
+-- A job reads a file that another makes.
+insert or ignore into need (job_id, maker_id) values (:job, :maker);
+
+-- name: jobs_in_need
+-- Jobs that have not ended and read files of this one.
+select job.name from need join job on job.id = need.job_id
+ where need.maker_id = :job and job.ended is null
+ order by job.id;
+
+-- name: job_ids
+-- The jobs there are, visible or not.
+select id from job;
+
 -- name: highest_ids
 -- The last id of each table that rows of a job go into; only true within a writing transaction.
 select (select coalesce(max(id), 0) from line)    as line,
        (select coalesce(max(id), 0) from package) as package,
-       (select coalesce(max(id), 0) from file)    as file;
+       coalesce((select seq from sqlite_sequence where name = 'file'), 0) as file;
 
 -- name: make_demand
 -- One set of wishes, shared by the packages that have it.
@@ -96,7 +110,7 @@ update job set visible = 1 where id = :job and visible = 0;
 
 -- name: file_of_job
 -- A file by the job that makes it and its name.
-select file.id, file.present, file.dropped
+select file.id, file.present, file.dropped, file.job_id
   from file join job on job.id = file.job_id
  where job.name = :job and job.visible = 1 and file.name = :name and file.package_id is not null;
 
@@ -131,12 +145,30 @@ select location.node_id, location.path
   join node on node.id = location.node_id
  where location.path like '%/cache/in/%';
 
+-- name: cancel_foreign_consumers
+-- not launched -> canceled: packages of other jobs that wait for what the chosen ones make.
+update package
+   set phase = 'canceled', node_id = null, staging = 0, not_before = null, changed = :now,
+       actor = null, note = 'the job was removed that makes its inputs'
+ where phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned') and job_id <> :job
+   and id in (select input.package_id
+                from chosen
+                join file on file.package_id = chosen.package_id
+                join input on input.file_id = file.id);
+
+-- name: drop_foreign_inputs
+-- What other jobs read of the chosen packages is missing no more, as it leaves their lists.
+update input set dropped = 1
+ where own = 0 and dropped = 0
+   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
+   and (select job_id from package where package.id = input.package_id) <> :job;
+
 -- name: delete_chosen_inputs
 -- Remove the inputs of chosen packages.
 delete from input where package_id in (select package_id from chosen);
 
 -- name: delete_inputs_of_chosen_files
--- Remove what other jobs wait for and will not get; their packages keep waiting.
+-- Remove the files of chosen packages from every list.
 delete from input where file_id in
     (select id from file where package_id in (select package_id from chosen));
 

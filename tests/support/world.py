@@ -1,0 +1,317 @@
+"""A world of nodes that only a test sees whole, driven through the store as the agents do.
+
+Nodes run what they are launched, and their messages and our orders can wait, get lost with a
+link, or come twice. So whatever a test does here in any order can happen to a real site.
+"""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from d0ctl.model import Address
+from d0ctl.schedule.place import place
+from d0ctl.store import Store, attempts, files, messages, nodes
+from d0ctl.store import schedule as planning
+from d0ctl.store.attempts import Launch
+from tests.support.jobs import NOW
+
+Message = dict[str, Any]
+
+
+@dataclass
+class Node:
+    """What is true on a node, whoever knows of it."""
+
+    id: int
+    name: str
+    cluster: int
+    boot: int = 1
+    linked: bool = False
+    attempts: dict[int, str] = field(default_factory=dict)
+    launches: dict[int, Launch] = field(default_factory=dict)
+    disk: set[str] = field(default_factory=set)
+    spool: list[Message] = field(default_factory=list)
+    orders: list[tuple[str, Any]] = field(default_factory=list)
+    """What was committed and is not yet sent."""
+    replies: list[tuple[str, Any]] = field(default_factory=list)
+    """What the relay said and the driver has not heard yet."""
+
+    def start(self, launch: Launch) -> None:
+        """Start an attempt, once."""
+        attempt = launch["attempt"]
+        if attempt not in self.attempts:
+            self.attempts[attempt] = "running"
+            self.launches[attempt] = launch
+            self.spool.append(start_message(attempt))
+
+    def end(self, attempt: int, outcome: str, reason: str | None = None) -> None:
+        """Let the wrapper of an attempt say how it ended, with outputs if it went well."""
+        if self.attempts.get(attempt) != "running":
+            return
+        launch = self.launches[attempt]
+        missing = [entry["path"] for entry in launch["inputs"] if entry["path"] not in self.disk]
+        missing = [path for path in missing if "/cache/" in path]
+        if missing and outcome == "successful":
+            outcome, reason = "failed", "missing-input"
+        outputs = []
+        if outcome == "successful":
+            outputs = [output(f"/{self.name}/cache/{attempt}", name) for name in launch["keep"]]
+            self.disk.update(entry["path"] for entry in outputs)
+        self.attempts[attempt] = "ended"
+        self.spool.append(end_message(attempt, outcome, reason, outputs, missing))
+
+    def obey(self, kind: str, what: Any) -> None:
+        """Do what the control host asks."""
+        if kind == "launch":
+            self.start(what)
+        elif kind == "kill":
+            if self.attempts.get(what) == "running":
+                self.end(what, "killed", "killed")
+            elif what in self.attempts:
+                self.resend(what)
+            else:
+                self.replies.append(("absent", what))
+        elif kind == "resend":
+            self.resend(what)
+
+    def resend(self, attempt: int) -> None:
+        """Say again how an attempt ended."""
+        told = [m for m in SENT.get((id(self), attempt), []) if m["kind"] == "end"]
+        self.spool += [m for m in told if m not in self.spool]
+
+
+SENT: dict[tuple[int, int], list[Message]] = {}
+"""What each node has delivered of each attempt."""
+
+
+def output(folder: str, name: str) -> dict[str, Any]:
+    """An output as an end message has it."""
+    return {"name": name, "path": f"{folder}/{name}", "size": 7, "checksum": "sha256:" + "7" * 64}
+
+
+def start_message(attempt: int) -> Message:
+    """The start message of an attempt."""
+    return {"attempt": attempt, "kind": "start", "seq": 1, "time": NOW, "utc_offset": 0}
+
+
+def end_message(
+    attempt: int,
+    outcome: str = "successful",
+    reason: str | None = None,
+    outputs: Iterable[dict[str, Any]] = (),
+    missing: Iterable[str] = (),
+) -> Message:
+    """The end message of an attempt of one binary."""
+    binary = {
+        "binary": 1,
+        "started": NOW,
+        "ended": NOW + 1,
+        "exit_code": 0 if outcome == "successful" else 1,
+        "signal": None,
+        "cpu": 0.5,
+        "rss": 1000,
+    }
+    return {
+        "attempt": attempt,
+        "kind": "end",
+        "seq": 2,
+        "outcome": outcome,
+        "started": NOW,
+        "ended": NOW + 1,
+        "utc_offset": 0,
+        "binary": 1,
+        "reason": reason,
+        "detail": "",
+        "exit_code": binary["exit_code"],
+        "signal": None,
+        "cpu": 0.5,
+        "rss": 1000,
+        "stderr": "",
+        "binaries": [binary],
+        "outputs": list(outputs),
+        "missing": list(missing),
+    }
+
+
+class World:
+    """A site: the store, and the nodes as they really are."""
+
+    def __init__(self, store: Store, *others: str, cpus: int = 2) -> None:
+        self.store = store
+        self.clock = itertools.count(1)
+        for name in others:
+            nodes.add(store, Address(name, "ssh", name), cpus=cpus)
+        self.nodes = {
+            row["id"]: Node(row["id"], row["name"], row["cluster_id"])
+            for row in store.rows("nodes")
+        }
+        with store.writing():
+            store.connection.execute("update node set cpus_asked = ?", [cpus])
+        for node in self.nodes.values():
+            self.link(node)
+
+    @property
+    def now(self) -> float:
+        """The time, which always goes on."""
+        return NOW + 100.0 * next(self.clock)
+
+    def node(self, name: str) -> Node:
+        """The node of that name."""
+        return next(node for node in self.nodes.values() if node.name == name)
+
+    def link(self, node: Node) -> None:
+        """Let a link come up, and reconcile what the node has."""
+        node.linked = True
+        node.orders.clear()
+        node.replies.clear()
+        facts = {"boot_id": str(node.boot), "cpus": 2, "base": f"/{node.name}"}
+        with self.store.writing():
+            nodes.up(self.store, node.id, facts, now=self.now)
+            found = attempts.reconcile(self.store, node.id, dict(node.attempts), now=self.now)
+            messages.fail(
+                self.store, node.id, found.lost, reason="lost", message="gone", now=self.now
+            )
+        node.orders += [("launch", launch) for launch in found.launch]
+        node.orders += [("resend", attempt) for attempt in found.resend]
+        node.orders += [("kill", attempt) for attempt in found.kill]
+
+    def unlink(self, node: Node) -> None:
+        """Lose the link; what was under way on it is lost too."""
+        node.linked = False
+        node.orders.clear()
+        node.replies.clear()
+        with self.store.writing():
+            nodes.down(self.store, node.id, "no route to host", now=self.now)
+
+    def reboot(self, node: Node) -> None:
+        """Lose all that runs on a node, and the link."""
+        node.boot += 1
+        for attempt, state in node.attempts.items():
+            if state == "running":
+                node.attempts[attempt] = "dead"
+        if node.linked:
+            self.unlink(node)
+
+    def schedule(self) -> int:
+        """Plan as the scheduler does; how many packages got a node."""
+        with self.store.writing():
+            planning.advance(self.store, now=self.now)
+            decisions = place(
+                planning.nodes(self.store),
+                planning.demands(self.store),
+                lambda demand, limit: planning.oldest(self.store, demand, limit),
+                lambda packages: planning.local_bytes(self.store, packages),
+            )
+            return planning.assign(self.store, decisions, now=self.now) if decisions else 0
+
+    def launch(self, node: Node) -> int:
+        """Launch what can be launched on a node; how many."""
+        if not node.linked:
+            return 0
+        with self.store.writing():
+            launches = attempts.launch(self.store, node.id, limit=10, now=self.now)
+            kills = attempts.killing(self.store, node.id)
+        node.orders += [("launch", launch) for launch in launches]
+        node.orders += [("kill", a) for a in kills if ("kill", a) not in node.orders]
+        return len(launches)
+
+    def order(self, node: Node) -> None:
+        """Let the node carry out what it is asked."""
+        orders, node.orders = node.orders, []
+        for order in orders:
+            node.obey(*order)
+
+    def hear(self, node: Node) -> None:
+        """Act on what the relay said."""
+        replies, node.replies = node.replies, []
+        with self.store.writing():
+            for _, attempt in replies:
+                attempts.end_unstarted(self.store, node.id, [attempt], now=self.now)
+
+    def deliver(self, node: Node, chosen: Iterable[Message]) -> None:
+        """Apply some messages of a node."""
+        batch = list(chosen)
+        for entry in batch:
+            SENT.setdefault((id(node), entry["attempt"]), []).append(entry)
+        node.spool = [entry for entry in node.spool if entry not in batch]
+        with self.store.writing():
+            messages.apply(self.store, batch, now=self.now)
+
+    def carry(self) -> int:
+        """Make the copies that are wanted and can be made; how many."""
+        done = 0
+        with self.store.writing():
+            for row in files.wanted(self.store, now=self.now, limit=50):
+                done += self._carry(row)
+        return done
+
+    def _carry(self, row: Any) -> int:
+        here = row["here"] or (row["name"] if row["package_id"] is None else None)
+        if row["cluster_id"] != 1 and here is None:
+            files.want_here(self.store, row["file_id"], row["cluster_id"], now=self.now)
+            return 0
+        source = here
+        if here is None:
+            copies = files.copies(self.store, row["file_id"])
+            if not copies:
+                files.lose(self.store, [(row["file_id"], 0)], now=self.now)
+                self._postpone(row, files.PARKED)
+                return 0
+            place = next((c for c in copies if self.nodes[c["node_id"]].linked), None)
+            if place is None:
+                self._postpone(row, self.now)
+                return 0
+            source = place["path"]
+            if source not in self.nodes[place["node_id"]].disk:
+                files.lose(self.store, [(row["file_id"], place["cluster_id"])], now=self.now)
+                return 1
+        return self._arrive(row)
+
+    def _postpone(self, row: Any, until: float) -> None:
+        key = row["file_id"], row["cluster_id"], row["result"]
+        files.postpone(self.store, *key, until=until)
+
+    def _arrive(self, row: Any) -> int:
+        node, path = None, f"/results/{row['name']}"
+        if row["cluster_id"] != 1:
+            node = next(n for n in self.nodes.values() if n.cluster == row["cluster_id"])
+            if not node.linked:
+                return 0
+            path = f"/{node.name}/cache/in/{row['file_id']}/{row['name']}"
+            node.disk.add(path)
+        elif not row["result"]:
+            path = f"/control/cache/{row['file_id']}/{row['name']}"
+            self.node("localhost").disk.add(path)
+        files.arrive(
+            self.store,
+            file=row["file_id"],
+            cluster=row["cluster_id"],
+            result=row["result"],
+            path=path,
+            node=node.id if node else None,
+            size=7,
+            checksum="sha256:" + "7" * 64,
+            now=self.now,
+        )
+        return 1
+
+    def settle(self, outcome: str = "successful") -> None:
+        """Let everything come to rest: all links up, all news told, all that runs ended so."""
+        for node in self.nodes.values():
+            if not node.linked:
+                self.link(node)
+        for _ in range(200):
+            moved = self.schedule() + self.carry()
+            for node in self.nodes.values():
+                moved += self.launch(node) + len(node.orders) + len(node.spool) + len(node.replies)
+                self.order(node)
+                for attempt, state in list(node.attempts.items()):
+                    if state == "running":
+                        node.end(attempt, outcome, None if outcome == "successful" else "exit-code")
+                        moved += 1
+                self.hear(node)
+                self.deliver(node, node.spool)
+            if not moved:
+                return
+        raise AssertionError("it does not come to rest")
