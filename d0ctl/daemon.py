@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from d0ctl.agents.control import Control
-from d0ctl.agents.distribute import carry_files, distribute
+from d0ctl.agents.distribute import carry_files, distribute, forget_idle
 from d0ctl.agents.oversee import hear, look_after
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.sync import sync
@@ -33,7 +33,7 @@ Step = Callable[[Control, float], None]
 STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files, finish)
 """What a turn does, in this order."""
 
-SLOW_STEPS: tuple[Step, ...] = (look_after,)
+SLOW_STEPS: tuple[Step, ...] = (look_after, forget_idle)
 """What a turn does besides, once a second."""
 
 REST_S = 0.005

@@ -208,8 +208,9 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
 def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
     site.submit(production())
     attempt = _only_started(site, "prod/1/1/1")
+    here = nodes.named(site.store, "localhost")["id"]
     with site.store.writing():
-        attempts.refuse(site.store, attempt, "disk-full", "no space", now=time.time())
+        attempts.refuse(site.store, here, attempt, "disk-full", "no space", now=time.time())
 
     told = why(site, "prod/1/1/1")
 

@@ -9,14 +9,17 @@ from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, launch
 from d0ctl.nodes.link import Link
-from d0ctl.store import Store, attempts, files
+from d0ctl.store import attempts, files
 from d0ctl.store.connection import Row
 
 LAUNCHES = 500
 """The most launches a node gets in one turn."""
 
 TRANSFERS = 200
-"""The most transfers that are looked at in one turn."""
+"""With so many transfers under way no more are begun."""
+
+BUSY_S = 2.0
+"""How long a transfer is left alone when no node that it needs can be reached."""
 
 PURGES = 500
 """The most things that a node is asked to remove in one turn."""
@@ -63,8 +66,10 @@ def _purge(control: Control, courier: Courier) -> None:
 
 
 def carry_files(control: Control, now: float) -> None:
-    """Begin the transfers that can be made now."""
-    for row in files.wanted(control.store, now=now, limit=TRANSFERS):
+    """Begin the transfers that can be made now, with a bounded number under way."""
+    if len(control.carrying) >= TRANSFERS:
+        return
+    for row in files.wanted(control.store, now=now, limit=2 * TRANSFERS):
         key = (row["file_id"], row["cluster_id"], row["result"])
         if key not in control.carrying:
             _carry(control, key, row, now)
@@ -74,9 +79,9 @@ def _carry(control: Control, key: Key, row: Row, now: float) -> None:
     here = row["here"] or (row["name"] if row["package_id"] is None else None)
     if key[1] != 1:
         if here is None:
-            files.want_here(control.store, key[0], now=now)
+            files.want_here(control.store, key[0], key[1], now=now)
         else:
-            _bring(control, key, row, here)
+            _bring(control, key, row, here, now)
     elif here is not None:
         control.after(control.carrying.add, key)
         control.after(control.copy_here, key, _copy(row, here, _target(control, row)))
@@ -95,7 +100,7 @@ def _target(control: Control, row: Row) -> str:
     return str(control.home.cache / str(row["job_id"]) / str(row["file_id"]) / row["name"])
 
 
-def _bring(control: Control, key: Key, row: Row, here: str) -> None:
+def _bring(control: Control, key: Key, row: Row, here: str, now: float) -> None:
     """To a node of the cluster that asked."""
     for node in control.store.rows("nodes_of_cluster", cluster=key[1]):
         courier = control.courier(node["id"])
@@ -107,6 +112,7 @@ def _bring(control: Control, key: Key, row: Row, here: str) -> None:
         control.after(control.carrying.add, key)
         control.after(courier.errand, (key, copy), partial(_bring_errand, copy))
         return
+    files.postpone(control.store, *key, until=now + BUSY_S)
 
 
 def _bring_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
@@ -123,14 +129,17 @@ def _fetch(control: Control, key: Key, row: Row, now: float) -> None:
             control.after(control.carrying.add, key)
             control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
             return
-    if not copies:
+    if copies:
+        files.postpone(control.store, *key, until=now + BUSY_S)
+    else:
         files.lose(control.store, [(key[0], 0)], now=now)
+        files.postpone(control.store, *key, until=files.PARKED)
 
 
 def _fetch_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
     return carry.fetch(copy, link)
 
 
-def forget_idle(store: Store) -> None:
-    """Transfers for packages that went elsewhere are not wanted any more."""
-    store.change("drop_idle_transfers")
+def forget_idle(control: Control, now: float) -> None:
+    """Transfers that wait, for packages that went elsewhere, are not wanted any more."""
+    control.store.change("drop_idle_transfers")

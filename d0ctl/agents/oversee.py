@@ -64,7 +64,7 @@ def _up(control: Control, report: Up, now: float) -> None:
     if found.lost:
         reason = "platform-failure" if rebooted else "lost"
         said = "the node was rebooted" if rebooted else "the node has it no more"
-        messages.fail(control.store, found.lost, reason=reason, message=said, now=now)
+        messages.fail(control.store, report.node, found.lost, reason=reason, message=said, now=now)
     control.after(launch, courier, found.launch)
     _order(control, courier, "resend", found.resend)
     _order(control, courier, "kill", found.kill, grace=GRACE_S)
@@ -82,6 +82,7 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
             for entry in frame["attempts"]:
                 messages.fail(
                     control.store,
+                    node,
                     [entry["attempt"]],
                     reason="lost",
                     message=str(entry["message"]),
@@ -90,13 +91,14 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
         case "refused":
             attempts.refuse(
                 control.store,
+                node,
                 frame["attempt"],
                 str(frame["reason"]),
                 str(frame["message"]),
                 now=now,
             )
         case "absent":
-            attempts.end_unstarted(control.store, frame["attempts"], now=now)
+            attempts.end_unstarted(control.store, node, frame["attempts"], now=now)
         case "forgotten":
             _purged(control, node)
         case "fault":
@@ -127,6 +129,8 @@ def _carried(control: Control, report: Carried, now: float) -> None:
         )
         return
     log.warning("file %d: %s", key[0], report.trouble)
+    if report.is_gone and key[1] != 1 and files.give_up(control.store, key[0], key[1]):
+        return
     files.delay(
         control.store, file=key[0], cluster=key[1], result=key[2], trouble=report.trouble, now=now
     )

@@ -143,7 +143,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     never_there = [a for a in absent if expected[a]["started"] is None]
     again = [a for a in never_there if expected[a]["phase"] != "killing"]
     for attempt in set(never_there) - set(again):
-        end_unstarted(store, [attempt], now=now)
+        end_unstarted(store, node, [attempt], now=now)
     dead = [attempt for attempt, state in listed.items() if state == "dead"]
     return Reconciled(
         launch=launch_again(store, node, again),
@@ -154,22 +154,26 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     )
 
 
-def refuse(store: Store, attempt: int, reason: str, message: str, *, now: float) -> None:
+def refuse(store: Store, node: int, attempt: int, reason: str, message: str, *, now: float) -> None:
     """starting -> cooloff: no wrapper came to be, so this was no failure of the package."""
-    store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
-    store.change(
+    cooled = store.change(
         "cool_refused",
+        node=node,
         attempt=attempt,
         now=now,
         not_before=now + REFUSED_DELAY_S,
         note=f"{reason}: {message}",
     )
+    if cooled:
+        store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
+    else:
+        end_unstarted(store, node, [attempt], now=now)
 
 
-def end_unstarted(store: Store, attempts: Iterable[int], *, now: float) -> None:
-    """killing -> canceled, for attempts that their node does not have."""
+def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: float) -> None:
+    """killing -> canceled, for attempts of a node that it does not have."""
     for attempt in attempts:
-        if store.change("cancel_absent", attempt=attempt, now=now):
+        if store.change("cancel_absent", node=node, attempt=attempt, now=now):
             store.change("end_absent", attempt=attempt, now=now)
 
 

@@ -10,6 +10,9 @@ RETRY_S = 5.0
 LONGEST_RETRY_S = 300.0
 """The longest that a transfer waits between two tries."""
 
+PARKED = 1e12
+"""Until when a transfer is put off that lacks a copy to make it from; one that comes wakes it."""
+
 
 def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None:
     """Copies, by (file, cluster), that are certainly gone."""
@@ -20,13 +23,16 @@ def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None
 
 def remake(store: Store, *, now: float) -> None:
     """Forget the copies in `lost_copy`; what is still needed is made again, up the chain."""
-    if store.change("forget_copies"):
+    if store.row("some_lost"):
+        store.change("forget_copies")
         while True:
             store.change("lose_files")
-            store.change("wait_again", now=now)
             store.change("remake_packages", now=now)
+            store.change("wait_again", now=now)
             if not store.change("lost_after_remake"):
                 break
+        store.change("plan_anew", now=now)
+        store.change("clear_lost")
     store.change("release_packages", now=now)
 
 
@@ -40,9 +46,24 @@ def copies(store: Store, file: int) -> list[Row]:
     return store.rows("copies_of", file=file)
 
 
-def want_here(store: Store, file: int, *, now: float) -> None:
-    """Ask for a copy on the control host, through which files between nodes go."""
+def want_here(store: Store, file: int, cluster: int, *, now: float) -> None:
+    """Ask for a copy on the control host first, through which files between nodes go."""
     store.change("want_here", file=file, now=now)
+    postpone(store, file, cluster, 0, until=PARKED)
+
+
+def postpone(store: Store, file: int, cluster: int, result: int, *, until: float) -> None:
+    """Leave a transfer alone for a while, so that it stands in no other's way."""
+    store.change("postpone_transfer", file=file, cluster=cluster, result=result, until=until)
+
+
+def give_up(store: Store, file: int, cluster: int) -> bool:
+    """A file from outside that is gone is not brought; the packages that read it will say so."""
+    if not store.row("is_outside", file=file):
+        return False
+    if store.change("end_transfer", file=file, cluster=cluster, result=0):
+        store.change("arrived", file=file, cluster=cluster)
+    return True
 
 
 def arrive(
@@ -61,6 +82,7 @@ def arrive(
     if not result:
         store.change("keep_location", file=file, cluster=cluster, path=path, node=node, now=now)
         store.change("keep_size", file=file, size=size, checksum=checksum)
+        store.change("wake_transfers", file=file, parked=PARKED)
     if store.change("end_transfer", file=file, cluster=cluster, result=result):
         if result:
             store.change("delivered", file=file, now=now)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from d0ctl.model import Reason
 from d0ctl.recover.policy import Verdict, judge
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files import remake
+from d0ctl.store.files import PARKED, remake
 
 Message = dict[str, Any]
 """One message as its wrapper wrote it, already checked for its shape and its token."""
@@ -29,14 +29,22 @@ class Applied:
     durations: dict[int, list[float]] = field(default_factory=dict)
 
 
-def apply(store: Store, messages: Sequence[Message], *, now: float) -> Applied:
-    """Apply a batch of messages within the caller's transaction."""
+def apply(
+    store: Store, messages: Sequence[Message], *, now: float, node: int | None = None
+) -> Applied:
+    """Apply a batch of messages within the caller's transaction; of one node's attempts only,
+    when they are not signed by an attempt but told by a node.
+    """
     applied = Applied()
     for name in _CLEARED:
         store.change(name)
     contexts = _contexts(store, {message["attempt"] for message in messages})
     applied.unknown = {m["attempt"] for m in messages} - contexts.keys()
-    live = {a: row for a, row in contexts.items() if row["outcome"] is None}
+    live = {
+        attempt: row
+        for attempt, row in contexts.items()
+        if row["outcome"] is None and node in (None, row["node_id"])
+    }
     heard = [message for message in messages if message["attempt"] in live]
     first_ends: dict[int, Message] = {}
     for message in heard:
@@ -52,8 +60,10 @@ def apply(store: Store, messages: Sequence[Message], *, now: float) -> Applied:
     return applied
 
 
-def fail(store: Store, attempts: Iterable[int], *, reason: str, message: str, now: float) -> None:
-    """End attempts that can't say so themselves: their node has lost them, or is lost."""
+def fail(
+    store: Store, node: int, attempts: Iterable[int], *, reason: str, message: str, now: float
+) -> None:
+    """End attempts of a node that can't say so themselves: it has lost them, or is lost."""
     ends: list[Message] = [
         {
             "attempt": attempt,
@@ -76,7 +86,7 @@ def fail(store: Store, attempts: Iterable[int], *, reason: str, message: str, no
         }
         for attempt in attempts
     ]
-    apply(store, ends, now=now)
+    apply(store, ends, now=now, node=node)
 
 
 def _contexts(store: Store, attempts: Iterable[int]) -> dict[int, Row]:
@@ -116,7 +126,7 @@ def _end_row(
 ) -> tuple[Any, ...]:
     """The row of `told_end`, with the verdict on the attempt."""
     package = context["package_id"]
-    lost = _lost_copies(store, message, package)
+    lost = _lost_copies(store, message, context)
     return (
         message["attempt"],
         message["outcome"],
@@ -161,9 +171,13 @@ _CLEARED = (
 )
 
 
-def _lost_copies(store: Store, message: Message, package: int) -> bool:
+def _lost_copies(store: Store, message: Message, context: Row) -> bool:
     """Whether an attempt failed because copies that we believed in are gone; they are noted."""
-    lost = [store.change("copy_at", package=package, path=path) for path in message["missing"]]
+    package, node = context["package_id"], context["node_id"]
+    lost = [
+        store.change("copy_at", package=package, node=node, path=path)
+        for path in message["missing"]
+    ]
     return any(lost)
 
 
@@ -191,6 +205,7 @@ def _keep(store: Store, now: float) -> None:
     store.change("start_packages", now=now)
     store.change("keep_locations", now=now)
     store.change("keep_files")
+    store.change("wake_made_transfers", parked=PARKED)
     store.change("keep_binaries")
     store.change("want_results", now=now)
     store.change("end_attempts")

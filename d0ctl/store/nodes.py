@@ -127,8 +127,13 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
 
 
 def down(store: Store, node: int, trouble: str, *, now: float) -> None:
-    """A node does not answer: what is planned for it goes elsewhere, what runs is unreachable."""
+    """A node does not answer: what is planned for it goes elsewhere, what runs is unreachable.
+
+    What was to be killed there counts as ended; the node is told so when it returns.
+    """
     store.change("node_down", node=node, trouble=trouble, now=now)
+    store.change("end_killing", node=node, now=now)
+    store.change("cancel_killing", node=node, now=now)
     store.change("unassign_node", node=node, now=now, note=trouble)
     store.change("lose_contact", node=node, now=now, note=trouble)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from d0ctl.model import MOVING, Counts, Phase
 from d0ctl.schedule.place import Decision, Demand, NodeRoom
 from d0ctl.store.connection import Store
+from d0ctl.store.files import PARKED
 
 
 def nodes(store: Store) -> list[NodeRoom]:
@@ -61,7 +62,7 @@ def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
     store.change("clear_decision")
     store.change_many("decide", ((decision.package, decision.node) for decision in decisions))
     assigned = store.change("assign_packages", now=now)
-    store.change("want_inputs", now=now)
+    store.change("want_inputs", now=now, parked=PARKED)
     store.change("count_staging")
     return assigned
 
@@ -70,6 +71,7 @@ def advance(store: Store, *, now: float) -> None:
     """waiting -> ready and cooloff -> ready, for all whose time has come."""
     store.change("end_cooloff", now=now)
     store.change("release_packages", now=now)
+    store.change("reopen_ready")
 
 
 def end_jobs(store: Store, *, now: float) -> list[str]:

@@ -57,6 +57,7 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
        file.name, file.package_id as maker, file.size,
        case when file.package_id is null and (node.cluster_id = 1 or input.acquire <> 'pre-fetch')
             then file.name
+            when file.package_id is null then coalesce(here.path, file.name)
             else coalesce(here.path, (select path from location
                                        where location.file_id = file.id limit 1)) end as path
   from decision
@@ -109,7 +110,7 @@ update package
    set phase = 'cooloff', not_before = :not_before, node_id = null, changed = :now,
        actor = null, note = :note
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
-   and phase = 'starting';
+   and node_id = :node and phase = 'starting';
 
 -- name: refuse_attempt
 -- The record of a launch that was refused.
@@ -123,7 +124,7 @@ update package
    set phase = case when request = 'drop' then 'dropped' else 'canceled' end,
        request = null, changed = :now
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
-   and phase = 'killing';
+   and node_id = :node and phase = 'killing';
 
 -- name: end_absent
 -- The record of an attempt that was ended before it began.

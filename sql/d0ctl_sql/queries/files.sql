@@ -2,6 +2,10 @@
 -- A copy that is certainly gone.
 insert into lost_copy (file_id, cluster_id) values (?, ?);
 
+-- name: some_lost
+-- Whether any copy is known to be lost.
+select 1 from lost_copy limit 1;
+
 -- name: forget_copies
 -- Copies that are no longer there.
 delete from location
@@ -15,13 +19,34 @@ update file
    and not exists (select 1 from location where location.file_id = file.id);
 
 -- name: wait_again
--- ready, assigned, cooloff -> waiting: something they need was lost.
+-- ready, assigned -> waiting: something they need was lost, or the package before them in
+-- their line is remade.
 update package
    set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'an input was lost'
  where phase in ('ready', 'assigned') and missing > 0
    and id in (select input.package_id from lost_copy
-                join input on input.file_id = lost_copy.file_id);
+                join input on input.file_id = lost_copy.file_id
+               union
+              select after.id
+                from lost_copy
+                join file on file.id = lost_copy.file_id
+                join package as maker on maker.id = file.package_id and maker.phase = 'waiting'
+                join package as after on after.line_id = maker.line_id
+                                     and after.seq = maker.seq + 1);
+
+-- name: plan_anew
+-- assigned -> ready: the copy that was at its node is gone, and is elsewhere still.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
+       note = 'a copy of an input was lost'
+ where phase = 'assigned'
+   and id in (select input.package_id
+                from lost_copy
+                join input on input.file_id = lost_copy.file_id
+                join package on package.id = input.package_id and package.phase = 'assigned'
+                join node on node.id = package.node_id
+                         and node.cluster_id = lost_copy.cluster_id);
 
 -- name: remake_packages
 -- done, transferring -> waiting: the only copy of an output is gone and is still needed.
@@ -64,7 +89,7 @@ select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
   join file on file.id = transfer.file_id
   join job on job.id = file.job_id
  where transfer.not_before <= :now
- order by transfer.wanted, transfer.file_id
+ order by transfer.not_before, transfer.wanted, transfer.file_id
  limit :limit;
 
 -- name: copies_of
@@ -82,13 +107,19 @@ select id, name, base from node where cluster_id = :cluster and state = 'up' ord
 insert or ignore into transfer (file_id, cluster_id, result, wanted) values (:file, 1, 0, :now);
 
 -- name: keep_location
--- A copy has arrived.
+-- A copy has arrived; nobody knows where to when file or cluster was removed meanwhile.
 insert or replace into location (file_id, cluster_id, path, node_id, made)
-values (:file, :cluster, :path, :node, :now);
+select file.id, cluster.id, :path, :node, :now
+  from file join cluster on cluster.id = :cluster
+ where file.id = :file;
 
 -- name: keep_size
--- What a file from outside weighs.
-update file set size = :size, checksum = :checksum where id = :file;
+-- What an arrived file weighs; if it was thought lost, it is there again.
+update file set present = 1, size = :size, checksum = :checksum where id = :file;
+
+-- name: is_outside
+-- Whether a file comes from outside.
+select 1 from file where id = :file and package_id is null;
 
 -- name: end_transfer
 -- A copy is no longer wanted: it has arrived.
@@ -119,10 +150,29 @@ update transfer
        not_before = :now + min(:longest, :step * (tries + 1))
  where file_id = :file and cluster_id = :cluster and result = :result;
 
+-- name: postpone_transfer
+-- A transfer can't be made now, for nobody's fault.
+update transfer set not_before = :until
+ where file_id = :file and cluster_id = :cluster and result = :result;
+
+-- name: wake_transfers
+-- A copy has come, so transfers that were put off for want of one can be made.
+update transfer set not_before = 0 where file_id = :file and not_before >= :parked;
+
+-- name: wake_made_transfers
+-- The same for all outputs of a batch of ends.
+update transfer set not_before = 0
+ where not_before >= :parked
+   and file_id in (select file.id
+                     from told_output
+                     join told_end on told_end.attempt_id = told_output.attempt_id
+                     join file on file.package_id = told_end.package_id
+                              and file.name = told_output.name);
+
 -- name: drop_idle_transfers
 -- Copies for packages that went elsewhere are not wanted any more.
 delete from transfer
- where result = 0 and tries > 0 and not exists (
+ where result = 0 and not_before > 0 and not exists (
      select 1 from input join package on package.id = input.package_id
       where input.file_id = transfer.file_id
         and package.phase in ('assigned', 'ready', 'waiting'));

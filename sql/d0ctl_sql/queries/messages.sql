@@ -151,5 +151,6 @@ select distinct file.package_id
 insert into lost_copy (file_id, cluster_id)
 select input.file_id, location.cluster_id
   from input
-  join location on location.file_id = input.file_id
+  join node on node.id = :node
+  join location on location.file_id = input.file_id and location.cluster_id = node.cluster_id
  where input.package_id = :package and location.path = :path;

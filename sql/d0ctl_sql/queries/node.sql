@@ -89,7 +89,8 @@ update node set drained = 0, drain_note = null where id = :node;
 -- A node answers; what it says of itself is kept.
 update node
    set since = case when state = 'up' then since else :now end,
-       state = 'up', contact = :now, trouble = null, facts = :facts, machine = :machine,
+       state = 'up', contact = :now, trouble = null, facts = :facts,
+       machine = coalesce(nullif(:machine, ''), machine),
        boot = :boot, base = :base, platform = :platform, memory = :memory,
        cpus = coalesce(cpus_asked, :cpus)
  where id = :node;
@@ -104,6 +105,21 @@ update node
 -- name: demand_pace
 -- How long such a package lately took, smoothed; new ones count a half.
 update demand set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace) where id = :demand;
+
+-- name: end_killing
+-- Attempts that were to be ended on a node that is out of contact do not count any more.
+update attempt
+   set outcome = 'killed', ended = :now, reason = 'killed',
+       message = 'canceled while its node was out of contact'
+ where outcome is null
+   and id in (select attempt_id from package where node_id = :node and phase = 'killing');
+
+-- name: cancel_killing
+-- killing -> canceled or dropped: its node is out of contact, so it is ended there on return.
+update package
+   set phase = case when request = 'drop' then 'dropped' else 'canceled' end,
+       request = null, changed = :now
+ where node_id = :node and phase = 'killing';
 
 -- name: node_unknown
 -- Nobody looks after a node any more.

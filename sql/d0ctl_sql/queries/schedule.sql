@@ -41,8 +41,8 @@ update package
  where package.id = decision.package_id and package.phase = 'ready';
 
 -- name: want_inputs
--- Ask for the inputs that the cluster of the chosen node lacks.
-insert or ignore into transfer (file_id, cluster_id, wanted)
+-- Ask for the inputs that the cluster of the chosen node lacks; now, if that was put off.
+insert into transfer (file_id, cluster_id, wanted)
 select distinct input.file_id, node.cluster_id, :now
   from decision
   join package on package.id = decision.package_id and package.phase = 'assigned'
@@ -53,7 +53,8 @@ select distinct input.file_id, node.cluster_id, :now
  where not (file.package_id is null and node.cluster_id = 1)
    and not exists (select 1 from location
                     where location.file_id = input.file_id
-                      and location.cluster_id = node.cluster_id);
+                      and location.cluster_id = node.cluster_id)
+on conflict do update set not_before = 0 where not_before >= :parked;
 
 -- name: count_staging
 -- Keep how many inputs are on their way to each package just assigned.
@@ -113,6 +114,12 @@ update job set ended = null
  where ended is not null
    and id in (select package.job_id from chosen join package on package.id = chosen.package_id);
 
+-- name: reopen_ready
+-- Jobs that had ended, and in which a package has become ready again.
+update job set ended = null
+ where ended is not null
+   and exists (select 1 from demand where demand.job_id = job.id and demand.ready > 0);
+
 -- name: waits_for_outside
 -- Whether a waiting package of a job waits for a file of another job that may still come.
 select 1
@@ -121,6 +128,7 @@ select 1
   join file on file.id = input.file_id
  where package.job_id = :job and package.phase = 'waiting'
    and file.job_id <> :job and file.present = 0 and file.dropped = 0
+   and (select ended from job where job.id = file.job_id) is null
  limit 1;
 
 -- name: job_counts
