@@ -1,0 +1,1 @@
+"""What performance promises, measured: `python -m tests.bench`. It prints and judges nothing."""

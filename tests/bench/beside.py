@@ -1,0 +1,68 @@
+"""P7: the wrapper beside a binary that runs long."""
+
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from d0ctl.config import Home
+from d0ctl.construct.reader import read
+from d0ctl.nodes.transport import Address
+from d0ctl.store import Store, nodes, open_store
+from d0ctl.store.submit import submit
+from tests.bench.measure import Figure, Options, cpu_to_the_nanosecond, pss_of
+from tests.bench.site import counts, daemon, passing_home, wait_done
+from tests.support.waiting import wait_until
+
+PACKAGES = 4
+LONG_S = 10
+WATCHED_S = 6.0
+
+JOB = f"""job: bench
+stages:
+  - name: a
+    lines:
+      - for: {{i: {{range: [1, {PACKAGES}]}}}}
+        run: ["sh", "-c", "date +%s.%N; exec sleep {LONG_S}"]
+"""
+
+
+def measure(options: Options) -> Iterator[Figure]:
+    """CPU share and memory of a wrapper, and the time from its start to that of its binary."""
+    with passing_home() as home:
+        with open_store(home) as store:
+            nodes.add(store, Address("here", "local"), cpus=PACKAGES)
+            path = home.root.parent / "bench.yaml"
+            path.write_text(JOB)
+            submit(store, read(path), now=time.time(), actor="bench")
+        with daemon(home, 1), open_store(home, read_only=True) as store:
+            wait_until(lambda: counts(store).get("running", 0) == PACKAGES, 30, "all run")
+            yield from _watched(home)
+            wait_done(store, PACKAGES)
+            waits = [_start_to_exec(home, store, attempt) for attempt in range(1, PACKAGES + 1)]
+    took = statistics.median(waits) * 1000
+    yield Figure("P7", f"start to exec, {PACKAGES} at once", took, "ms", "50 ms")
+
+
+def _watched(home: Home) -> Iterator[Figure]:
+    wrappers = [int(path.read_text().split()[0]) for path in _files(home, "wrapper")]
+    before = sum(map(cpu_to_the_nanosecond, wrappers))
+    threading.Event().wait(WATCHED_S)
+    used = sum(map(cpu_to_the_nanosecond, wrappers)) - before
+    share = used / WATCHED_S / len(wrappers) * 100
+    yield Figure("P7", "wrapper, share of a core", share, "%", "0.2 %")
+    memory = statistics.median(map(pss_of, wrappers)) / 1e6
+    yield Figure("P7", "wrapper, memory (PSS)", memory, "MB", "12 MB")
+
+
+def _start_to_exec(home: Home, store: Store, attempt: int) -> float:
+    """From the start that a wrapper tells to what its binary prints first of all."""
+    row = store.connection.execute("select started from attempt where id = ?", [attempt]).fetchone()
+    printed = next(p for p in _files(home, "1.out") if p.parent.name == str(attempt))
+    return float(printed.read_text()) - float(row[0])
+
+
+def _files(home: Home, name: str) -> list[Path]:
+    """These files of all attempts on this machine."""
+    return list(home.nodes.glob(f"*/*/attempts/*/{name}"))

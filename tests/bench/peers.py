@@ -1,0 +1,91 @@
+"""P1's peers on the same machine in the same run: what the registries have of them."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.bench.measure import PROCESS_PATIENCE_S, Figure, Options
+from tests.bench.site import passing_home, ssh_nodes
+from tests.bench.throughput import NODES, SLOTS
+from tests.support import CACHE, Missing, debian_program
+from tests.support.sshd import Sshd, find_client
+
+HYPERQUEUE = """
+import sys, time
+from hyperqueue import Job, LocalCluster
+from hyperqueue.cluster import WorkerConfig
+with LocalCluster() as cluster:
+    cluster.start_worker(WorkerConfig(cores=2))
+    client = cluster.client()
+    began = time.time()
+    job = Job()
+    for _ in range(int(sys.argv[1])):
+        job.program(["true"])
+    client.wait_for_jobs([client.submit(job)])
+    print(time.time() - began)
+"""
+
+SHARE = 5
+"""GNU parallel gets a fifth of the packages, its ssh for each of them takes so long."""
+
+
+def measure(options: Options) -> Iterator[Figure]:
+    """The rates of those that can be had."""
+    yield _peer("HyperQueue, local, no history", options.packages, hyperqueue)
+    yield _peer("GNU parallel over ssh, ControlMaster", options.packages // SHARE, gnu_parallel)
+
+
+def _peer(name: str, count: int, run: Callable[[int], float]) -> Figure:
+    try:
+        return Figure("P1", f"peer: {name}, {count}", count / run(count), "/s")
+    except (Missing, OSError, subprocess.SubprocessError) as error:
+        return Figure("P1", f"peer: {name}", None, "/s", note=f"skipped: {error}")
+
+
+def hyperqueue(count: int) -> float:
+    """Seconds of so many `true` in HyperQueue's server and worker, from PyPI."""
+    place = CACHE / "hyperqueue"
+    if not place.exists():
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(place)]
+        subprocess.run([*pip, "hyperqueue"], check=True, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", HYPERQUEUE, str(count)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(place)},
+        timeout=PROCESS_PATIENCE_S,
+    )
+    return float(done.stdout.split()[-1])
+
+
+def gnu_parallel(count: int) -> float:
+    """Seconds of so many `true` by GNU parallel on the nodes that we use, too."""
+    parallel = debian_program("parallel", "parallel")
+    with passing_home() as home, ssh_nodes(home, NODES, cpus=SLOTS) as sshds:
+        folder = home.root.parent
+        logins = ",".join(f"{SLOTS}/node{number}" for number in range(len(sshds)))
+        (folder / "ssh_config").write_text("".join(map(_host, range(len(sshds)), sshds)))
+        began = time.monotonic()
+        words = ["--ssh", f"{find_client()} -F {folder}/ssh_config", "-S", logins, "--will-cite"]
+        subprocess.run(
+            [str(parallel), *words, "true", ":::", *map(str, range(count))],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROCESS_PATIENCE_S,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        )
+        return time.monotonic() - began
+
+
+def _host(number: int, sshd: Sshd) -> str:
+    control = Path(sshd.folder) / "control"
+    return (
+        f"Host node{number}\n HostName {sshd.address}\n Port {sshd.port}\n User {sshd.user}\n"
+        f" IdentityFile {sshd.identity}\n IdentitiesOnly yes\n StrictHostKeyChecking no\n"
+        f" UserKnownHostsFile /dev/null\n LogLevel ERROR\n"
+        f" ControlMaster auto\n ControlPath {control}\n ControlPersist 5\n"
+    )

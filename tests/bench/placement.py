@@ -1,0 +1,47 @@
+"""P4: the scheduler's pass beside few and many waiting packages."""
+
+import statistics
+import time
+from collections.abc import Iterator
+
+from d0ctl.agents.control import Control
+from d0ctl.agents.schedule import schedule
+from d0ctl.dropbox import DropBox
+from d0ctl.nodes.link import Site
+from d0ctl.nodes.transport import Address
+from d0ctl.store import nodes, open_store
+from d0ctl.store.submit import submit
+from tests.bench.measure import Figure, Options, timed
+from tests.bench.site import job, passing_home
+
+CPUS = 32
+PASSES = 50
+
+
+def measure(options: Options) -> Iterator[Figure]:
+    """Milliseconds of a pass that fills 32 slots, and how they grow with what waits."""
+    base = a_pass(1_000)
+    yield Figure("P4", f"pass for {CPUS} slots, 1,000 wait", base * 1000, "ms")
+    for count in (100_000, 1_000_000) if options.full else (100_000,):
+        took = a_pass(count)
+        yield Figure("P4", f"pass for {CPUS} slots, {count:,} wait", took * 1000, "ms")
+        yield Figure("P4", "  over that at 1,000", took / base, "x", "1.5")
+
+
+def a_pass(count: int) -> float:
+    """CPU seconds of one pass, the median of many; each is rolled back."""
+    with passing_home() as home, open_store(home) as store:
+        submit(store, job(count // 2, successors=True), now=time.time(), actor="bench")
+        node = nodes.add(store, Address("far", "ssh", "nobody@127.0.0.1:1"), cpus=CPUS)
+        with store.writing():
+            nodes.up(store, node, {"cpus": CPUS, "base": "/nowhere"}, now=time.time())
+        site = Site("bench", home.nodes, home.known_hosts, home.dropbox)
+        control = Control(home, store, DropBox(home.dropbox, home.site_key()), site)
+        times = []
+        for _ in range(PASSES):
+            store.connection.execute("begin immediate")
+            with timed() as clock:
+                schedule(control, time.time())
+            store.connection.execute("rollback")
+            times.append(clock.cpu)
+        return statistics.median(times)

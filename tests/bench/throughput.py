@@ -1,0 +1,96 @@
+"""P1: packages of `true` from submission to the last commit, over ssh and on this machine."""
+
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from d0ctl.config import Home
+from d0ctl.store import nodes, open_store
+from tests.bench.measure import Figure, Options, cpu_of
+from tests.bench.site import d0ctl, daemon, job_file, passing_home, ssh_nodes, wait_done
+from tests.support.sshd import Sshd
+from tests.support.waiting import descendants
+
+NODES = 2
+SLOTS = 2
+
+BUDGET = "HyperQueue x1, aim x2; 150/s now"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """CPU seconds so far: of the daemon, of sshd's connections, of relays and what they ran."""
+
+    control: float
+    sshd: float
+    node: float
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(self.control - other.control, self.sshd - other.sshd, self.node - other.node)
+
+
+def measure(options: Options) -> Iterator[Figure]:
+    """The rates, and where the CPU time goes."""
+    rate, spent = over_ssh(options.packages)
+    yield Figure("P1", f"{options.packages} packages over ssh, 2 nodes", rate, "/s", BUDGET)
+    yield from split(options.packages, spent)
+    rate, spent = on_this_machine(options.packages // 4)
+    yield Figure("P1", f"{options.packages // 4} packages, local node", rate, "/s")
+
+
+def split(count: int, spent: Spent) -> Iterator[Figure]:
+    """CPU time a package, by side."""
+    whole = spent.control + spent.sshd + spent.node
+    for what, seconds in (
+        ("all", whole),
+        ("control", spent.control),
+        ("sshd", spent.sshd),
+        ("node", spent.node),
+    ):
+        budget = "2.1 to 2.7 in a prototype" if what == "all" else ""
+        yield Figure("P1", f"  CPU a package, {what}", seconds / count * 1000, "ms", budget)
+
+
+def over_ssh(count: int) -> tuple[float, Spent]:
+    """Packages a second on two ssh nodes of two slots each, and what they cost."""
+    with passing_home() as home, ssh_nodes(home, NODES, cpus=SLOTS) as sshds:
+        return _drive(home, count, sshds, NODES)
+
+
+def on_this_machine(count: int) -> tuple[float, Spent]:
+    """The same on one local node with as many slots as there are cores."""
+    with passing_home() as home:
+        with open_store(home) as store:
+            nodes.add_localhost(store)
+        return _drive(home, count, (), 1)
+
+
+def _drive(home: Home, count: int, sshds: Sequence[Sshd], up: int) -> tuple[float, Spent]:
+    with daemon(home, up) as pid:
+        before = _spent(pid, sshds)
+        began = time.monotonic()
+        subprocess.run(
+            d0ctl(home, "submit", job_file(home.root.parent, count)),
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        with open_store(home, read_only=True) as store:
+            wait_done(store, count)
+        took = time.monotonic() - began
+        return count / took, _spent(pid, sshds) - before
+
+
+def _spent(pid: int, sshds: Sequence[Sshd]) -> Spent:
+    everyone = [one for sshd in sshds for one in descendants(sshd.pid)] or descendants(pid)
+    connections = [one.number for one in everyone if one.name().startswith("sshd")]
+    relays = [
+        one.number
+        for one in everyone
+        if one.number not in connections and one.parent in (*connections, pid)
+    ]
+    return Spent(
+        control=cpu_of(pid),
+        sshd=sum(map(cpu_of, connections)),
+        node=sum(cpu_of(relay, reaped=True) for relay in relays),
+    )
