@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
-from tests.support.waiting import Pid, wait_until
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, command_line, end_process
+from tests.support.waiting import Pid, kill_all, wait_until
 
 LINES = 20
 KILLS = 5
@@ -59,6 +59,43 @@ def test_a_dead_daemon_that_nobody_collects_keeps_no_other_from_starting(site: S
         end_process(daemon)
 
 
+def test_a_run_that_is_killed_again_and_again_is_gone_on_with(site: Site) -> None:
+    moments = random.Random(3)
+    record = site.folder / "record"
+    words: list[object] = ["run", site.write(JOB.format(record=record, lines=6))]
+    for number in sorted(moments.sample(range(10), 3)):
+        process = subprocess.Popen(
+            [D0CTL, *map(str, words)],
+            env=site.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait_until(lambda n=number: len(marks(record)) > n, PATIENCE_S, f"{number} have run")  # type: ignore[misc]
+        finally:
+            end_process(process)
+        words = ["run", "marks"]
+
+    site.ok("run", "marks")
+
+    assert_each_ran_once(site, record, 6)
+
+
+def test_a_relay_that_is_killed_again_and_again_loses_nothing(site: Site) -> None:
+    record = site.folder / "record"
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.submit(JOB.format(record=record, lines=6))
+    for number in (0, 4, 8):
+        wait_until(lambda n=number: len(marks(record)) > n, PATIENCE_S, f"{number} have run")  # type: ignore[misc]
+        relays = [one for one in site.processes() if command_line(one).endswith(".pyz relay")]
+        kill_all(relays)
+    assert site.ok("wait", "marks") == "`marks` is successful\n"
+
+    assert_each_ran_once(site, record, 6)
+
+
 def marks(record: Path) -> list[str]:
     """The package and attempt of each binary that ran."""
     return record.read_text().splitlines() if record.exists() else []
@@ -82,12 +119,18 @@ def test_no_binary_runs_twice_however_often_the_daemon_is_killed(site: Site, see
     told = site.ok("wait", "marks")
 
     assert told == "`marks` is successful\n"
+    assert_each_ran_once(site, record, LINES)
+    packages = site.json("status", "marks/*/*/*")["packages"]
+    assert {one["node"] for one in packages} == {"north", "south"}
+
+
+def assert_each_ran_once(site: Site, record: Path, lines: int) -> None:
+    """Each binary ran once, in the first attempt, and all of them are in the result."""
     ran = marks(record)
     assert Counter(line.split()[0] for line in ran).most_common(1)[0][1] == 1
-    assert len(set(ran)) == len(ran) == PACKAGES
+    assert len(set(ran)) == len(ran) == 2 * lines + 1
     numbers = (site.home / "results" / "marks" / "all").read_text().split()
-    assert numbers == [str(n) for n in range(1, LINES + 1) for _ in (1, 2)]
+    assert numbers == [str(n) for n in range(1, lines + 1) for _ in (1, 2)]
     packages = site.json("status", "marks/*/*/*")["packages"]
     assert {one["attempts"] for one in packages} == {1}
-    assert {one["node"] for one in packages} == {"north", "south"}
     assert site.d0ctl("doctor").code == 0
