@@ -1,10 +1,21 @@
 """The command line: one module a command, each imported only when it is typed."""
 
+import os
 import sys
+
+
+def _open_what_is_shut() -> None:
+    """Give a shut stdin, stdout or stderr a place, so that no file of ours takes its number."""
+    for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)  # gets the lowest number, the one that is shut
+            os.set_inheritable(nowhere, True)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
 
 
 def main() -> None:
     """Run the command that was typed, and end with its exit code."""
+    _open_what_is_shut()
     if sys.argv[1:] == ["--version"]:  # answered before anything is imported
         from d0ctl import __version__
 

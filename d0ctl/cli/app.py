@@ -1,5 +1,6 @@
 """The root of the command line: global options, lazy commands, errors and exit codes."""
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -72,6 +73,12 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             _forget_output()
             sys.exit(ExitCode.DONE)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            _forget_output()
+            say(f"d0ctl: can't write the output: {error.strerror}")
+            sys.exit(ExitCode.FAILED)
 
 
 def _forget_output() -> None:

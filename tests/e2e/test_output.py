@@ -1,0 +1,35 @@
+"""Where output goes may be shut, full, or tired of it."""
+
+import subprocess
+
+import pytest
+
+from tests.e2e.site import D0CTL, EXAMPLES, PATIENCE_S, Site
+
+
+def in_shell(site: Site, words: str) -> "subprocess.CompletedProcess[str]":
+    """Run `d0ctl` with redirections."""
+    return subprocess.run(
+        ["bash", "-c", f"exec {D0CTL} {words}"],
+        env=site.environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+
+
+def test_a_full_disk_behind_stdout_is_said_in_one_line(site: Site) -> None:
+    done = in_shell(site, "status >/dev/full")
+
+    assert done.returncode == 1
+    assert done.stderr == "d0ctl: can't write the output: No space left on device\n"
+
+
+@pytest.mark.parametrize("shut", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_job_runs_with_streams_that_are_shut(site: Site, shut: str) -> None:
+    done = in_shell(site, f"run {EXAMPLES / 'hello' / 'job.yaml'} {shut}")
+
+    assert done.returncode == 0, done
+    assert "Traceback" not in done.stderr
+    assert (site.home / "results" / "hello" / "hello.txt").exists()
+    assert site.d0ctl("doctor").code == 0
