@@ -65,6 +65,8 @@ def _up(control: Control, report: Up, now: float) -> None:
         reason = "platform-failure" if rebooted else "lost"
         said = "the node was rebooted" if rebooted else "the node has it no more"
         messages.fail(control.store, report.node, found.lost, reason=reason, message=said, now=now)
+    control.after(courier.accept, report.link)
+    control.after(control.wake.set)
     control.after(launch, courier, found.launch)
     _order(control, courier, "resend", found.resend)
     _order(control, courier, "kill", found.kill, grace=GRACE_S)

@@ -36,11 +36,15 @@ UNREMARKABLE = ("messages", "accepted", "already")
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """The relay has shaken hands: what the node is, and which attempts it has in which state."""
+    """The relay has shaken hands: what the node is, and which attempts it has in which state.
+
+    `link` is the number of the courier's link, for `Courier.accept`.
+    """
 
     node: int
     facts: dict[str, Any]
     attempts: dict[int, str]
+    link: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,12 @@ class Courier:
         self._deliver = deliver
         self._report = report
         self._stopping = threading.Event()
-        self._orders: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[tuple[int, Frame] | None] = queue.SimpleQueue()
         self._errands: queue.SimpleQueue[tuple[Any, Errand] | None] = queue.SimpleQueue()
         self._answers: dict[str, queue.SimpleQueue[Frame | None]] = {}
         self._link: Link | None = None
+        self._number = 0
+        self._accepted = 0
         self._heard = 0.0
         self._threads = [
             threading.Thread(target=work, name=f"{address.name} {work.__name__}", daemon=True)
@@ -129,12 +135,20 @@ class Courier:
 
     @property
     def is_up(self) -> bool:
-        """Whether a relay is at the other end right now."""
-        return self._link is not None
+        """Whether a relay is at the other end right now, and what it listed has been heard."""
+        return self._link is not None and self._number == self._accepted
+
+    def accept(self, link: int) -> None:
+        """From now on orders are meant for this link: its `Up` has been acted upon.
+
+        Before that none may be given. What is launched between a relay's list and the
+        reading of that list would be missed in it, and be taken for lost.
+        """
+        self._accepted = link
 
     def order(self, frame: Frame) -> None:
-        """Send a frame when the link is up; lost with the link, as the reconciliation expects."""
-        self._orders.put(frame)
+        """Send a frame over the accepted link; lost with it, as the reconciliation expects."""
+        self._orders.put((self._accepted, frame))
 
     def errand(self, name: Any, errand: Errand) -> None:
         """Do some work with files; its end is reported as `Carried` under this name."""
@@ -175,8 +189,9 @@ class Courier:
     def _listen(self, link: Link) -> None:
         self._heard = time.monotonic()
         attempts = {entry["attempt"]: entry["state"] for entry in link.hello["attempts"]}
+        self._number += 1
         self._link = link
-        self._report(Up(self.node, link.hello["facts"], attempts))
+        self._report(Up(self.node, link.hello["facts"], attempts, self._number))
         for frames in link.batches():
             self._heard = time.monotonic()
             self._pass_on(link, [frame for frame in frames if frame["kind"] == "messages"])
@@ -203,17 +218,17 @@ class Courier:
         """Send orders, and pings in between; give up a link on which nothing is heard."""
         while not self._stopping.is_set():
             try:
-                frame = self._orders.get(timeout=PING_S)
+                item = self._orders.get(timeout=PING_S)
             except queue.Empty:
-                frame = {"kind": "ping", "id": "ping"}
+                item = (self._number, {"kind": "ping", "id": "ping"})
             link = self._link
-            if frame is None or link is None:
+            if item is None or link is None or item[0] != self._number:
                 continue
             if time.monotonic() - self._heard > SILENCE_S:
                 self._close()
                 continue
             with suppress(NodeUnreachable):
-                link.send(frame)
+                link.send(item[1])
 
     def _run_errands(self) -> None:
         while not self._stopping.is_set():
