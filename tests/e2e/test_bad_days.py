@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process, fingerprint
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
 
@@ -102,6 +102,45 @@ def test_a_frozen_sshd_that_thaws_has_lost_nothing(site: Site, farm: Sshd, recor
     let_go(site, record)
     assert site.phases("held").keys() <= {"running", "unreachable"}
     farm.thaw()
+
+    assert_whole(site, record)
+
+
+def test_a_host_key_that_changes_in_mid_run_is_refused_until_the_old_one_is_back(
+    site: Site, farm: Sshd, record: Path
+) -> None:
+    names = ("host_key", "host_key.pub")
+    ours = {name: (farm.folder / name).read_bytes() for name in names}
+    before = fingerprint(farm)
+    farm.replace_host_key()
+    site.wait_phase("held/1/1/1", "unreachable")
+    wait_until(
+        lambda: f"has changed: it is {fingerprint(farm)}, not {before}" in site.ok("why", "farm"),
+        PATIENCE_S,
+        "why says so",
+    )
+    let_go(site, record)
+    assert site.json("history", "held")["reasons"] == []
+
+    farm.stop()
+    for name, data in ours.items():
+        (farm.folder / name).write_bytes(data)
+    farm.start()
+
+    assert_whole(site, record)
+
+
+def test_a_login_that_is_refused_in_mid_run_fails_no_package(
+    site: Site, farm: Sshd, record: Path
+) -> None:
+    keys = farm.folder / "authorized_keys"
+    ours = keys.read_bytes()
+    keys.write_bytes(b"")
+    farm.cut()
+    site.wait_phase("held/1/1/1", "unreachable")
+    let_go(site, record)
+    assert site.json("history", "held")["reasons"] == []
+    keys.write_bytes(ours)
 
     assert_whole(site, record)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.site import D0CTL, PATIENCE_S, Site, command_line, end_process
-from tests.support.waiting import Pid, kill_all, wait_until
+from tests.support.waiting import Pid, descendants, kill_all, wait_until
 
 LINES = 20
 KILLS = 5
@@ -94,6 +94,46 @@ def test_a_relay_that_is_killed_again_and_again_loses_nothing(site: Site) -> Non
     assert site.ok("wait", "marks") == "`marks` is successful\n"
 
     assert_each_ran_once(site, record, 6)
+
+
+WAITS = """\
+job: waits
+parameters: {{record: {record}, go: {go}}}
+stages:
+  - lines:
+      - run: |
+          echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT" >> {{record}}
+          until [ -e {{go}} ]; do sleep 0.05; done
+          echo done > end
+        outputs: end
+"""
+
+
+def test_a_wrapper_that_is_killed_takes_its_binary_along_and_the_package_runs_again(
+    site: Site,
+) -> None:
+    record, go = site.folder / "record", site.folder / "go"
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.submit(WAITS.format(record=record, go=go))
+    wait_until(lambda: len(marks(record)) == 1, PATIENCE_S, "it runs")
+    (note,) = (site.folder / "farm" / "home").glob(".d0ctl/*/farm/attempts/*/wrapper")
+    wrapper = Pid.of(int(note.read_text().split()[0]))
+    assert wrapper
+    binaries = descendants(wrapper.number)
+    assert binaries
+
+    kill_all([wrapper])
+    wait_until(lambda: len(marks(record)) == 2, PATIENCE_S, "it runs again")
+    assert not any(binary.lives() for binary in binaries)
+    go.touch()
+
+    assert site.ok("wait", "waits") == "`waits` is successful\n"
+    first, second = site.package("waits/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("lost", "successful")
+    assert len(set(marks(record))) == 2
+    assert site.d0ctl("doctor").code == 0
 
 
 def marks(record: Path) -> list[str]:
