@@ -124,8 +124,10 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
 def _let_go(control: Control) -> None:
     """End the couriers and give their leases back."""
     for courier in control.couriers.values():
+        courier.leave()
+    for courier in control.couriers.values():
         courier.stop()
-    control.porter.shutdown()
+    control.porter.shutdown(cancel_futures=True)
     with control.store.writing():
         for node in control.couriers:
             control.store.change("node_unknown", node=node, now=time.time())

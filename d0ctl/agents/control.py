@@ -70,7 +70,7 @@ class Control:
 
     def end(self, node: int) -> None:
         """Let a node go."""
-        self.couriers.pop(node).stop()
+        self.couriers.pop(node).leave()
 
     def courier(self, node: int) -> Courier | None:
         """The courier of a node, if it is ours and its link is up."""

@@ -57,7 +57,7 @@ def _up(control: Control, report: Up, now: float) -> None:
     trouble = nodes.up(control.store, report.node, report.facts, now=now)
     if trouble:
         nodes.down(control.store, report.node, trouble, now=now)
-        control.after(courier.stop)
+        control.after(courier.leave)
         return
     log.info("node %s is up with %d attempts", courier.address.name, len(report.attempts))
     found = attempts.reconcile(control.store, report.node, report.attempts, now=now)

@@ -30,6 +30,9 @@ LONGEST_WAIT_S = 60.0
 REST_S = 0.01
 """The least time from one delivery to the next: what comes meanwhile shares a file."""
 
+PARTING_S = 1.0
+"""How long those who stop a courier wait for its threads."""
+
 UNREMARKABLE = ("messages", "accepted", "already")
 """What a relay says that its driver need not be woken for."""
 
@@ -107,6 +110,7 @@ class Courier:
         self._deliver = deliver
         self._report = report
         self._stopping = threading.Event()
+        self._left = 0.0
         self._orders: queue.SimpleQueue[tuple[int, Frame] | None] = queue.SimpleQueue()
         self._errands: queue.SimpleQueue[tuple[Any, Errand] | None] = queue.SimpleQueue()
         self._answers: dict[str, queue.SimpleQueue[Frame | None]] = {}
@@ -126,12 +130,25 @@ class Courier:
 
     def stop(self) -> None:
         """Let the node go; the relay ends, wrappers do not notice."""
+        self.leave()
+        deadline = self._left + PARTING_S
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def leave(self) -> None:
+        """Begin to let the node go, and wait for nothing: a sick node answers late or never."""
+        if self._stopping.is_set():
+            return
+        self._left = time.monotonic()
         self._stopping.set()
         self._orders.put(None)
         self._errands.put(None)
-        self._close()
-        for thread in self._threads:
-            thread.join(5.0)
+        threading.Thread(target=self._close, name=f"{self.address.name} leave", daemon=True).start()
+
+    @property
+    def has_left(self) -> bool:
+        """Whether it lets, or has let, its node go."""
+        return self._stopping.is_set()
 
     @property
     def is_up(self) -> bool:
@@ -178,8 +195,8 @@ class Courier:
                 link = open_link(self.address, self.site, cpus=self.cpus)
                 wait = FIRST_WAIT_S
                 self._listen(link)
-            except (D0Error, OSError) as error:
-                trouble = str(error)
+            except Exception as error:  # a node may answer anything, and its courier goes on
+                trouble = _words(error)
             self._close()
             if not self._stopping.is_set():
                 self._report(Down(self.node, trouble))
@@ -191,6 +208,8 @@ class Courier:
         attempts = {entry["attempt"]: entry["state"] for entry in link.hello["attempts"]}
         self._number += 1
         self._link = link
+        if self._stopping.is_set():
+            return
         self._report(Up(self.node, link.hello["facts"], attempts, self._number))
         for frames in link.batches():
             self._heard = time.monotonic()
@@ -227,8 +246,10 @@ class Courier:
             if time.monotonic() - self._heard > SILENCE_S:
                 self._close()
                 continue
-            with suppress(NodeUnreachable):
+            try:
                 link.send(item[1])
+            except Exception:  # half of it may have gone, so that nothing can follow
+                _close(link)
 
     def _run_errands(self) -> None:
         while not self._stopping.is_set():
@@ -241,18 +262,31 @@ class Courier:
                 if link is None:
                     raise NodeUnreachable(f"`{self.address.name}` is out of contact")
                 size, checksum = errand(self, link)
-            except (D0Error, OSError) as error:
+            except Exception as error:  # the transfer is tried again, and the next ones are made
                 gone = isinstance(error, NotFound)
-                self._report(Carried(self.node, name, str(error), is_gone=gone))
+                self._report(Carried(self.node, name, _words(error), is_gone=gone))
             else:
                 self._report(Carried(self.node, name, None, size=size, checksum=checksum))
 
     def _close(self) -> None:
         link, self._link = self._link, None
         if link is not None:
-            link.close()
+            _close(link)
         for answer in list(self._answers.values()):
             answer.put(None)
+
+
+def _close(link: Link) -> None:
+    """Close a link, whatever a sick node makes of it."""
+    with suppress(Exception):
+        link.close()
+
+
+def _words(error: Exception) -> str:
+    """What to say of trouble; of that which nobody expected, what it is, too."""
+    if isinstance(error, D0Error | OSError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def launch(courier: Courier, launches: Sequence[Frame]) -> None:
