@@ -1,5 +1,6 @@
 """The loop that drives packages: a list of small steps, one transaction a turn."""
 
+import json
 import logging
 import logging.handlers
 import os
@@ -18,9 +19,10 @@ from d0ctl.agents.oversee import hear, look_after
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.sync import sync
 from d0ctl.config import Home
-from d0ctl.dropbox import MOST_FILES, DropBox
-from d0ctl.errors import D0Error, DatabaseUnavailable, Refused
+from d0ctl.dropbox import DropBox, Letters
+from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.model import Counts
+from d0ctl.nodes.courier import Said, Up
 from d0ctl.nodes.link import Site
 from d0ctl.store import nodes, open_store
 from d0ctl.store.schedule import counts_of, is_settled
@@ -135,11 +137,14 @@ def _let_go(control: Control) -> None:
 
 
 def _turn_or_log(control: Control, stop: threading.Event) -> None:
-    """A turn of the daemon, which outlives trouble with the database."""
+    """A turn of the daemon, which outlives trouble with the database, and any other."""
     try:
         _turn(control, stop)
     except D0Error as error:
         log.error("%s", error)
+        stop.wait(SLOW_S)
+    except Exception:
+        log.exception("a turn failed and is tried again")
         stop.wait(SLOW_S)
 
 
@@ -154,15 +159,18 @@ def _turn(control: Control, stop: threading.Event) -> None:
         return
     control.seen = version
     began = time.monotonic()
-    control.letters = control.dropbox.collect(control.batch)
+    control.letters = control.dropbox.collect()
     while not control.mailbox.empty():
         control.reports.append(control.mailbox.get())
     try:
-        _work(control, SLOW_STEPS if is_slow else ())
-    except Refused as error:
-        _quarantine(control, error)
+        _work(control, (*STEPS, *SLOW_STEPS) if is_slow else STEPS)
+    except DatabaseUnavailable:
         raise
-    control.batch = min(MOST_FILES, control.batch * 2)
+    except Exception:
+        if not _leave_out(control):
+            raise
+        control.wake.set()
+        return
     control.turned = time.monotonic()
     control.rest = min(MOST_REST_S, max(REST_S, control.turned - began))
     if control.letters.has_more:
@@ -172,26 +180,64 @@ def _turn(control: Control, stop: threading.Event) -> None:
         control.slow_done = time.monotonic()
 
 
-def _work(control: Control, slow_steps: Sequence[Step]) -> None:
+def _work(control: Control, steps: Sequence[Step]) -> None:
     """One transaction, and then what it leads to in the world."""
     now = time.time()
     control.afterwards = []
     with control.store.writing():
-        for step in (*STEPS, *slow_steps):
+        for step in steps:
             step(control, now)
     control.reports.clear()
     for action in control.afterwards:
-        action()
+        try:
+            action()
+        except Exception:
+            log.exception("what follows a turn failed in a part")
 
 
-def _quarantine(control: Control, error: Refused) -> None:
-    """Messages that the database refuses as a batch are tried one by one; the bad one goes."""
-    if control.batch == 1:
-        for name in control.letters.files:
-            control.dropbox.reject(name, str(error))
-        control.reports.clear()
-    control.batch = 1
-    control.wake.set()
+def _leave_out(control: Control) -> bool:
+    """Try alone what a turn could not do together; leave out what can't be done; whether any was.
+
+    Nodes may report anything, and their messages may be what the database refuses. That
+    stops nothing that others have to say.
+    """
+    reports, letters = control.reports, control.letters
+    control.letters = Letters()
+    troubles = 0
+    while reports:
+        report = reports[0]
+        control.reports = [report]
+        try:
+            trouble = _try_alone(control, hear)
+        finally:
+            control.reports = reports
+        reports.pop(0)
+        if trouble:
+            troubles += 1
+            log.error("what node %d reports makes no sense: %s", report.node, trouble)
+            if report.node in control.couriers and isinstance(report, Up | Said):
+                control.couriers[report.node].hang_up(f"it reports what makes no sense: {trouble}")
+    if troubles:
+        return True
+    for message in letters.messages:
+        control.letters = Letters([message])
+        trouble = _try_alone(control, sync)
+        if trouble:
+            troubles += 1
+            control.dropbox.reject_text("refused", json.dumps(message), trouble)
+    control.dropbox.clear(letters.files)
+    return troubles > 0
+
+
+def _try_alone(control: Control, step: Step) -> str | None:
+    """One step in a transaction of its own; what the trouble is, if there is any with it."""
+    try:
+        _work(control, (step,))
+    except DatabaseUnavailable:
+        raise
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 def start(home: Home) -> int:

@@ -62,13 +62,17 @@ class DropBox:
         """Put messages of a node in, as one file; they are on the disk when this returns."""
         name = f"{node}.{time.time_ns()}.{os.getpid()}.{next(self._numbers)}{BATCH}"
         aside = self.folder / "tmp" / name
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            for text in texts:
-                file.write(json.dumps(text) + "\n")
-            file.flush()
-            os.fsync(descriptor)
-        aside.rename(self.new / name)
+        try:
+            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                for text in texts:
+                    file.write(json.dumps(text) + "\n")
+                file.flush()
+                os.fsync(descriptor)
+            aside.rename(self.new / name)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
         with self._open_new() as folder:
             os.fsync(folder)
 
@@ -146,8 +150,10 @@ class DropBox:
     def reject_text(self, name: str, text: str, reason: str) -> None:
         """Keep a message that can't be applied, with the reason beside it."""
         target = self.folder / "rejected" / f"{name}.{time.time_ns()}"
-        target.write_text(text)
-        target.with_name(f"{target.name}.reason").write_text(f"{reason}\n")
+        target.write_text(text, encoding="utf-8", errors="backslashreplace")
+        target.with_name(f"{target.name}.reason").write_text(
+            f"{reason}\n", encoding="utf-8", errors="backslashreplace"
+        )
 
     @contextmanager
     def watched(self, wake: Callable[[], None]) -> Iterator[None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from d0ctl.config import Home
-from d0ctl.dropbox import MOST_FILES, DropBox, Letters
+from d0ctl.dropbox import DropBox, Letters
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.carry import Copy, copy_here
 from d0ctl.nodes.courier import Carried, Courier, Report
@@ -41,8 +41,6 @@ class Control:
     """When the end of an attempt was last asked for."""
     purging: dict[int, list[tuple[int]]] = field(default_factory=dict)
     """What each node was asked to remove and has not yet confirmed."""
-    batch: int = MOST_FILES
-    """How many files of the drop-box a turn takes; one, after a batch was refused."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
     afterwards: list[Callable[[], object]] = field(default_factory=list)
     seen: tuple[int, int] = (0, 0)

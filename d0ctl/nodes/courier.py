@@ -27,7 +27,7 @@ LONGEST_WAIT_S = 60.0
 """How long a courier waits before it tries an unreachable node again: doubled up to this."""
 
 
-REST_S = 0.01
+REST_S = 0.02
 """The least time from one delivery to the next: what comes meanwhile shares a file."""
 
 PARTING_S = 1.0
@@ -118,6 +118,8 @@ class Courier:
         self._number = 0
         self._accepted = 0
         self._heard = 0.0
+        self._wait = FIRST_WAIT_S
+        self._trouble = ""
         self._threads = [
             threading.Thread(target=work, name=f"{address.name} {work.__name__}", daemon=True)
             for work in (self._keep_link, self._write_orders, self._run_errands)
@@ -162,6 +164,12 @@ class Courier:
         reading of that list would be missed in it, and be taken for lost.
         """
         self._accepted = link
+        self._wait = FIRST_WAIT_S
+
+    def hang_up(self, trouble: str) -> None:
+        """End a link that is good for nothing, and try again later; waits for nothing."""
+        self._trouble = trouble
+        threading.Thread(target=self._close, name=f"{self.address.name} close", daemon=True).start()
 
     def order(self, frame: Frame) -> None:
         """Send a frame over the accepted link; lost with it, as the reconciliation expects."""
@@ -188,20 +196,17 @@ class Courier:
 
     def _keep_link(self) -> None:
         """Reach the node, listen until it is lost, and again."""
-        wait = FIRST_WAIT_S
         while not self._stopping.is_set():
-            trouble = "the relay ended"
+            self._trouble, trouble = "", "the relay ended"
             try:
-                link = open_link(self.address, self.site, cpus=self.cpus)
-                wait = FIRST_WAIT_S
-                self._listen(link)
+                self._listen(open_link(self.address, self.site, cpus=self.cpus))
             except Exception as error:  # a node may answer anything, and its courier goes on
                 trouble = _words(error)
             self._close()
             if not self._stopping.is_set():
-                self._report(Down(self.node, trouble))
+                self._report(Down(self.node, self._trouble or trouble))
+            wait, self._wait = self._wait, min(LONGEST_WAIT_S, self._wait * 2)
             self._stopping.wait(wait)
-            wait = min(LONGEST_WAIT_S, wait * 2)
 
     def _listen(self, link: Link) -> None:
         self._heard = time.monotonic()

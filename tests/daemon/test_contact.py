@@ -1,23 +1,28 @@
 """What passes between the loop, its couriers and real relays, at the worst moments."""
 
+import json
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from d0ctl import daemon
 from d0ctl.agents.control import Control
 from d0ctl.agents.oversee import look_after
+from d0ctl.agents.schedule import schedule
 from d0ctl.config import Home
-from d0ctl.errors import NodeUnreachable
+from d0ctl.errors import DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes import courier as couriers
-from d0ctl.nodes.courier import Carried, Courier, Down, Report, Up
+from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up
 from d0ctl.nodes.link import Frame, Link, Site
 from d0ctl.nodes.transport import Address
-from d0ctl.store import Store
+from d0ctl.store import Store, attempts
+from d0ctl_wrapper.message import token
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.waiting import wait_until
 
@@ -70,7 +75,7 @@ def test_what_a_relay_listed_is_never_held_against_later_launches(
     gate = tmp_path / "gate"
     submitted(control.store, job("job", [simple(f"while [ ! -e {gate} ]; do sleep 0.05; done")]))
     reach_localhost(control)
-    daemon._work(control, ())
+    daemon._work(control, daemon.STEPS)
     if outcomes(control.store):
         wait_until(lambda: any(control.dropbox.new.iterdir()), PATIENCE_S)
     turn(control)
@@ -246,3 +251,157 @@ def test_many_nodes_that_do_not_answer_are_left_as_quickly_as_one(
     assert time.monotonic() - began < 3.0
     for _ in range(6):
         links.ready.put(NodeUnreachable("the test is over"))
+
+
+def start_message(control: Control, attempt: int, **more: object) -> str:
+    """The text of a start message, signed as a wrapper would."""
+    fields = {
+        "attempt": attempt,
+        "token": token(control.home.site_key(), attempt),
+        "seq": 1,
+        "time": 0.0,
+        "kind": "start",
+        "pid": 1,
+        "boot_id": "",
+        "utc_offset": 0,
+    }
+    return json.dumps({**fields, **more}) + "\n"
+
+
+def launched(control: Control, packages: int) -> list[int]:
+    """Attempts that are launched as far as the store knows; no node hears of them."""
+    submitted(control.store, job("job", [simple() for _ in range(packages)]))
+    with control.store.writing():
+        control.store.connection.execute("update node set state = 'up', cpus = 100")
+        schedule(control, 0.0)
+        attempts.launch(control.store, 1, limit=100, now=0.0)
+    rows = control.store.connection.execute("select id from attempt order by id")
+    return [row[0] for row in rows]
+
+
+def refuse(control: Control, attempt: int) -> None:
+    """Let the database refuse whatever would change this attempt."""
+    control.store.connection.execute(
+        f"create temp trigger refused before update on main.attempt when old.id = {attempt}"
+        " begin select raise(abort, 'a test refuses it'); end"
+    )
+
+
+def test_one_message_that_the_database_refuses_costs_no_other_message_or_report(
+    control: Control,
+) -> None:
+    one, two, three = launched(control, 3)
+    refuse(control, two)
+    control.dropbox.deliver("n1", [start_message(control, a) for a in (one, two, three)])
+    control.carrying.add((1, 1, 1))
+    control.report(Carried(1, ((1, 1, 1), Copy("/a", "/b", None, None)), "no"))
+    control.report(Down(1, "a test says so"))
+    for _ in range(3):
+        turn(control)
+    started = {
+        row[0]: row[1] is not None
+        for row in control.store.connection.execute("select id, started from attempt")
+    }
+    assert started == {one: True, two: False, three: True}
+    assert not list(control.dropbox.new.iterdir())
+    rejected = control.home.dropbox / "rejected"
+    assert [p.read_text() for p in rejected.iterdir() if p.suffix == ".reason"]
+    assert not control.carrying
+    assert control.store.row("node_by_id", node=1)["state"] == "down"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"kind": "dead"},
+        {"kind": "dead", "attempts": [{"attempt": 2**70, "message": "x"}]},
+        {"kind": "refused", "attempt": "one", "reason": "\ud800", "message": "\ud800"},
+        {"kind": "refused", "attempt": [1], "reason": 1, "message": 1},
+        {"kind": "absent", "attempts": 7},
+    ],
+)
+def test_a_report_without_sense_costs_no_other(control: Control, frame: Frame) -> None:
+    (attempt,) = launched(control, 1)
+    control.report(Said(1, frame))
+    control.dropbox.deliver("n1", [start_message(control, attempt)])
+    control.report(Down(1, "a test says so"))
+    for _ in range(3):
+        turn(control)
+    assert set(phases(control.store).values()) == {"unreachable"}
+    assert control.store.connection.execute("select started from attempt").fetchone()[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "facts", [{"cpus": -1}, {"cpus": "many"}, {"cpus": 2**70}, {"boot_id": "\ud800"}, []]
+)
+def test_a_node_with_facts_without_sense_is_not_up_and_stops_no_other(
+    home: Home, links: Links, facts: Frame
+) -> None:
+    with daemon.driving(home, None) as control:
+        mad = Stub()
+        mad.hello["facts"] = facts
+        links.ready.put(mad)
+        links.ready.put(NodeUnreachable("the test is over"))
+        for _ in range(3):
+            turn(control)
+        turn_until(control, mad.closed.is_set)
+        turn(control)
+        assert control.store.row("node_by_id", node=1)["state"] == "down"  # type: ignore[index]
+        (attempt,) = launched(control, 1)
+        control.dropbox.deliver("n1", [start_message(control, attempt)])
+        turn(control)
+        assert "running" in phases(control.store).values()
+        links.ready.put(NodeUnreachable("the test is over"))
+
+
+def test_a_message_that_is_no_unicode_is_rejected_as_any_other(control: Control) -> None:
+    control.dropbox.deliver("n1", ["\ud800\n", "also bad"])
+    turn(control)
+    assert not list(control.dropbox.new.iterdir())
+
+
+def test_a_full_disk_leaves_nothing_in_the_drop_box(
+    control: Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError):
+        control.dropbox.deliver("n1", ["text"])
+    assert not list((control.home.dropbox / "tmp").iterdir())
+    assert not list(control.dropbox.new.iterdir())
+
+
+def test_what_follows_a_commit_is_done_though_a_part_of_it_fails(control: Control) -> None:
+    done: list[str] = []
+
+    def fail() -> None:
+        raise OSError(28, "No space left on device")
+
+    def step(control: Control, now: float) -> None:
+        control.after(fail)
+        control.after(done.append, "launched")
+
+    daemon._work(control, [step])
+    assert done == ["launched"]
+
+
+def test_a_database_that_fails_while_the_bad_report_is_sought_costs_no_report(
+    control: Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports: list[Report] = [Said(1, {"kind": "dead"}), Down(1, "one"), Down(1, "two")]
+    for report in reports:
+        control.report(report)
+    work = daemon._work
+    troubles = iter([None, None, DatabaseUnavailable("the disk is full")])
+
+    def work_until_it_fails(*words: Any) -> None:
+        if trouble := next(troubles, None):
+            raise trouble
+        work(*words)
+
+    monkeypatch.setattr(daemon, "_work", work_until_it_fails)
+    with pytest.raises(DatabaseUnavailable):
+        turn(control)
+    assert control.reports == reports[1:]
