@@ -5,10 +5,11 @@ import hashlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,12 @@ class Site:
     def phases(self, selector: str) -> dict[str, int]:
         """How many packages of a job are in each phase."""
         return {k: n for k, n in self.json("status", selector)["phases"].items() if n}
+
+    def look(self) -> dict[str, int]:
+        """How many packages are in each phase; dozens of times cheaper than a command."""
+        database = sqlite3.connect(f"file:{self.home}/d0ctl.db?mode=ro", uri=True)
+        with closing(database):
+            return dict(database.execute("select phase, count(*) from package group by phase"))
 
     def wait_phase(self, path: str, *phases: str) -> None:
         """Return once the package is in one of these phases."""

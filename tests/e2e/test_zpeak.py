@@ -75,8 +75,8 @@ def produce_there(site: Site) -> None:
 
 def in_the_middle(site: Site, done: int) -> bool:
     """Whether at least so many packages are done, and others run."""
-    found = site.json("status", "zpeak")["packages"]
-    return bool(found["successful"] >= done and found["launched"])
+    found = site.look()
+    return found.get("done", 0) >= done and found.get("running", 0) > 0
 
 
 def outcome(site: Site) -> Outcome:
