@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import sqlite3
 import sys
 import time
@@ -69,6 +70,7 @@ def show(figure: Figure) -> None:
 
 def main() -> int:
     """Measure, show and keep."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no sshd behind
     asked = options()
     machine = {
         "python": platform.python_version(),

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,15 +51,17 @@ def hyperqueue(count: int) -> float:
     if not place.exists():
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(place)]
         subprocess.run([*pip, "hyperqueue"], check=True, capture_output=True)
-    done = subprocess.run(
-        [sys.executable, "-c", HYPERQUEUE, str(count)],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(place)},
-        timeout=PROCESS_PATIENCE_S,
-    )
-    return float(done.stdout.split()[-1])
+    with tempfile.TemporaryDirectory(prefix="d0ctl-bench-") as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", HYPERQUEUE, str(count)],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=folder,  # where it puts two files a task
+            env={"PYTHONPATH": str(place)},
+            timeout=PROCESS_PATIENCE_S,
+        )
+        return float(done.stdout.split()[-1])
 
 
 def gnu_parallel(count: int) -> float:
