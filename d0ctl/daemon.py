@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from d0ctl.agents.control import Control
@@ -112,6 +112,7 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
     with open_store(home) as store:
         sweep(store)
         dropbox = DropBox(home.dropbox, home.site_key())
+        dropbox.sweep()
         row = store.row("site")
         assert row is not None
         site = Site(row["name"], home.nodes, home.known_hosts, home.dropbox)
@@ -246,14 +247,16 @@ def start(home: Home) -> int:
         if holder := nodes.living_holder(store, LEASE):
             return int(holder.split()[1])
         log_file = home.logs / "daemon.log"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=log_file.open("ab"),
-            start_new_session=True,
-            cwd="/",
-        )
+        with log_file.open("ab") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+                cwd="/",
+            )
+        threading.Thread(target=process.wait, name="daemon's end", daemon=True).start()
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             if nodes.living_holder(store, LEASE):
@@ -270,7 +273,8 @@ def stop(home: Home) -> bool:
         holder = nodes.living_holder(store, LEASE)
         if holder is None:
             return False
-        os.kill(int(holder.split()[1]), signal.SIGTERM)
+        with suppress(ProcessLookupError):
+            os.kill(int(holder.split()[1]), signal.SIGTERM)
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while nodes.living_holder(store, LEASE) == holder:
             if time.monotonic() > deadline:

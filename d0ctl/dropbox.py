@@ -1,5 +1,6 @@
 """The drop-box: a Maildir in which messages arrive, and the only importer of the file watcher."""
 
+import hashlib
 import itertools
 import json
 import os
@@ -22,6 +23,12 @@ MOST_MESSAGES = 1_000
 
 LARGEST = 512 * 1024 * 1024
 """A file beyond this many bytes is refused unread."""
+
+LONGEST_NAME = 120
+"""How many characters of a file's name are kept when it is rejected."""
+
+LEFT_BEHIND_S = 86400.0
+"""How old a file is that nobody is going to finish."""
 
 BATCH = ".batch"
 """The ending of a file in which a courier put many messages of its node."""
@@ -47,6 +54,11 @@ def _read(name: str, folder: int) -> str:
         if status.st_size > LARGEST:
             raise ValueError(f"the file is larger than {LARGEST} bytes")
         return file.read().decode()
+
+
+def _write(path: Path, text: str) -> None:
+    """Keep a text that may hold anything."""
+    path.write_bytes(text.encode(errors="surrogatepass"))
 
 
 class DropBox:
@@ -78,10 +90,15 @@ class DropBox:
 
     def collect(self, most: int = MOST_FILES) -> Letters:
         """Read what lies there; what can't be a message goes to `rejected/`."""
-        letters = Letters()
         with os.scandir(self.new) as entries:
             found = sorted(entry.name for entry in itertools.islice(entries, most))
-        letters.has_more = len(found) == most
+        letters = self.read(found)
+        letters.has_more = letters.has_more or len(found) == most
+        return letters
+
+    def read(self, found: Sequence[str]) -> Letters:
+        """Read the files of these names, those at the end only if not too much came before."""
+        letters = Letters()
         with self._open_new() as folder:
             for name in found:
                 if len(letters.messages) >= MOST_MESSAGES:
@@ -142,18 +159,27 @@ class DropBox:
 
     def reject(self, name: str, reason: str) -> None:
         """Move a whole file to `rejected/`, with the reason beside it."""
-        target = self.folder / "rejected" / name
+        target = self._rejected(name, f"{time.time_ns()}")
         with suppress(FileNotFoundError):
             (self.new / name).rename(target)
-            target.with_name(f"{name}.reason").write_text(f"{reason}\n")
+            _write(target.with_name(f"{target.name}.reason"), f"{reason}\n")
 
     def reject_text(self, name: str, text: str, reason: str) -> None:
         """Keep a message that can't be applied, with the reason beside it."""
-        target = self.folder / "rejected" / f"{name}.{time.time_ns()}"
-        target.write_text(text, encoding="utf-8", errors="backslashreplace")
-        target.with_name(f"{target.name}.reason").write_text(
-            f"{reason}\n", encoding="utf-8", errors="backslashreplace"
-        )
+        data = text.encode(errors="surrogatepass")
+        target = self._rejected(name, hashlib.sha256(data).hexdigest()[:16])
+        _write(target, text)
+        _write(target.with_name(f"{target.name}.reason"), f"{reason}\n")
+
+    def _rejected(self, name: str, mark: str) -> Path:
+        return self.folder / "rejected" / f"{name[:LONGEST_NAME]}.{mark}"
+
+    def sweep(self) -> None:
+        """Remove what processes that were killed left half written, a day ago or more."""
+        for path in (self.folder / "tmp").iterdir():
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - LEFT_BEHIND_S:
+                    path.unlink()
 
     @contextmanager
     def watched(self, wake: Callable[[], None]) -> Iterator[None]:

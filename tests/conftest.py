@@ -8,6 +8,7 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
 from tests.support.homes import make_home
+from tests.support.session import Session
 
 
 @pytest.fixture
@@ -21,3 +22,11 @@ def store(home: Home) -> Iterator[Store]:
     """The store of that home."""
     with open_store(home) as store:
         yield store
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    """A site at work; no process of it outlives the test."""
+    session = Session(tmp_path)
+    yield session
+    session.close()

@@ -18,6 +18,9 @@ from d0ctl.store import Store
 Key = tuple[int, int, int]
 """A transfer: file, cluster, whether into results/."""
 
+Purge = tuple[int, int | None, str | None]
+"""The row of something to be removed, and the attempt or the path."""
+
 
 @dataclass(slots=True)
 class Control:
@@ -39,8 +42,8 @@ class Control:
     carrying: set[Key] = field(default_factory=set)
     killed: dict[int, float] = field(default_factory=dict)
     """When the end of an attempt was last asked for."""
-    purging: dict[int, list[tuple[int]]] = field(default_factory=dict)
-    """What each node was asked to remove and has not yet confirmed."""
+    purging: dict[int, tuple[float, list[Purge]]] = field(default_factory=dict)
+    """What each node was asked to remove, and when; it has not confirmed it yet."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
     afterwards: list[Callable[[], object]] = field(default_factory=list)
     seen: tuple[int, int] = (0, 0)

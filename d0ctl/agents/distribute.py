@@ -24,6 +24,9 @@ BUSY_S = 2.0
 PURGES = 500
 """The most things that a node is asked to remove in one turn."""
 
+PURGE_AGAIN_S = 60.0
+"""How long a node has to remove what it was asked to, before it is asked again."""
+
 KILL_AGAIN_S = 15.0
 """How long an order to end an attempt may go without an answer before it is repeated."""
 
@@ -38,7 +41,7 @@ def distribute(control: Control, now: float) -> None:
         if launches:
             control.after(launch, courier, launches)
         _kill(control, courier, now)
-        _purge(control, courier)
+        _purge(control, courier, now)
 
 
 def _kill(control: Control, courier: Courier, now: float) -> None:
@@ -46,22 +49,25 @@ def _kill(control: Control, courier: Courier, now: float) -> None:
     due = [a for a in wanted if now - control.killed.get(a, 0.0) > KILL_AGAIN_S]
     if due:
         control.killed = {a: at for a, at in control.killed.items() if now - at < 3600.0}
-        control.killed.update((attempt, now) for attempt in due)
+        control.after(control.killed.update, [(attempt, now) for attempt in due])
         order = {"kind": "kill", "attempts": due, "grace": GRACE_S}
         control.after(courier.order, order)
 
 
-def _purge(control: Control, courier: Courier) -> None:
-    if courier.node in control.purging:
+def _purge(control: Control, courier: Courier, now: float) -> None:
+    """Ask a node to remove what is not needed, a bounded number at a time."""
+    asked, _ = control.purging.get(courier.node, (0.0, []))
+    if now - asked < PURGE_AGAIN_S:
         return
     rows = control.store.rows("purges_of_node", node=courier.node, limit=PURGES)
     if rows:
-        control.purging[courier.node] = [(row["id"],) for row in rows]
+        purge = [(row["id"], row["attempt_id"], row["path"]) for row in rows]
         order = {
             "kind": "forget",
-            "attempts": [row["attempt_id"] for row in rows if row["attempt_id"] is not None],
-            "paths": [row["path"] for row in rows if row["path"] is not None],
+            "attempts": [attempt for _, attempt, _ in purge if attempt is not None],
+            "paths": [path for _, _, path in purge if path is not None],
         }
+        control.after(control.purging.update, {courier.node: (now, purge)})
         control.after(courier.order, order)
 
 
@@ -90,6 +96,9 @@ def _carry(control: Control, key: Key, row: Row, now: float) -> None:
 
 
 def _copy(row: Row, source: str, target: str) -> Copy:
+    """What is to be copied; a file from outside may be another each time."""
+    if row["package_id"] is None:
+        return Copy(source, target, None, None)
     return Copy(source, target, row["size"], row["checksum"])
 
 
@@ -137,7 +146,7 @@ def _fetch(control: Control, key: Key, row: Row, now: float) -> None:
 
 
 def _fetch_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
-    return carry.fetch(copy, link)
+    return carry.fetch(copy, courier, link)
 
 
 def forget_idle(control: Control, now: float) -> None:

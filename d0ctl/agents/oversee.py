@@ -57,7 +57,7 @@ def _up(control: Control, report: Up, now: float) -> None:
     trouble = nodes.up(control.store, report.node, report.facts, now=now)
     if trouble:
         nodes.down(control.store, report.node, trouble, now=now)
-        control.after(courier.leave)
+        control.after(courier.hang_up, trouble)
         return
     log.info("node %s is up with %d attempts", courier.address.name, len(report.attempts))
     found = attempts.reconcile(control.store, report.node, report.attempts, now=now)
@@ -102,15 +102,18 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
         case "absent":
             attempts.end_unstarted(control.store, node, frame["attempts"], now=now)
         case "forgotten":
-            _purged(control, node)
+            _purged(control, node, frame)
         case "fault":
             log.warning("node %d: %s", node, frame.get("message"))
 
 
-def _purged(control: Control, node: int) -> None:
-    """What a node was asked to remove is gone."""
-    control.store.change_many("purged", control.purging.get(node, ()))
-    control.after(control.purging.pop, node, None)
+def _purged(control: Control, node: int, frame: Frame) -> None:
+    """Some of what a node was asked to remove is gone; it is asked for the rest later."""
+    asked, purge = control.purging.get(node, (0.0, []))
+    gone = {*frame["attempts"], *frame["paths"]}
+    left = [entry for entry in purge if not gone.intersection(entry[1:])]
+    control.store.change_many("purged", ((entry[0],) for entry in purge if entry not in left))
+    control.after(control.purging.update, {node: (asked if left else 0.0, left)})
 
 
 def _carried(control: Control, report: Carried, now: float) -> None:

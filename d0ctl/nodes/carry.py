@@ -15,6 +15,10 @@ TAKE_TIMEOUT_S = 3600.0
 """How long a node may need to check a file that was brought."""
 
 
+class Spoilt(NotFound):
+    """A file that is there, and is not what it was."""
+
+
 @dataclass(frozen=True, slots=True)
 class Copy:
     """A copy to make; size and checksum are what the file must weigh, None when not known."""
@@ -34,13 +38,22 @@ def checksum_of(path: Path) -> tuple[int, str]:
         return file.tell(), f"sha256:{digest.hexdigest()}"
 
 
-def fetch(copy: Copy, link: Link) -> tuple[int, str]:
-    """Bring a file from the node to this machine."""
+def fetch(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+    """Bring a file from the node to this machine.
+
+    Raises NotFound when it is not there any more, or is not what it was.
+    """
     target = Path(copy.target)
     aside = _aside(target)
     try:
         link.transport.get(copy.source, aside)
         return _settle(copy, aside, target)
+    except Spoilt as error:
+        question = {"kind": "hash", "id": uuid.uuid4().hex, "path": copy.source}
+        answer = courier.ask(link, question, TAKE_TIMEOUT_S)
+        if answer["ok"] and (answer["size"], answer["checksum"]) == (copy.size, copy.checksum):
+            raise D0Error(f"{error} here, and is whole on its node") from error
+        raise
     finally:
         aside.unlink(missing_ok=True)
 
@@ -100,11 +113,22 @@ def _settle(copy: Copy, aside: Path, target: Path) -> tuple[int, str]:
     finally:
         os.close(descriptor)
     aside.rename(target)
+    _sync(target.parent)
     return size, checksum
+
+
+def _sync(folder: Path) -> None:
+    """See that the names in a folder are on the disk, and its own in the one above."""
+    for place in (folder, folder.parent):
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _compare(copy: Copy, size: int, checksum: str) -> None:
     if copy.size is not None and size != copy.size:
-        raise D0Error(f"`{copy.source}` has {size} bytes instead of {copy.size}")
+        raise Spoilt(f"`{copy.source}` has {size} bytes instead of {copy.size}")
     if copy.checksum is not None and checksum != copy.checksum:
-        raise D0Error(f"`{copy.source}` is not what it was: its checksum differs")
+        raise Spoilt(f"`{copy.source}` is not what it was: its checksum differs")

@@ -33,6 +33,8 @@ REST_S = 0.02
 PARTING_S = 1.0
 """How long those who stop a courier wait for its threads."""
 
+PING: Frame = {"kind": "ping", "id": "ping"}
+
 UNREMARKABLE = ("messages", "accepted", "already")
 """What a relay says that its driver need not be woken for."""
 
@@ -239,32 +241,38 @@ class Courier:
             self._report(Said(self.node, frame))
 
     def _write_orders(self) -> None:
-        """Send orders, and pings in between; give up a link on which nothing is heard."""
+        """Send orders, and pings however many those are; give up a link that says nothing."""
+        pinged = time.monotonic()
         while not self._stopping.is_set():
-            try:
-                item = self._orders.get(timeout=PING_S)
-            except queue.Empty:
-                item = (self._number, {"kind": "ping", "id": "ping"})
+            item = self._next_order(pinged + PING_S - time.monotonic())
             link = self._link
-            if item is None or link is None or item[0] != self._number:
-                continue
-            if time.monotonic() - self._heard > SILENCE_S:
-                self._close()
-                continue
-            try:
-                link.send(item[1])
-            except Exception:  # half of it may have gone, so that nothing can follow
-                _close(link)
+            if time.monotonic() - pinged >= PING_S:
+                pinged = time.monotonic()
+                self._ping(link)
+            if item is not None and link is not None and item[0] == self._number:
+                _send(link, item[1])
+
+    def _next_order(self, timeout: float) -> tuple[int, Frame] | None:
+        with suppress(queue.Empty):
+            return self._orders.get(timeout=max(0.0, timeout))
+        return None
+
+    def _ping(self, link: Link | None) -> None:
+        """Have a link say something; one that says nothing all the same is no good."""
+        if link is None:
+            return
+        if time.monotonic() - self._heard > SILENCE_S:
+            _close(link)
+        else:
+            _send(link, PING)
 
     def _run_errands(self) -> None:
-        while not self._stopping.is_set():
-            item = self._errands.get()
-            if item is None:
-                return
+        """Do errands to the end; those that are left then have not been done."""
+        while (item := self._errands.get()) is not None:
             name, errand = item
             link = self._link
             try:
-                if link is None:
+                if link is None or self._stopping.is_set():
                     raise NodeUnreachable(f"`{self.address.name}` is out of contact")
                 size, checksum = errand(self, link)
             except Exception as error:  # the transfer is tried again, and the next ones are made
@@ -279,6 +287,14 @@ class Courier:
             _close(link)
         for answer in list(self._answers.values()):
             answer.put(None)
+
+
+def _send(link: Link, frame: Frame) -> None:
+    """Send a frame; when half of it may have gone, nothing can follow."""
+    try:
+        link.send(frame)
+    except Exception:
+        _close(link)
 
 
 def _close(link: Link) -> None:

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.nodes import ship
+from d0ctl.nodes import frames, ship
+from d0ctl.nodes.frames import Frame
 from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
 
-Frame = dict[str, Any]
+__all__ = ["Frame", "Link", "Site", "base_of", "open_link"]
 
 LONGEST_LINE = 256 * 1024 * 1024
 """A frame beyond this many bytes means that the other side has gone mad."""
@@ -35,17 +35,6 @@ class Site:
     dropbox: Path
 
 
-def _frame(line: bytes) -> Frame | None:
-    """What a line holds; None if it is nothing that we know of."""
-    try:
-        frame = json.loads(line)
-    except ValueError as error:
-        raise NodeUnreachable(f"the relay sent what is no frame: {error}") from error
-    if isinstance(frame, dict) and isinstance(frame.get("kind"), str):
-        return frame
-    return None
-
-
 def base_of(address: Address, site: Site, home: str) -> str:
     """The folder of a node, under which all of this site lies there."""
     if address.directory:
@@ -62,6 +51,8 @@ class Link:
         self.transport = transport
         self.base = base
         self.hello: Frame = {}
+        self.number = 0
+        """Which of a courier's links this is."""
         self._stream = stream
         self._sending = threading.Lock()
         self._whole: deque[bytes] = deque()
@@ -77,7 +68,7 @@ class Link:
     def frames(self) -> Iterator[Frame]:
         """The frames that come, until the relay ends. Raises NodeUnreachable."""
         for line in self._lines():
-            if frame := _frame(line):
+            if frame := frames.read(line):
                 yield frame
 
     def batches(self) -> Iterator[list[Frame]]:
@@ -85,7 +76,7 @@ class Link:
         for line in self._lines():
             lines = [line, *self._whole]
             self._whole.clear()
-            yield [frame for line in lines if (frame := _frame(line))]
+            yield [frame for line in lines if (frame := frames.read(line))]
 
     def greet(self, hello: Frame) -> None:
         """Shake hands; what a login shell prints before the relay speaks is thrown away."""
@@ -111,6 +102,12 @@ class Link:
             yield
         finally:
             timer.cancel()
+
+    def wait_for_end(self) -> None:
+        """Wait until the other side has ended, whatever it says before."""
+        for _ in self._lines():
+            pass
+        self._stream.close()
 
     def close(self) -> None:
         """End the relay and the connection; wrappers do not notice."""
@@ -176,7 +173,7 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
     trouble: D0Error | None = None
     for shipped in (False, True):
         if shipped:
-            _ship(transport, path)
+            _ship(address, transport, path)
         for python in ship.pythons(address):
             try:
                 return _greeted(transport, ship.command(address, python, path), base, hello)
@@ -197,8 +194,13 @@ def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Lin
     return link
 
 
-def _ship(transport: Transport, path: str) -> None:
+def _ship(address: Address, transport: Transport, path: str) -> None:
+    """Put the wrapper there whole: a relay may be running from the file of that name."""
+    aside = f"{path}.{secrets.token_hex(8)}"
     with tempfile.NamedTemporaryFile(prefix="d0ctl-", suffix=".pyz") as file:
         file.write(ship.archive())
         file.flush()
-        transport.put(Path(file.name), path)
+        transport.put(Path(file.name), aside)
+    link = Link(transport, transport.start(ship.rename(address, aside, path)), "")
+    with link.bounded(CONNECT_TIMEOUT_S):
+        link.wait_for_end()

@@ -46,13 +46,25 @@ def command(address: Address, python: str, path: str) -> str:
     """
     if address.kind == "local":
         return f"exec {shlex.quote(sys.executable)} -I -S {shlex.quote(path)} relay"
-    for word in (python, path):
+    _check_plain(address, python, path)
+    return f"exec {python} -I -S {path} relay"
+
+
+def rename(address: Address, aside: str, path: str) -> str:
+    """What puts a file in the place of another, in words that mean the same to every shell."""
+    if address.kind == "local":
+        return f"exec mv -f {shlex.quote(aside)} {shlex.quote(path)}"
+    _check_plain(address, aside, path)
+    return f"exec mv -f {aside} {path}"
+
+
+def _check_plain(address: Address, *words: str) -> None:
+    for word in words:
         if not _PLAIN.match(word):
             raise NodeUnreachable(
                 f"node `{address.name}`: `{word}` has characters that shells read in other ways",
                 hint=f"d0ctl node add {address.name} ... --dir /a/plain/path",
             )
-    return f"exec {python} -I -S {path} relay"
 
 
 def pythons(address: Address) -> tuple[str, ...]:

@@ -54,7 +54,8 @@ select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, 
 -- name: launch_inputs
 -- The inputs of the packages decided on, and where they lie for their nodes.
 select input.package_id, input.binary, input.own, input.acquire, input.required,
-       file.name, file.package_id as maker, file.size,
+       file.name, file.package_id as maker,
+       case when file.package_id is not null then file.size end as size,
        case when file.package_id is null and (node.cluster_id = 1 or input.acquire <> 'pre-fetch')
             then file.name
             when file.package_id is null then coalesce(here.path, file.name)

@@ -1,0 +1,257 @@
+"""A site at work, as a user has it: a home, nodes, drivers in processes of their own.
+
+What the packages do they note themselves: each script says `ran NAME`, which appends a line
+to the record, so that nothing that ran twice goes unnoticed.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from d0ctl.construct.spec import JobSpec
+from d0ctl.daemon import drive
+from d0ctl.model import Address
+from d0ctl.store import nodes, open_store
+from d0ctl.store.submit import submit
+from tests.support.homes import faults, make_home
+from tests.support.jobs import phases
+from tests.support.sshd import Sshd
+from tests.support.waiting import Pid, descendants, wait_until
+
+DRIVER = """
+import sys, threading
+from pathlib import Path
+from d0ctl.config import Home
+from d0ctl.daemon import drive
+drive(Home(Path(sys.argv[1])), int(sys.argv[2]), lambda counts: None, threading.Event())
+"""
+
+
+class Session:
+    """Everything of one test, under `folder`; `close` leaves no process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = make_home(folder / "home")
+        self.record = folder / "record"
+        self.record.touch()
+        self.gates = folder / "gates"
+        self.gates.mkdir()
+        self.stack = ExitStack()
+        self.drivers: list[subprocess.Popen[bytes]] = []
+
+    # scripts ---------------------------------------------------------------------------
+
+    def ran(self, name: str, *more: str) -> str:
+        """A script that notes that it ran, waits for its gate if it has one, and does more."""
+        note = f"echo {name} >> {self.record}"
+        return "\n".join([note, f"echo $$ > {self.gates}/{name}.pid", *more])
+
+    def gate(self, name: str) -> str:
+        """A command that waits until the test opens the gate of that name."""
+        return f"until test -e {self.gates}/{name}; do sleep 0.05; done"
+
+    def open(self, name: str) -> None:
+        """Open a gate."""
+        (self.gates / name).touch()
+
+    def runs(self) -> Counter[str]:
+        """How often each script ran."""
+        return Counter(self.record.read_text().split())
+
+    # the store -------------------------------------------------------------------------
+
+    def submit(self, spec: JobSpec) -> int:
+        """Submit a job; its id."""
+        with open_store(self.home) as store:
+            name = submit(store, spec, now=1.0, actor="tester")
+            row = store.connection.execute("select id from job where name = ?", [name])
+            return int(row.fetchone()[0])
+
+    def phases(self) -> dict[str, str]:
+        """The phase of every package."""
+        with open_store(self.home, read_only=True) as store:
+            return phases(store)
+
+    def wait_for(self, timeout: float = 20.0, **wanted: str) -> None:
+        """Wait until packages, by `a_1_1_1` for `a/1/1/1`, are in these phases."""
+        paths = {path.replace("_", "/"): phase for path, phase in wanted.items()}
+
+        def reached() -> bool:
+            now = self.phases()
+            return all(now[path] == phase for path, phase in paths.items())
+
+        try:
+            wait_until(reached, timeout)
+        except TimeoutError as error:
+            raise TimeoutError(f"{wanted}, but {self.phases()}\n{self.log()}") from error
+
+    def attempts(self) -> list[tuple[str, str, str | None]]:
+        """Node, outcome and reason of all attempts, in their order."""
+        with open_store(self.home, read_only=True) as store:
+            rows = store.connection.execute(
+                "select node_name, outcome, reason from attempt order by id"
+            )
+            return [tuple(row) for row in rows]
+
+    def faults(self) -> dict[str, list[tuple[object, ...]]]:
+        """What is wrong with the database."""
+        with open_store(self.home) as store:
+            return faults(store)
+
+    def result(self, path: str) -> str:
+        """The text of a file in results/."""
+        return (self.home.results / path).read_text()
+
+    def rejected(self) -> dict[str, str]:
+        """What was put aside in the drop-box: the reason, by the file's name."""
+        folder = self.home.dropbox / "rejected"
+        return {
+            path.name.removesuffix(".reason"): path.read_text().strip()
+            for path in folder.glob("*.reason")
+        }
+
+    # nodes -----------------------------------------------------------------------------
+
+    def add(self, name: str, *, cpus: int = 2, **options: object) -> Sshd:
+        """A node behind an sshd of its own, with folders of its own."""
+        sshd = self.stack.enter_context(Sshd(self.folder / name, **options))  # type: ignore[arg-type]
+        self.trust(sshd)
+        with open_store(self.home) as store:
+            nodes.add(store, self.address(name, sshd), cpus=cpus)
+        return sshd
+
+    def trust(self, sshd: Sshd) -> None:
+        """Accept the host key of an sshd."""
+        with self.home.known_hosts.open("a") as known:
+            known.write(sshd.known_hosts_line)
+
+    def address(self, name: str, sshd: Sshd) -> Address:
+        """How a node is reached."""
+        work = str(self.folder / name / "work")
+        return Address(name, "ssh", sshd.destination, str(sshd.identity), work)
+
+    def drain(self, name: str = "localhost") -> None:
+        """Let a node take no package."""
+        with open_store(self.home) as store, store.writing():
+            store.change("drain_node", node=nodes.named(store, name)["id"], note="test")
+
+    def node(self, name: str) -> dict[str, object]:
+        """What the store knows of a node."""
+        with open_store(self.home, read_only=True) as store:
+            return dict(nodes.named(store, name))
+
+    def base(self, name: str = "localhost") -> Path:
+        """Where a node keeps what is ours."""
+        return Path(str(self.node(name)["base"]))
+
+    def site(self) -> str:
+        """What the site is called on its nodes."""
+        with open_store(self.home, read_only=True) as store:
+            return str(store.value("site"))
+
+    # drivers ---------------------------------------------------------------------------
+
+    def drive(self, job: int, timeout: float = 40.0) -> None:
+        """Drive a job to its end in this process."""
+        stop = threading.Event()
+        timer = threading.Timer(timeout, stop.set)
+        timer.start()
+        try:
+            drive(self.home, job, lambda counts: None, stop)
+        finally:
+            timer.cancel()
+        assert not stop.is_set(), f"{self.phases()}\n{self.attempts()}"
+
+    def driver(self, job: int) -> subprocess.Popen[bytes]:
+        """A process that drives a job to its end."""
+        return self._start("-c", DRIVER, str(self.home.root), str(job))
+
+    def daemon(self) -> subprocess.Popen[bytes]:
+        """A daemon in the foreground of its own process, once it holds its lease."""
+        process = self._start("-m", "d0ctl", "--home", str(self.home.root), "daemon", "run")
+
+        def holds() -> bool:
+            assert process.poll() is None, self.log()
+            with open_store(self.home, read_only=True) as store:
+                found = nodes.living_holder(store, "daemon")
+            return found is not None and int(found.split()[1]) == process.pid
+
+        wait_until(holds, 20, "the daemon holds its lease")
+        return process
+
+    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+        with (self.folder / "drivers.log").open("ab") as log:
+            process = subprocess.Popen([sys.executable, *words], stdout=log, stderr=log)
+        self.drivers.append(process)
+        return process
+
+    def log(self) -> str:
+        """What drivers and daemon said."""
+        files = (self.folder / "drivers.log", self.home.logs / "daemon.log")
+        return "".join(path.read_text() for path in files if path.exists())
+
+    def crash(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a driver without a warning."""
+        process.kill()
+        process.wait()
+
+    def end(self, process: subprocess.Popen[bytes]) -> int:
+        """Ask a driver to end, and wait for it."""
+        process.send_signal(signal.SIGTERM)
+        return process.wait(20)
+
+    # processes on nodes ------------------------------------------------------------------
+
+    def ours(self) -> list[Pid]:
+        """All relays, wrappers and binaries of this session, wherever they descend from."""
+        found = []
+        mark = os.fsencode(f"{self.folder}/")
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+                if mark in words and (pid := Pid.of(int(entry.name))) and pid.number != os.getpid():
+                    found.append(pid)
+        return found
+
+    def relays(self) -> list[Pid]:
+        """The relays that run, not the wrappers that came from them."""
+        found = []
+        for pid in self.ours():
+            with suppress(OSError):
+                words = Path(f"/proc/{pid.number}/cmdline").read_bytes().split(b"\0")
+                lock = b"relay" in words and b"sh" not in words[0].rsplit(b"/", 1)[-1]
+                if lock and pid.number not in self.wrappers().values():
+                    found.append(pid)
+        return found
+
+    def wrappers(self) -> dict[int, int]:
+        """The pid of each attempt's wrapper that lives."""
+        found = {}
+        for path in self.folder.glob("**/attempts/*/wrapper"):
+            pid = int(path.read_text().split()[0])
+            if Pid.of(pid):
+                found[int(path.parent.name)] = pid
+        return found
+
+    def close(self) -> None:
+        """End everything, and see that nothing is left."""
+        for process in self.drivers:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        self.stack.close()
+
+        def gone() -> bool:
+            mine = {pid.number for pid in descendants(os.getpid())}
+            for pid in self.ours():
+                if pid.number in mine or pid.number != os.getpid():
+                    pid.kill(signal.SIGKILL)
+            return not self.ours()
+
+        wait_until(gone, 20, "no process is left")

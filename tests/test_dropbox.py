@@ -1,0 +1,216 @@
+"""Whatever lies in the drop-box: messages come out, all else is put aside and harms nothing."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl import dropbox
+from d0ctl.config import Home
+from d0ctl.dropbox import DropBox
+from d0ctl_wrapper import message
+from tests.support.waiting import wait_until
+
+KEY = b"k" * 32
+
+
+@pytest.fixture
+def box(home: Home) -> DropBox:
+    """A drop-box with a key that the test knows."""
+    return DropBox(home.dropbox, KEY)
+
+
+def start(attempt: int = 7, **more: object) -> str:
+    """The text of a start message."""
+    fields: dict[str, object] = {
+        "attempt": attempt,
+        "token": message.token(KEY, attempt),
+        "seq": 1,
+        "time": 5.0,
+        "kind": "start",
+        "pid": 3,
+        "boot_id": "b",
+        "utc_offset": 0,
+    }
+    return message.text([{**fields, **more}])
+
+
+def put(box: DropBox, name: str, content: bytes | str) -> None:
+    """Put a file into the drop-box, as anybody can who may write there."""
+    data = content.encode() if isinstance(content, str) else content
+    (box.new / name).write_bytes(data)
+
+
+def rejected(box: DropBox) -> list[str]:
+    """The reasons why files or texts were put aside."""
+    folder = box.folder / "rejected"
+    reasons = sorted(folder.glob("*.reason"))
+    for path in reasons:
+        assert os.path.lexists(path.with_name(path.name.removesuffix(".reason")))
+    return [path.read_text().strip() for path in reasons]
+
+
+def test_what_is_delivered_is_collected_until_it_is_cleared(box: DropBox) -> None:
+    box.deliver("n1", [start(7), start(8)])
+
+    letters = box.collect()
+
+    assert [entry["attempt"] for entry in letters.messages] == [7, 8]
+    assert box.collect().messages == letters.messages
+    box.clear(letters.files)
+    assert box.collect().files == []
+    assert rejected(box) == []
+
+
+def test_a_file_of_a_local_wrapper_is_collected_too(box: DropBox) -> None:
+    put(box, "7.1", start(7))
+
+    assert [entry["kind"] for entry in box.collect().messages] == ["start"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "does not end with a line end"),
+        (start()[:-5], "does not end with a line end"),
+        (start()[:-9] + "\n", "is not JSON"),
+        (b"\xff\xfe\x00garbage", "can't decode"),
+        (start(token="0" * 64), "the token of attempt 7 is wrong"),
+        (start(token=message.token(b"other", 7)), "the token of attempt 7 is wrong"),
+        (start(attempt=-1), "is not a whole number"),
+        (start(time=float("nan")), "NaN is not a number"),
+        (start(pid=10**30), "is not a whole number"),
+        ("[" * 100_000 + "\n", "nested too deeply"),
+        ('{"kind": "start"}\n', "has no `attempt`"),
+        (start(7) + start(8), "of several attempts"),
+    ],
+    ids=[
+        "empty", "cut", "torn", "binary", "forged", "of another site", "negative", "nan",
+        "too large a number", "deep", "incomplete", "of two attempts",
+    ],
+)  # fmt: skip
+def test_what_is_no_message_of_ours_goes_to_rejected(
+    box: DropBox, content: bytes | str, reason: str
+) -> None:
+    put(box, "7.1", content)
+    put(box, "8.1", start(8))
+
+    letters = box.collect()
+
+    assert [entry["attempt"] for entry in letters.messages] == [8]
+    assert [reason in said for said in rejected(box)] == [True], rejected(box)
+    box.clear(letters.files)
+    assert list(box.new.iterdir()) == []
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_leave_the_drop_box_working(content: bytes) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        home.create()
+        box = DropBox(home.dropbox, KEY)
+        put(box, "1.1", content)
+        put(box, "n.batch", content)
+        box.deliver("n", [content.decode("latin-1"), start(8)])
+
+        assert [entry["attempt"] for entry in box.collect().messages] == [8]
+
+
+def test_a_file_that_is_too_large_is_not_read(
+    box: DropBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dropbox, "LARGEST", 100)
+    put(box, "7.1", "x" * 101)
+
+    assert box.collect().files == []
+    assert rejected(box) == ["the file is larger than 100 bytes"]
+
+
+def test_what_is_no_plain_file_is_put_aside_unread(box: DropBox, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(start())
+    (box.new / "1.1").mkdir()
+    os.mkfifo(box.new / "2.1")
+    (box.new / "3.1").symlink_to(tmp_path / "secret")
+
+    assert box.collect().messages == []
+    assert len(rejected(box)) == 3
+    assert list(box.new.iterdir()) == []
+
+
+def test_the_torn_line_of_a_batch_does_not_hide_the_others(box: DropBox) -> None:
+    lines = [json.dumps(start(7)), json.dumps(start(8))[:-20], "17", json.dumps(start(9))]
+    put(box, "n1.batch", "\n".join(lines) + "\n")
+
+    assert [entry["attempt"] for entry in box.collect().messages] == [7, 9]
+    assert rejected(box) == ["the line of the batch is torn"] * 2
+
+
+def test_a_text_that_no_file_can_hold_is_rejected_all_the_same(box: DropBox) -> None:
+    put(box, "n1.batch", '"\\ud800 half a character"\n' + json.dumps(start(9)) + "\n")
+
+    assert [entry["attempt"] for entry in box.collect().messages] == [9]
+    assert len(rejected(box)) == 1
+
+
+def test_a_text_that_is_looked_at_twice_is_rejected_once(box: DropBox) -> None:
+    put(box, "7.1", "nothing\n")
+
+    box.collect()
+    box.collect()
+
+    assert len(rejected(box)) == 1
+
+
+def test_a_name_as_long_as_a_name_can_be_is_rejected_all_the_same(box: DropBox) -> None:
+    put(box, "7" * 255, "nothing\n")
+
+    box.collect()
+
+    assert len(rejected(box)) == 1
+
+
+def test_one_look_takes_a_bounded_number_of_messages(
+    box: DropBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dropbox, "MOST_MESSAGES", 10)
+    for number in range(1, 8):
+        box.deliver("n1", [start(10 * number + n) for n in range(4)])
+
+    letters = box.collect()
+
+    assert letters.has_more
+    assert 10 <= len(letters.messages) < 15
+
+
+def test_a_delivery_that_fails_leaves_nothing_behind(box: DropBox) -> None:
+    box.new.rmdir()
+
+    with pytest.raises(OSError, match="No such file"):
+        box.deliver("n1", [start()])
+
+    assert list((box.folder / "tmp").iterdir()) == []
+
+
+def test_what_was_never_finished_is_swept_after_a_day(box: DropBox) -> None:
+    old, young = (box.folder / "tmp" / name for name in ("old", "young"))
+    for path in (old, young):
+        path.touch()
+    os.utime(old, (time.time() - 90_000, time.time() - 90_000))
+
+    box.sweep()
+
+    assert young.exists()
+    assert not old.exists()
+
+
+def test_an_arrival_is_noticed_at_once(box: DropBox) -> None:
+    seen: list[bool] = []
+    with box.watched(lambda: seen.append(True)):
+        box.deliver("n1", [start()])
+        wait_until(lambda: seen, 5)
