@@ -39,7 +39,8 @@ class Control:
     wake: threading.Event = field(default_factory=threading.Event)
     letters: Letters = field(default_factory=Letters)
     reports: list[Report] = field(default_factory=list)
-    carrying: set[Key] = field(default_factory=set)
+    carrying: dict[Key, int] = field(default_factory=dict)
+    """Which transfers are under way, and the node of each; 0 is this machine."""
     killed: dict[int, float] = field(default_factory=dict)
     """When the end of an attempt was last asked for."""
     purging: dict[int, tuple[float, list[Purge]]] = field(default_factory=dict)
@@ -70,8 +71,10 @@ class Control:
         courier.start()
 
     def end(self, node: int) -> None:
-        """Let a node go."""
+        """Let a node go; what it was to carry may be carried by another."""
         self.couriers.pop(node).leave()
+        self.purging.pop(node, None)
+        self.carrying = {key: at for key, at in self.carrying.items() if at != node}
 
     def courier(self, node: int) -> Courier | None:
         """The courier of a node, if it is ours and its link is up."""

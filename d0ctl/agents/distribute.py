@@ -1,5 +1,6 @@
 """Orders to nodes: launch, end, bring and fetch files, remove what is not needed."""
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +17,10 @@ LAUNCHES = 500
 """The most launches a node gets in one turn."""
 
 TRANSFERS = 200
-"""With so many transfers under way no more are begun."""
+"""With so many transfers under way at a node no more are begun there."""
 
 BUSY_S = 2.0
-"""How long a transfer is left alone when no node that it needs can be reached."""
+"""How long a transfer is left alone that is under way, or that no node can make just now."""
 
 PURGES = 500
 """The most things that a node is asked to remove in one turn."""
@@ -72,27 +73,40 @@ def _purge(control: Control, courier: Courier, now: float) -> None:
 
 
 def carry_files(control: Control, now: float) -> None:
-    """Begin the transfers that can be made now, with a bounded number under way."""
-    if len(control.carrying) >= TRANSFERS:
-        return
+    """Begin the transfers that can be made now, with a bounded number under way at each node.
+
+    Those that can't stand aside, so that they are in no other's way.
+    """
+    loads = Counter(control.carrying.values())
     for row in files.wanted(control.store, now=now, limit=2 * TRANSFERS):
         key = (row["file_id"], row["cluster_id"], row["result"])
-        if key not in control.carrying:
-            _carry(control, key, row, now)
+        if key in control.carrying:
+            files.postpone(control.store, *key, until=now + BUSY_S)
+        else:
+            _carry(control, loads, key, row, now)
 
 
-def _carry(control: Control, key: Key, row: Row, now: float) -> None:
+def _carry(control: Control, loads: Counter[int], key: Key, row: Row, now: float) -> None:
     here = row["here"] or (row["name"] if row["package_id"] is None else None)
     if key[1] != 1:
         if here is None:
             files.want_here(control.store, key[0], key[1], now=now)
         else:
-            _bring(control, key, row, here, now)
-    elif here is not None:
-        control.after(control.carrying.add, key)
+            _bring(control, loads, key, row, here, now)
+    elif here is None:
+        _fetch(control, loads, key, row, now)
+    elif _begin(control, loads, key, 0, now):
         control.after(control.copy_here, key, _copy(row, here, _target(control, row)))
-    else:
-        _fetch(control, key, row, now)
+
+
+def _begin(control: Control, loads: Counter[int], key: Key, node: int, now: float) -> bool:
+    """Whether a node may carry one thing more; if so, this transfer is under way there."""
+    files.postpone(control.store, *key, until=now + BUSY_S)
+    if loads[node] >= TRANSFERS:
+        return False
+    loads[node] += 1
+    control.after(control.carrying.__setitem__, key, node)
+    return True
 
 
 def _copy(row: Row, source: str, target: str) -> Copy:
@@ -109,16 +123,17 @@ def _target(control: Control, row: Row) -> str:
     return str(control.home.cache / str(row["job_id"]) / str(row["file_id"]) / row["name"])
 
 
-def _bring(control: Control, key: Key, row: Row, here: str, now: float) -> None:
+def _bring(
+    control: Control, loads: Counter[int], key: Key, row: Row, here: str, now: float
+) -> None:
     """To a node of the cluster that asked."""
     for node in control.store.rows("nodes_of_cluster", cluster=key[1]):
         courier = control.courier(node["id"])
-        if courier is None:
+        if courier is None or not _begin(control, loads, key, courier.node, now):
             continue
         base = node["base"] or ""
         target = f"{base}/cache/in/{key[0]}/{Path(row['name']).name}"
         copy = _copy(row, here, target)
-        control.after(control.carrying.add, key)
         control.after(courier.errand, (key, copy), partial(_bring_errand, copy))
         return
     files.postpone(control.store, *key, until=now + BUSY_S)
@@ -128,14 +143,13 @@ def _bring_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
     return carry.bring(copy, courier, link)
 
 
-def _fetch(control: Control, key: Key, row: Row, now: float) -> None:
+def _fetch(control: Control, loads: Counter[int], key: Key, row: Row, now: float) -> None:
     """From a node that has it; if none ever can, its maker has to make it again."""
     copies = files.copies(control.store, key[0])
     for place in copies:
         courier = control.courier(place["node_id"]) if place["node_id"] else None
-        if courier is not None:
+        if courier is not None and _begin(control, loads, key, courier.node, now):
             copy = _copy(row, place["path"], _target(control, row))
-            control.after(control.carrying.add, key)
             control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
             return
     if copies:

@@ -6,6 +6,7 @@ from d0ctl.agents.control import Control
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.store import attempts, files, messages, nodes
+from d0ctl.store.connection import Row
 
 log = logging.getLogger(__name__)
 
@@ -16,8 +17,12 @@ GRACE_S = 5.0
 def look_after(control: Control, now: float) -> None:
     """Take the leases of nodes that nobody looks after; let go of those that were removed."""
     known = {row["id"]: row for row in control.store.rows("nodes")}
-    for node in [node for node in control.couriers if node not in known]:
-        control.after(control.end, node)
+    for node, courier in control.couriers.items():
+        if node not in known:
+            nodes.give_lease(control.store, f"node {node}")
+            control.after(control.end, node)
+        elif _is_another(courier, known[node]):
+            control.after(control.end, node)
     for node, row in known.items():
         if node in control.couriers or not nodes.take_lease(control.store, f"node {node}", now=now):
             continue
@@ -30,6 +35,15 @@ def look_after(control: Control, now: float) -> None:
             report=control.report,
         )
         control.after(control.begin, courier)
+
+
+def _is_another(courier: Courier, row: Row) -> bool:
+    """Whether a node was removed and added again, so that its number stands for another now."""
+    return (
+        courier.address != nodes.address_of(row)
+        or courier.cpus != row["cpus_asked"]
+        or (row["state"] == "unknown" and courier.is_up)
+    )
 
 
 def hear(control: Control, now: float) -> None:
@@ -118,7 +132,7 @@ def _purged(control: Control, node: int, frame: Frame) -> None:
 
 def _carried(control: Control, report: Carried, now: float) -> None:
     key, copy = report.errand
-    control.carrying.discard(key)
+    control.carrying.pop(key, None)
     if report.trouble is None:
         node = report.node if key[1] != 1 else None
         files.arrive(

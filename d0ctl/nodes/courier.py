@@ -150,11 +150,6 @@ class Courier:
         threading.Thread(target=self._close, name=f"{self.address.name} leave", daemon=True).start()
 
     @property
-    def has_left(self) -> bool:
-        """Whether it lets, or has let, its node go."""
-        return self._stopping.is_set()
-
-    @property
     def is_up(self) -> bool:
         """Whether a relay is at the other end right now, and what it listed has been heard."""
         return self._link is not None and self._number == self._accepted

@@ -93,10 +93,11 @@ select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
  limit :limit;
 
 -- name: copies_of
--- Where a file can be had, and whether its node answers.
+-- Where a file can be had: at any node of a cluster that has it, but first where it was made.
 select location.cluster_id, location.path, node.id as node_id, node.name as node, node.state
-  from location left join node on node.id = location.node_id
- where location.file_id = :file;
+  from location left join node on node.cluster_id = location.cluster_id
+ where location.file_id = :file
+ order by node.id = location.node_id desc, node.id;
 
 -- name: nodes_of_cluster
 -- Nodes that write into the cache of a cluster and answer.
