@@ -170,7 +170,7 @@ class Keeper:
         absent = []
         self.check_adopted()
         for attempt in which:
-            if attempt in self.live:
+            if attempt in self.live and not attempts.has_ended(self.places, attempt):
                 self._kill(attempt, grace)
             elif self.queue.drop(attempt) or not attempts.exists(self.places, attempt):
                 absent.append(attempt)
