@@ -1,0 +1,49 @@
+"""What README promises is what the program does."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from d0ctl.cli.app import COMMANDS
+from d0ctl.errors import ExitCode
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    table = README.partition("## Commands")[2].partition("**Selectors.**")[0]
+
+    assert [name for name in COMMANDS if f"`{name}" not in table] == []
+
+
+def test_the_exit_codes_are_those_of_the_program() -> None:
+    rows = re.findall(r"^\| (\d+) \|", README.partition("**Exit codes**")[2], re.MULTILINE)
+
+    assert [int(row) for row in rows] == sorted(ExitCode)
+
+
+def test_every_page_and_file_that_is_linked_is_there() -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
+
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    named = set(re.findall(r"(?:^    |`)make ([a-z-]+)", README, re.MULTILINE))
+
+    assert named
+    assert [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
+
+
+def test_the_jobs_of_the_tour_are_valid() -> None:
+    for job in re.findall(r"d0ctl (?:run|submit) (examples/\S+)", README):
+        checked = subprocess.run(
+            [sys.executable, "-m", "d0ctl", "validate", str(ROOT / job)],
+            capture_output=True,
+            text=True,
+        )
+        assert checked.returncode == 0, checked.stderr
