@@ -102,5 +102,6 @@ def phases(store: Store) -> dict[str, str]:
         "select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,"
         "       phase from package join job on job.id = package.job_id"
         "  join stage on stage.id = package.stage_id join line on line.id = package.line_id"
+        " order by package.id"
     )
     return {row["path"]: row["phase"] for row in rows}

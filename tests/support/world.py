@@ -250,7 +250,7 @@ class World:
         here = row["here"] or (row["name"] if row["package_id"] is None else None)
         if row["cluster_id"] != 1 and here is None:
             files.want_here(self.store, row["file_id"], row["cluster_id"], now=self.now)
-            return 0
+            return 1
         source = here
         if here is None:
             copies = files.copies(self.store, row["file_id"])

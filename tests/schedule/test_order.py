@@ -1,0 +1,132 @@
+"""Which packages the store offers to the scheduler, and in which order."""
+
+from d0ctl.model import Address
+from d0ctl.store import Store, lifecycle, nodes
+from d0ctl.store import schedule as planning
+from tests.support.jobs import NOW, job, phases, simple, stage, submitted
+from tests.support.world import World
+
+
+def assigned(store: Store) -> list[str]:
+    """The paths of the packages that have a node."""
+    return [path for path, phase in phases(store).items() if phase == "assigned"]
+
+
+def test_priority_comes_first_and_then_age(store: Store) -> None:
+    for name, priority in (("old", 50), ("low", 10), ("high", 90), ("new", 50)):
+        submitted(store, job(name, priority=priority))
+    world = World(store, cpus=1)
+    order = []
+
+    for _ in range(4):
+        world.schedule()
+        order += assigned(store)
+        world.launch(world.node("localhost"))
+        world.order(world.node("localhost"))
+        node = world.node("localhost")
+        for attempt in list(node.attempts):
+            node.end(attempt, "successful")
+        world.deliver(node, node.spool)
+
+    assert order == ["high/1/1/1", "old/1/1/1", "new/1/1/1", "low/1/1/1"]
+
+
+def test_a_held_job_is_passed_by(store: Store) -> None:
+    held = submitted(store, job("held"))
+    submitted(store, job("free"))
+    with store.writing():
+        lifecycle.hold_job(store, held, actor="tester", note=None, now=NOW)
+
+    World(store).schedule()
+
+    assert assigned(store) == ["free/1/1/1"]
+
+
+def test_node_lists_and_exclusions_hold(store: Store) -> None:
+    submitted(store, job("one", [simple(nodes=("far",)), simple(exclude_nodes=("far",))]))
+    World(store, "far").schedule()
+
+    rows = store.connection.execute(
+        "select node.name from package join node on node.id = package.node_id order by package.id"
+    )
+    assert [row[0] for row in rows] == ["far", "localhost"]
+
+
+def test_a_package_for_another_platform_waits(store: Store) -> None:
+    submitted(store, job("one", [simple(platform="beos-alpha")]))
+
+    World(store).schedule()
+
+    assert phases(store) == {"one/1/1/1": "ready"}
+
+
+def test_nodes_that_are_down_drained_or_unknown_get_nothing(store: Store) -> None:
+    submitted(store, job("one", [simple() for _ in range(9)]))
+    world = World(store, "down", "drained")
+    nodes.add(store, Address("unknown", "ssh", "x"), cpus=9)
+    world.unlink(world.node("down"))
+    with store.writing():
+        store.change("drain_node", node=world.node("drained").id, note=None)
+
+    world.schedule()
+
+    rows = store.connection.execute(
+        "select distinct node.name from package join node on node.id = package.node_id"
+    )
+    assert [row[0] for row in rows] == ["localhost"]
+
+
+def test_what_was_planned_for_a_node_that_goes_down_goes_elsewhere(store: Store) -> None:
+    submitted(store, job("one", [simple(nodes=("a", "b"))]))
+    world = World(store, "a", "b")
+    world.schedule()
+    first = store.connection.execute("select node_id from package").fetchone()[0]
+
+    world.unlink(world.nodes[first])
+    assert phases(store) == {"one/1/1/1": "ready"}
+    world.schedule()
+
+    assert phases(store) == {"one/1/1/1": "assigned"}
+    assert store.connection.execute("select node_id from package").fetchone()[0] != first
+
+
+def test_a_driver_of_one_job_schedules_no_other(store: Store) -> None:
+    first = submitted(store, job("first"))
+    submitted(store, job("second"))
+    World(store)
+
+    assert len(planning.demands(store)) == 2
+    assert len(planning.demands(store, first)) == 1
+
+
+def test_a_line_goes_on_only_when_the_package_before_has_succeeded(store: Store) -> None:
+    from tests.support.jobs import line
+
+    submitted(store, job("one", stage(line(simple(), simple(), simple()))))
+    world = World(store)
+    node = world.node("localhost")
+    for _ in range(2):
+        world.schedule()
+        world.launch(node)
+        world.order(node)
+        node.end(max(node.attempts), "successful" if len(node.attempts) == 1 else "failed",
+                 None if len(node.attempts) == 1 else "exit-code")  # fmt: skip
+        world.deliver(node, node.spool)
+
+    assert list(phases(store).values()) == ["done", "failed", "waiting"]
+    with store.writing():
+        assert planning.end_jobs(store, now=NOW) == ["one"]
+
+
+def test_a_job_that_waits_for_one_that_has_failed_ends_too(store: Store) -> None:
+    submitted(store, job("maker", [simple(outputs=["a"])]))
+    reader = submitted(store, job("reader", [simple(inputs=["maker:a"])]))
+    world = World(store)
+    assert not planning.is_settled(store, reader)
+    world.settle("failed")
+
+    with store.writing():
+        planning.end_jobs(store, now=NOW)
+        planning.end_jobs(store, now=NOW)
+
+    assert planning.is_settled(store, reader)

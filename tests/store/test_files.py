@@ -1,0 +1,278 @@
+"""Copies of files: carried where they are read, made again when the last one is lost."""
+
+import pytest
+
+from d0ctl.construct.spec import OutputSpec
+from d0ctl.model import Address
+from d0ctl.store import Store, attempts, files, nodes
+from d0ctl.store import schedule as planning
+from d0ctl.store.submit import remove_rows
+from tests.support.homes import faults
+from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
+from tests.support.world import World
+
+
+def drain(store: Store, name: str) -> None:
+    """Let a node take no package."""
+    with store.writing():
+        store.change("drain_node", node=nodes.named(store, name)["id"], note=None)
+
+
+def file_id(store: Store, name: str) -> int:
+    """The number of a file."""
+    row = store.connection.execute("select id from file where name = ?", [name]).fetchone()
+    return int(row[0])
+
+
+def lose(store: Store, *names: str) -> None:
+    """Lose every copy of these files."""
+    rows = [
+        tuple(row)
+        for name in names
+        for row in store.connection.execute(
+            "select file_id, cluster_id from location where file_id = ?", [file_id(store, name)]
+        )
+    ]
+    with store.writing():
+        files.lose(store, rows, now=NOW)
+
+
+def chain(store: Store) -> World:
+    """raw -> cooked -> eaten, of which the first two are done, and the third waits for more."""
+    spec = job(
+        "chain",
+        stage(simple(outputs=["raw"])),
+        stage(simple(inputs=["raw"], outputs=["cooked"])),
+        stage(simple(inputs=["cooked", "salt"])),
+        stage(simple(outputs=["salt"], nodes=("nowhere",))),
+    )
+    submitted(store, spec)
+    world = World(store)
+    world.settle()
+    assert list(phases(store).values()) == ["done", "done", "waiting", "ready"]
+    return world
+
+
+def test_a_lost_output_that_is_still_needed_is_made_again(store: Store) -> None:
+    chain(store)
+
+    lose(store, "cooked")
+
+    assert list(phases(store).values()) == ["done", "ready", "waiting", "ready"]
+    assert faults(store) == {}
+
+
+def test_a_remake_goes_up_the_chain_as_far_as_needed(store: Store) -> None:
+    world = chain(store)
+
+    lose(store, "raw")
+    assert list(phases(store).values()) == ["done", "done", "waiting", "ready"]
+    lose(store, "cooked")
+
+    assert list(phases(store).values()) == ["ready", "waiting", "waiting", "ready"]
+    world.settle()
+    assert list(phases(store).values()) == ["done", "done", "waiting", "ready"]
+    assert faults(store) == {}
+
+
+def test_a_lost_output_that_nobody_needs_any_more_is_let_go(store: Store) -> None:
+    submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
+    World(store).settle()
+
+    lose(store, "a")
+
+    assert set(phases(store).values()) == {"done"}
+    assert faults(store) == {}
+
+
+def test_a_remake_in_a_job_that_has_ended_is_scheduled(store: Store) -> None:
+    submitted(store, job("maker", [simple(outputs=["a"])]))
+    world = World(store)
+    world.settle()
+    with store.writing():
+        assert planning.end_jobs(store, now=NOW) == ["maker"]
+    submitted(store, job("reader", [simple(inputs=["maker:a"], nodes=("nowhere",))]))
+
+    lose(store, "a")
+    world.settle()
+
+    assert phases(store)["maker/1/1/1"] == "done"
+    assert phases(store)["reader/1/1/1"] == "ready"
+
+
+def test_the_package_behind_a_remade_one_in_its_line_waits_for_it(store: Store) -> None:
+    both = line(simple(outputs=["a"]), simple(nodes=("nowhere",)))
+    reader = simple(inputs=["a", "b"])
+    spec = job("one", stage(both), [reader], [simple(outputs=["b"], nodes=("nowhere",))])
+    submitted(store, spec)
+    World(store).settle()
+    assert phases(store)["one/1/1/2"] == "ready"
+
+    lose(store, "a")
+
+    assert phases(store)["one/1/1/2"] == "waiting"
+    assert faults(store) == {}
+
+
+def test_an_output_of_a_removed_node_is_made_again_elsewhere(store: Store) -> None:
+    spec = job("one", [simple(outputs=["a"])], [simple(inputs=["a", "b"])], [simple(outputs=["b"])])
+    submitted(store, spec)
+    world = World(store, "far")
+    drain(store, "localhost")
+    world.schedule()
+    world.launch(world.node("far"))
+    world.order(world.node("far"))
+    world.node("far").end(1, "successful")
+    world.node("far").end(2, "failed", "exit-code")
+    world.deliver(world.node("far"), world.node("far").spool)
+    assert phases(store)["one/1/1/1"] == "done"
+
+    nodes.remove(store, "far", now=NOW)
+
+    assert phases(store)["one/1/1/1"] == "ready"
+    assert faults(store) == {}
+
+
+def test_more_files_than_are_looked_at_at_once_reach_a_far_node(store: Store) -> None:
+    names = [f"f{n}" for n in range(120)]
+    spec = job("many", stage(*[simple(outputs=[name], nodes=("near",)) for name in names]),
+               stage(simple(inputs=names, nodes=("far",))))  # fmt: skip
+    submitted(store, spec)
+    world = World(store, "near", "far", cpus=8)
+
+    world.settle()
+
+    assert set(phases(store).values()) == {"done"}
+    assert faults(store) == {}
+
+
+def test_a_transfer_that_can_not_be_made_now_is_in_no_others_way(store: Store) -> None:
+    spec = job("one", stage(*[simple(inputs=[f"/in/{n}"]) for n in range(9)]))
+    submitted(store, spec)
+    World(store, "far", cpus=20)
+    drain(store, "localhost")
+    world = World(store, cpus=20)
+    world.schedule()
+    first = files.wanted(store, now=world.now, limit=5)
+    with store.writing():
+        for row in first:
+            files.postpone(store, row["file_id"], row["cluster_id"], 0, until=files.PARKED)
+
+    then = files.wanted(store, now=world.now, limit=5)
+
+    assert len(first) == 5
+    assert len(then) == 4
+    assert not {row["file_id"] for row in first} & {row["file_id"] for row in then}
+
+
+def test_an_outside_file_that_is_gone_holds_no_slot(store: Store) -> None:
+    submitted(store, job("one", [simple(inputs=["/in/raw"])]))
+    world = World(store, "far")
+    drain(store, "localhost")
+    world.schedule()
+    row = files.wanted(store, now=world.now, limit=1)[0]
+    assert world.launch(world.node("far")) == 0
+
+    with store.writing():
+        assert files.give_up(store, row["file_id"], row["cluster_id"])
+
+    assert world.launch(world.node("far")) == 1
+    (order,) = world.node("far").orders
+    assert order[1]["inputs"][0]["path"] == "/in/raw"
+
+
+def test_a_copy_that_comes_after_its_job_was_removed_is_nobodys(store: Store) -> None:
+    number = submitted(store, job("one", [simple(outputs=["a"])]))
+    file = file_id(store, "a")
+    remove_rows(store, number)
+
+    with store.writing():
+        files.arrive(store, file=file, cluster=1, result=0, path="/x", node=None, size=1,
+                     checksum="sha256:" + "0" * 64, now=NOW)  # fmt: skip
+
+    assert faults(store) == {}
+
+
+def test_a_copy_lost_at_one_node_sends_its_reader_where_another_is(store: Store) -> None:
+    spec = job("one", [simple(outputs=["a"], nodes=("near",))], [simple(inputs=["a"])])
+    submitted(store, spec)
+    world = World(store, "near", "far")
+    for name in ("localhost", "far"):
+        drain(store, name)
+    world.schedule()
+    for node in (world.node("near"),):
+        world.launch(node)
+        world.order(node)
+        node.end(1, "successful")
+        world.deliver(node, node.spool)
+    far = world.node("far")
+    with store.writing():
+        files.arrive(store, file=file_id(store, "a"), cluster=far.cluster, result=0, path="/far/a",
+                     node=far.id, size=7, checksum="sha256:" + "7" * 64, now=NOW)  # fmt: skip
+        store.change("resume_node", node=far.id)
+        store.change("drain_node", node=world.node("near").id, note=None)
+    world.schedule()
+    assert phases(store)["one/2/1/1"] == "assigned"
+
+    with store.writing():
+        files.lose(store, [(file_id(store, "a"), far.cluster)], now=NOW)
+
+    assert phases(store)["one/2/1/1"] == "ready"
+    assert phases(store)["one/1/1/1"] == "done"
+    assert faults(store) == {}
+
+
+def test_results_are_wanted_once_and_end_the_package_when_they_are_there(store: Store) -> None:
+    outputs = [OutputSpec("x", result=True), OutputSpec("y", result=True)]
+    submitted(store, job("one", [simple(outputs=outputs)]))
+    world = World(store)
+    node = world.node("localhost")
+    world.schedule()
+    world.launch(node)
+    world.order(node)
+    node.end(1, "successful")
+    world.deliver(node, node.spool)
+    assert phases(store)["one/1/1/1"] == "transferring"
+
+    world.carry()
+
+    assert phases(store)["one/1/1/1"] == "done"
+    assert faults(store) == {}
+
+
+def test_a_node_keeps_what_it_once_was(store: Store) -> None:
+    nodes.add(store, Address("far", "ssh", "far"), cpus=None)
+    number = nodes.named(store, "far")["id"]
+    facts = {"machine_id": "m1", "boot_id": "b", "cpus": 4, "base": "/far"}
+    with store.writing():
+        assert nodes.up(store, number, facts, now=NOW) is None
+        assert nodes.up(store, number, {**facts, "machine_id": ""}, now=NOW) is None
+        told = nodes.up(store, number, {**facts, "machine_id": "m2"}, now=NOW)
+
+    assert told is not None
+    assert "another machine" in told
+
+
+@pytest.mark.parametrize("phase", ["starting", "running"])
+def test_a_kill_on_a_node_that_goes_out_of_contact_ends_at_once(store: Store, phase: str) -> None:
+    from d0ctl.store import lifecycle
+
+    submitted(store, job("one"))
+    world = World(store)
+    node = world.node("localhost")
+    world.schedule()
+    world.launch(node)
+    world.order(node)
+    if phase == "running":
+        world.deliver(node, node.spool)
+    with store.writing():
+        lifecycle.choose(store, [1])
+        lifecycle.kill(store, actor="tester", note=None, now=NOW)
+
+    world.unlink(node)
+
+    assert phases(store)["one/1/1/1"] == "canceled"
+    assert faults(store) == {}
+    with store.writing():
+        found = attempts.reconcile(store, node.id, {1: "running"}, now=NOW)
+    assert found.kill == [1]

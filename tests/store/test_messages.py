@@ -1,0 +1,213 @@
+"""Messages in any order, any number of times, early or late: the rows are the same."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from d0ctl.construct.spec import OutputSpec
+from d0ctl.store import Store, attempts, lifecycle, messages, open_store
+from tests.support.homes import faults, make_home
+from tests.support.jobs import NOW, job, phases, simple, stage, submitted
+from tests.support.world import World, end_message, output, start_message
+
+TABLES = {
+    "package": "id, phase, missing, attempt_id, attempts, restarts, request",
+    "attempt": "id, started, ended, outcome, reason, exit_code, message, cpu",
+    "binary_attempt": "attempt_id, seq, exit_code, ended",
+    "file": "id, present, size, checksum",
+    "location": "file_id, cluster_id, path",
+    "transfer": "file_id, cluster_id, result",
+    "stage_count": "stage_id, phase, n",
+}
+
+
+def rows(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    """All that messages change, but for when that was."""
+    return {
+        table: [tuple(row) for row in store.connection.execute(f"select {columns} from {table}")]
+        for table, columns in TABLES.items()
+    }
+
+
+@contextmanager
+def launched() -> Iterator[tuple[Store, World]]:
+    """Six packages launched as attempts 1 to 6, one of them being killed, and a merge."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open_store(make_home(Path(folder, "home"))) as store:
+            store.connection.execute("pragma synchronous = off")
+            makers = [simple(outputs=[f"f{n}"]) for n in range(1, 6)]
+            last = simple(outputs=[OutputSpec("result", result=True)])
+            merge = simple(inputs=[f"f{n}" for n in range(1, 6)])
+            submitted(store, job("all", stage(*makers, last), stage(merge)))
+            world = World(store, cpus=8)
+            world.schedule()
+            world.launch(world.node("localhost"))
+            with store.writing():
+                lifecycle.choose(store, [5])
+                lifecycle.kill(store, actor="tester", note=None, now=NOW)
+            yield store, world
+
+
+def told(attempt: int) -> list[messages.Message]:
+    """What the wrapper of an attempt says: five go well or badly, one is killed."""
+    start = start_message(attempt)
+    if attempt == 4:
+        return [start, end_message(attempt, "failed", "exit-code")]
+    if attempt == 5:
+        return [start, end_message(attempt, "killed", "killed")]
+    name = "result" if attempt == 6 else f"f{attempt}"
+    return [start, end_message(attempt, outputs=[output(f"/c/{attempt}", name)])]
+
+
+ALL = [message for attempt in range(1, 7) for message in told(attempt)]
+
+UNKNOWN = [start_message(99), end_message(99)]
+
+
+def in_order() -> dict[str, list[tuple[object, ...]]]:
+    """The rows after every message has come once, in order, alone."""
+    with launched() as (store, _):
+        for message in ALL:
+            apply(store, [message])
+        return rows(store)
+
+
+def apply(store: Store, batch: list[messages.Message]) -> messages.Applied:
+    """Apply a batch in a transaction of its own."""
+    with store.writing():
+        return messages.apply(store, batch, now=NOW + 5)
+
+
+EXPECTED = in_order()
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_order_and_any_repetition_gives_the_same_rows(data: st.DataObject) -> None:
+    pile = [*ALL, *data.draw(st.lists(st.sampled_from([*ALL, *UNKNOWN]), max_size=12))]
+    pile = data.draw(st.permutations(pile))
+    with launched() as (store, _):
+        while pile:
+            size = data.draw(st.integers(1, len(pile)))
+            apply(store, pile[:size])
+            pile = pile[size:]
+
+        assert rows(store) == EXPECTED
+        assert faults(store) == {}
+
+
+@given(st.permutations([m for m in ALL if m["kind"] == "end"]))
+@settings(max_examples=20, deadline=None)
+def test_the_end_alone_says_everything(ends: list[messages.Message]) -> None:
+    with launched() as (store, _):
+        apply(store, ends)
+
+        assert rows(store) == EXPECTED
+
+
+def test_a_start_alone_makes_a_package_run() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(1)])
+
+        assert phases(store)["all/1/1/1"] == "running"
+
+
+def test_messages_of_unknown_attempts_are_named_and_change_nothing() -> None:
+    with launched() as (store, _):
+        before = rows(store)
+
+        applied = apply(store, UNKNOWN)
+
+        assert applied.unknown == {99}
+        assert rows(store) == before
+
+
+def test_the_late_end_of_a_lost_attempt_changes_nothing() -> None:
+    with launched() as (store, world):
+        with store.writing():
+            messages.fail(store, 1, [1], reason="lost", message="gone", now=NOW)
+        world.schedule()
+        world.launch(world.node("localhost"))
+        assert phases(store)["all/1/1/1"] == "starting"
+        before = rows(store)
+
+        apply(store, told(1))
+
+        assert rows(store) == before
+
+
+def test_what_another_node_says_of_an_attempt_does_not_count() -> None:
+    with launched() as (store, _):
+        before = rows(store)
+        with store.writing():
+            messages.fail(store, 2, [1], reason="lost", message="gone", now=NOW)
+            attempts.refuse(store, 2, 2, "disk-full", "no space", now=NOW)
+            attempts.end_unstarted(store, 2, [5], now=NOW)
+
+        assert rows(store) == before
+
+
+def test_an_attempt_that_is_lost_too_often_fails() -> None:
+    with launched() as (store, world):
+        store.connection.execute("update package set restarts = 10 where id = 1")
+
+        with store.writing():
+            messages.fail(store, 1, [1, 2], reason="lost", message="gone", now=NOW)
+
+        assert phases(store)["all/1/1/1"] == "failed"
+        assert phases(store)["all/1/2/1"] == "ready"
+        del world
+
+
+def test_a_kill_that_comes_too_late_says_so() -> None:
+    with launched() as (store, _):
+        apply(store, [end_message(5, outputs=[output("/c/5", "f5")])])
+
+        row = store.connection.execute("select phase, request from package where id = 5").fetchone()
+        assert tuple(row) == ("done", "kill failed: it had already ended")
+
+
+def test_a_refused_launch_cools_off_and_comes_back_by_itself() -> None:
+    with launched() as (store, world):
+        with store.writing():
+            attempts.refuse(store, 1, 1, "disk-full", "no space", now=NOW)
+        assert phases(store)["all/1/1/1"] == "cooloff"
+
+        world.schedule()  # the world's clock is beyond its time by now
+
+        assert phases(store)["all/1/1/1"] == "assigned"
+        assert faults(store) == {}
+
+
+def test_a_refused_launch_that_is_to_be_killed_is_canceled() -> None:
+    with launched() as (store, _):
+        with store.writing():
+            attempts.refuse(store, 1, 5, "disk-full", "no space", now=NOW)
+
+        assert phases(store)["all/1/5/1"] == "canceled"
+        assert faults(store) == {}
+
+
+def test_a_merge_of_many_inputs_starts_with_the_last_of_them(store: Store) -> None:
+    names = [f"f{n}" for n in range(300)]
+    makers = [simple(outputs=[name]) for name in names]
+    submitted(store, job("many", stage(*makers), stage(simple(inputs=names))))
+    world = World(store, cpus=300)
+    node = world.node("localhost")
+    world.schedule()
+    for _ in range(30):
+        world.launch(node)
+    world.order(node)
+    for attempt in list(node.attempts):
+        node.end(attempt, "successful")
+
+    world.deliver(node, node.spool[:-1])
+    assert phases(store)["many/2/1/1"] == "waiting"
+    world.deliver(node, node.spool)
+
+    assert phases(store)["many/2/1/1"] == "ready"
+    assert faults(store) == {}

@@ -1,0 +1,52 @@
+"""How counts roll up to a status: the table of `003`, in the order of the design."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl.model import MOVING, STATUS_OF, Group, Phase, Status, by_status, can_move, roll_up
+
+counts = st.dictionaries(st.sampled_from([str(phase) for phase in Phase]), st.integers(0, 3))
+
+
+@pytest.mark.parametrize(
+    ("given_counts", "status"),
+    [
+        ({"running": 1, "failed": 5, "ready": 1}, Group.RUNNING),
+        ({"transferring": 1, "done": 5}, Group.RUNNING),
+        ({"assigned": 1, "failed": 5}, Group.SUBMITTED),
+        ({"waiting": 1, "failed": 1}, Group.SUBMITTED),
+        ({"held": 1, "done": 3}, Group.SUBMITTED),
+        ({"failed": 1, "done": 3, "dropped": 2}, Group.FAILED),
+        ({"done": 1, "dropped": 3, "canceled": 2}, Group.SUCCESSFUL),
+        ({"dropped": 3}, Group.CANCELED),
+        ({"canceled": 3}, Group.CANCELED),
+        ({}, Group.CANCELED),
+    ],
+)
+def test_the_first_that_applies_is_the_status(given_counts: dict[str, int], status: Group) -> None:
+    assert roll_up(given_counts) is status
+
+
+def test_what_is_blocked_has_failed() -> None:
+    assert roll_up({"waiting": 1, "done": 1}, blocked=True) is Group.FAILED
+    assert roll_up({"waiting": 1, "held": 1}, blocked=True) is Group.SUBMITTED
+
+
+@given(counts)
+def test_every_package_has_one_status(some: dict[str, int]) -> None:
+    assert sum(by_status(some).values()) == sum(some.values())
+    assert set(by_status(some)) == {str(status) for status in Status}
+
+
+@given(counts)
+def test_what_is_at_its_end_can_not_move(some: dict[str, int]) -> None:
+    if can_move(some):
+        assert roll_up(some) in (Group.RUNNING, Group.SUBMITTED)
+
+
+def test_only_what_waits_or_has_ended_does_not_move() -> None:
+    ended = {Status.SUCCESSFUL, Status.FAILED, Status.CANCELED}
+    resting = {phase for phase, status in STATUS_OF.items() if status in ended}
+
+    assert set(Phase) - MOVING == resting | {Phase.WAITING}
