@@ -78,7 +78,13 @@ def arrive(
     checksum: str,
     now: float,
 ) -> None:
-    """A copy is there: packages that waited for it may launch, or end."""
+    """A copy is there: packages that waited for it may launch, or end.
+
+    One of what was made again meanwhile is none, and is made once more.
+    """
+    if not store.row("is_current", file=file, checksum=checksum):
+        postpone(store, file, cluster, result, until=now)
+        return
     if not result:
         store.change("keep_location", file=file, cluster=cluster, path=path, node=node, now=now)
         store.change("keep_size", file=file, size=size, checksum=checksum)

@@ -203,6 +203,7 @@ def _keep(store: Store, now: float) -> None:
     """One statement a kind of change, for the whole batch."""
     store.change("start_attempts")
     store.change("start_packages", now=now)
+    store.change("lose_former_copies")
     store.change("keep_locations", now=now)
     store.change("keep_files")
     store.change("wake_made_transfers", parked=PARKED)

@@ -1,5 +1,6 @@
 """What passes between the loop, its couriers and real relays, at the worst moments."""
 
+import hashlib
 import json
 import queue
 import threading
@@ -541,3 +542,47 @@ def test_a_node_that_was_another_machine_is_reached_again_once_it_is_added_again
     )
     nodes.remove(field.control.store, "n1", now=0.0)
     field.add("n1", "old")
+
+
+def test_a_copy_of_what_was_made_again_meanwhile_is_not_taken_for_the_new_one(
+    field: Field,
+) -> None:
+    slow = field.add("slow")
+    field.files_at(slow)
+    turn_until(field.control, lambda: field.control.carrying)
+    execute = field.control.store.connection.execute
+    with field.control.store.writing():
+        execute(
+            "update file set size = 5, checksum = ?",
+            [f"sha256:{hashlib.sha256(b'fresh').hexdigest()}"],
+        )
+        execute("update location set path = 'fresh'")
+    field.disks["slow"].may_read.set()
+    wanted = field.home.results / "job" / "f0"
+    turn_until(field.control, lambda: not execute("select 1 from transfer").fetchone())
+    assert wanted.read_text() == "fresh"
+
+
+def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
+    control: Control,
+) -> None:
+    store = control.store
+    submitted(store, job("job", [simple(outputs=["f"])]))
+    with store.writing():
+        store.connection.execute("update node set state = 'up', cpus = 100")
+        store.connection.execute("insert into cluster (id, name) values (7, 'far')")
+        schedule(control, 0.0)
+        attempts.launch(store, 1, limit=100, now=0.0)
+        store.connection.execute("update file set present = 1, size = 3, checksum = 'sha256:old'")
+        store.connection.execute("insert into location values (1, 7, '/old', null, 0, 0)")
+    (attempt,) = (row[0] for row in store.connection.execute("select id from attempt"))
+    end = {
+        "kind": "end", "outcome": "successful", "started": 0.0, "ended": 1.0, "binary": 1,
+        "reason": None, "detail": "", "exit_code": 0, "signal": None, "cpu": 0.0, "rss": 0,
+        "stderr": "", "binaries": [], "missing": [],
+        "outputs": [{"name": "f", "path": "/new", "size": 3, "checksum": f"sha256:{'0' * 64}"}],
+    }  # fmt: skip
+    control.dropbox.deliver("n1", [start_message(control, attempt, **end)])
+    turn(control)
+    rows = store.connection.execute("select path from location").fetchall()
+    assert [row[0] for row in rows] == ["/new"]

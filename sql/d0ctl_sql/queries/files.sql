@@ -118,6 +118,11 @@ select file.id, cluster.id, :path, :node, :now
 -- What an arrived file weighs; if it was thought lost, it is there again.
 update file set present = 1, size = :size, checksum = :checksum where id = :file;
 
+-- name: is_current
+-- Whether a copy with this checksum is one of a file as it is now.
+select 1 from file
+ where id = :file and (package_id is null or checksum is null or checksum = :checksum);
+
 -- name: is_outside
 -- Whether a file comes from outside.
 select 1 from file where id = :file and package_id is null;

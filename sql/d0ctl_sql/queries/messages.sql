@@ -88,6 +88,17 @@ insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code
                                       cpu, rss)
 select told_binary.* from told_binary;
 
+-- name: lose_former_copies
+-- Copies elsewhere of what was made again are copies of another file.
+insert into lost_copy (file_id, cluster_id)
+select file.id, location.cluster_id
+  from told_output
+  join attempt on attempt.id = told_output.attempt_id
+  join node on node.id = attempt.node_id
+  join file on file.package_id = told_output.package_id and file.name = told_output.name
+           and file.checksum <> told_output.checksum
+  join location on location.file_id = file.id and location.cluster_id <> node.cluster_id;
+
 -- name: keep_locations
 -- Where the outputs of successful attempts lie.
 insert or replace into location (file_id, cluster_id, path, node_id, made)
