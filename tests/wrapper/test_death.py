@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl_wrapper import message
+from d0ctl_wrapper import attempts, message
+from d0ctl_wrapper.detach import Setting
+from d0ctl_wrapper.keeper import Keeper
+from d0ctl_wrapper.paths import Places
 from tests.support.waiting import descendants, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -258,3 +261,22 @@ def test_a_binary_that_fills_the_disk_gets_its_end_told(connect: Connect, small_
     end = node.run(binary(script="head -c 2M /dev/zero > x"))
 
     assert (end["outcome"], end["reason"]) == ("failed", "exit-code")
+
+
+def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = Places(os.fsencode(tmp_path))
+    places.make()
+    folder = tmp_path / "attempts" / "7"
+    folder.mkdir(parents=True)
+
+    def end_just_now(*_: object) -> bool:
+        (folder / "end").write_text("{}\n")
+        return False
+
+    monkeypatch.setattr(attempts, "is_running", end_just_now)
+    attempts.write_record(places, 7, attempts.Record(1, 1, "boot", 1))
+    setting = Setting(places, "boot", {}, 0o077)
+    keeper = Keeper(setting, 1, lambda _: None, lambda _: None)
+    assert keeper.adopt() == [{"attempt": 7, "state": "ended"}]

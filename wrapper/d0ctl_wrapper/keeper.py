@@ -52,12 +52,13 @@ class Keeper:
         return [{"attempt": one, "state": state} for one, state in states.items()]
 
     def _adopt(self, attempt: int) -> str:
-        if attempts.has_ended(self.places, attempt):
-            return "ended"
         record = attempts.read_record(self.places, attempt)
+        is_running = attempts.is_running(record, self.setting.boot_id)
+        if attempts.has_ended(self.places, attempt):  # last, as it may end while we look
+            return "ended"
         if record is not None and record.boot_id != self.setting.boot_id:
             return "dead"
-        if record is not None and attempts.is_running(record, self.setting.boot_id):
+        if record is not None and is_running:
             self.live[attempt] = Live(record.pid, record.cpus, False)
         else:
             self.burial.begin(attempt, "its wrapper is gone")
