@@ -25,8 +25,8 @@ from d0ctl.model import Counts
 from d0ctl.nodes.courier import Said, Up
 from d0ctl.nodes.link import Site
 from d0ctl.store import nodes, open_store
+from d0ctl.store.removal import sweep
 from d0ctl.store.schedule import counts_of, is_settled
-from d0ctl.store.submit import sweep
 
 log = logging.getLogger("d0ctl")
 

@@ -287,7 +287,7 @@ def _plan_remove(store: Store, request: Request) -> Plan:
     if not _by_flag(request.target):
         raise BadUsage(f"`{request.target}` is no whole job, and a part of one can't be removed",
                        hint=f"d0ctl kill '{request.target}'")  # fmt: skip
-    from d0ctl.store.submit import check_removal
+    from d0ctl.store.removal import check_removal
 
     jobs = _jobs(store, request.target)
     for job in jobs:
@@ -313,7 +313,7 @@ def _act_remove(store: Store, plan: Plan, actor: str, note: str | None, now: flo
 
 
 def _remove_rows(store: Store, plan: Plan) -> None:
-    from d0ctl.store.submit import remove_rows
+    from d0ctl.store.removal import remove_rows
 
     for name in plan.jobs:
         for row in store.rows("hidden_jobs"):

@@ -6,7 +6,7 @@ from d0ctl.construct.spec import OutputSpec
 from d0ctl.model import Address
 from d0ctl.store import Store, attempts, files, nodes
 from d0ctl.store import schedule as planning
-from d0ctl.store.submit import remove_rows
+from d0ctl.store.removal import remove_rows
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World

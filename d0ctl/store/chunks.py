@@ -1,0 +1,12 @@
+"""How much goes into one of the short transactions of a long change."""
+
+CHUNK_S = 0.1
+"""What a chunk of rows should take; it is held against 0.2 s, the most that a writer may."""
+
+FIRST_CHUNK = 500
+"""Lines in the first chunk, before its speed is known."""
+
+
+def next_size(size: int, took: float) -> int:
+    """How large the next chunk should be, after one of that size took so many seconds."""
+    return max(50, min(20_000, int(size * CHUNK_S / max(took, 0.001))))

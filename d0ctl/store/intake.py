@@ -1,0 +1,331 @@
+"""From the lines of a JobSpec to rows: ids, counters and references."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeAlias
+
+from d0ctl.construct.spec import BinarySpec, InputSpec, LineSpec, PackageSpec, StageSpec
+from d0ctl.errors import Refused
+from d0ctl.store.chunks import FIRST_CHUNK, next_size
+from d0ctl.store.connection import Store
+
+_Row: TypeAlias = tuple[Any, ...]
+
+_PLAIN = {
+    "bring_package": ("bring_plain_package", 10),
+    "insert_binary": ("insert_plain_binary", 6),
+    "insert_file": ("insert_plain_file", 9),
+    "insert_input": ("insert_plain_input", 7),
+}
+"""The query for rows that end in nulls only, and how many columns it takes.
+
+To bind a null takes python ten times as long as to bind a number, and most rows have many.
+"""
+
+
+def _insert(store: Store, query: str, rows: Sequence[_Row]) -> None:
+    """Insert rows, each by the query that is enough for it."""
+    plain, width = _PLAIN[query]
+    short, whole = [], []
+    for row in rows:
+        rest = row[width:]
+        if rest.count(None) == len(rest):
+            short.append(row[:width])
+        else:
+            whole.append(row)
+    store.change_many(plain, short)
+    store.change_many(query, whole)
+
+
+def as_json(value: Any) -> str | None:
+    """A mapping or list as text, null when it is empty."""
+    return json.dumps(value, separators=(",", ":"), default=dict) if value else None
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """The rows of some lines, by table."""
+
+    lines: list[_Row] = field(default_factory=list)
+    packages: list[_Row] = field(default_factory=list)
+    binaries: list[_Row] = field(default_factory=list)
+    files: list[_Row] = field(default_factory=list)
+    inputs: list[_Row] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Intake:
+    """What is known of a job while its rows come in."""
+
+    store: Store
+    job: int
+    now: float
+    packages: int = 0
+    made: dict[str, int] = field(default_factory=dict)
+    outside: dict[str, int] = field(default_factory=dict)
+    consumed: set[int] = field(default_factory=set)
+    plain: list[int] = field(default_factory=list)
+    """Files that go to results/ if nothing consumes them."""
+    demands: dict[_Row, int] = field(default_factory=dict)
+    late: list[tuple[int, int, int, InputSpec]] = field(default_factory=list)
+    """Inputs whose maker's rows come in after those of their consumer."""
+    next_line: int = 0
+    next_package: int = 0
+    next_file: int = 0
+
+    def whole_stage(
+        self, seq: int, spec: StageSpec, progress: Callable[[int], None] | None
+    ) -> None:
+        """A stage with all that is in it."""
+        with self.store.writing():
+            stage = self.store.value(
+                "make_stage", job=self.job, seq=seq, name=spec.name, require=spec.require
+            )
+        lines = self.lines(stage, iter(spec.lines), progress)
+        with self.store.writing():
+            self.store.change("count_lines", stage=stage, lines=lines)
+
+    def lines(
+        self, stage: int, lines: Iterator[LineSpec], progress: Callable[[int], None] | None
+    ) -> int:
+        """The rows of the lines of a stage, by chunks; how many they were."""
+        seq, size = 0, FIRST_CHUNK
+        while batch := list(islice(lines, size)):
+            began = time.monotonic()
+            with self.store.writing():
+                self._find_ids()
+                chunk = _Chunk()
+                for line in batch:
+                    seq += 1
+                    self._line(chunk, stage, seq, line)
+                self._insert(chunk)
+            size = next_size(len(batch), time.monotonic() - began)
+            if progress is not None:
+                progress(self.packages)
+        return seq
+
+    def late_inputs(self) -> None:
+        """The inputs that were named before their maker."""
+        pending = iter(self.late)
+        while batch := list(islice(pending, 5_000)):
+            with self.store.writing():
+                rows = []
+                for package, binary, place, spec in batch:
+                    file = self._made_later(spec.file)
+                    self.consumed.add(file)
+                    rows.append(self._input(package, binary, file, place, 0, spec))
+                _insert(self.store, "insert_input", rows)
+
+    def _made_later(self, name: str) -> int:
+        if name not in self.made:
+            job, _, file = name.partition(":")
+            raise Refused(f"job `{job}` makes no file `{file}` any more")
+        return self.made[name]
+
+    def results(self) -> None:
+        """Mark the files that nothing consumes and that have no disposition."""
+        wanted = iter([(file,) for file in self.plain if file not in self.consumed])
+        while batch := list(islice(wanted, 20_000)):
+            with self.store.writing():
+                self.store.change_many("mark_result", batch)
+
+    def _find_ids(self) -> None:
+        row = self.store.row("highest_ids")
+        assert row is not None
+        self.next_line, self.next_package, self.next_file = (
+            row["line"] + 1,
+            row["package"] + 1,
+            row["file"] + 1,
+        )
+
+    def _insert(self, chunk: _Chunk) -> None:
+        self.store.change_many("insert_line", chunk.lines)
+        _insert(self.store, "bring_package", chunk.packages)
+        self.store.change("insert_packages")
+        self.store.change("clear_incoming")
+        _insert(self.store, "insert_binary", chunk.binaries)
+        _insert(self.store, "insert_file", chunk.files)
+        _insert(self.store, "insert_input", chunk.inputs)
+
+    def _line(self, chunk: _Chunk, stage: int, seq: int, spec: LineSpec) -> None:
+        line = self.next_line
+        self.next_line += 1
+        chunk.lines.append((line, stage, seq, spec.name, int(spec.early_start)))
+        for number, package in enumerate(spec.packages, start=1):
+            self._package(chunk, stage, line, number, package)
+
+    def _package(self, chunk: _Chunk, stage: int, line: int, seq: int, spec: PackageSpec) -> None:
+        package = self.next_package
+        self.next_package += 1
+        self.packages += 1
+        own = self._outputs(chunk, package, spec)
+        missing = int(seq > 1)
+        for number, binary in enumerate(spec.binaries, start=1):
+            chunk.binaries.append(_binary(package, number, binary))
+            for place, entry in enumerate(binary.inputs):
+                missing += self._take(chunk, package, number, place, entry, own)
+        chunk.packages.append(
+            (
+                package,
+                self.job,
+                stage,
+                line,
+                seq,
+                spec.name,
+                "waiting" if missing else "ready",
+                missing,
+                self._demand(stage, spec),
+                self.now,
+                spec.wall_time,
+                spec.looping,
+                spec.wrapper,
+                as_json(spec.wrapper_parameters),
+                as_json(spec.environment),
+                as_json(spec.policy),
+            )
+        )
+
+    def _outputs(self, chunk: _Chunk, package: int, spec: PackageSpec) -> set[int]:
+        """The rows of what a package makes; their ids."""
+        own = set()
+        for number, binary in enumerate(spec.binaries, start=1):
+            for output in binary.outputs:
+                file = self.next_file
+                self.next_file += 1
+                own.add(file)
+                self.made[output.file] = file
+                if not output.dispositions:
+                    self.plain.append(file)
+                chunk.files.append(
+                    (
+                        file,
+                        self.job,
+                        output.file,
+                        package,
+                        number,
+                        0,
+                        " ".join(sorted(output.dispositions)),
+                        int(output.result),
+                        int(output.late),
+                        output.locator,
+                        output.size,
+                        output.min_size,
+                        output.checksum,
+                    )
+                )
+        return own
+
+    def _take(
+        self,
+        chunk: _Chunk,
+        package: int,
+        binary: int,
+        place: int,
+        spec: InputSpec,
+        own: set[int],
+    ) -> int:
+        """The row of an input; 1 if it is not there yet.
+
+        One whose maker comes later counts as missing now and gets its row later.
+        """
+        if not spec.made:
+            file, missing = self._outside(chunk, spec.file), 0
+        elif spec.file in self.made:
+            file = self.made[spec.file]
+            missing = int(file not in own)
+            self.consumed.add(file)
+        elif foreign := self._foreign(spec.file):
+            file, missing = foreign
+        else:
+            self.late.append((package, binary, place, spec))
+            return 1
+        chunk.inputs.append(self._input(package, binary, file, place, int(file in own), spec))
+        return missing
+
+    def _outside(self, chunk: _Chunk, path: str) -> int:
+        file = self.outside.get(path)
+        if file is None:
+            file = self.outside[path] = self.next_file
+            self.next_file += 1
+            chunk.files.append(
+                (file, self.job, path, None, None, 1, "", 0, 0, None, None, None, None)
+            )
+        return file
+
+    def _foreign(self, reference: str) -> tuple[int, int] | None:
+        """A file of another job, and 1 if it is not there yet; None if it is none."""
+        job, colon, name = reference.partition(":")
+        row = self.store.row("file_of_job", job=job, name=name) if colon else None
+        if row is None:
+            return None
+        if row["dropped"]:
+            raise Refused(f"file `{name}` of job `{job}` was dropped, so nothing can read it")
+        self.store.change("keep_need", job=self.job, maker=row["job_id"])
+        return row["id"], int(not row["present"])
+
+    @staticmethod
+    def _input(package: int, binary: int, file: int, place: int, own: int, spec: InputSpec) -> _Row:
+        return (
+            package,
+            binary,
+            file,
+            place,
+            own,
+            str(spec.acquire),
+            int(spec.required),
+            str(spec.disposition) if spec.disposition else None,
+            spec.locator,
+            spec.size,
+            spec.checksum,
+        )
+
+    def _demand(self, stage: int, spec: PackageSpec) -> int:
+        key = (
+            stage,
+            spec.cpus,
+            spec.memory,
+            spec.disk,
+            spec.platform,
+            spec.nodes,
+            spec.exclude_nodes,
+        )
+        demand = self.demands.get(key)
+        if demand is None:
+            demand = self.demands[key] = int(
+                self.store.value(
+                    "make_demand",
+                    job=self.job,
+                    stage=stage,
+                    cpus=spec.cpus,
+                    memory=spec.memory,
+                    disk=spec.disk,
+                    platform=spec.platform,
+                    nodes=json.dumps(spec.nodes),
+                    exclude_nodes=json.dumps(spec.exclude_nodes),
+                )
+            )
+        return demand
+
+
+def _binary(package: int, seq: int, spec: BinarySpec) -> _Row:
+    progress: Mapping[str, Any] | None = spec.progress
+    return (
+        package,
+        seq,
+        spec.name,
+        spec.script,
+        spec.shell,
+        as_json(spec.argv),
+        spec.software,
+        as_json(spec.parameters),
+        as_json(spec.needs),
+        spec.cpu,
+        spec.runtime,
+        spec.work_size,
+        as_json(spec.log_rules),
+        as_json(progress),
+        spec.check,
+    )

@@ -1,0 +1,77 @@
+"""A job's rows on their way out: by short transactions, out of sight from the first."""
+
+import shutil
+import time
+
+from d0ctl.errors import Refused
+from d0ctl.store.chunks import FIRST_CHUNK, next_size
+from d0ctl.store.connection import Store
+from d0ctl.store.holder import holder, is_dead
+
+
+def sweep(store: Store) -> None:
+    """Remove the rows of submissions and removals whose process is gone, and their files."""
+    for row in store.rows("hidden_jobs"):
+        if is_dead(row["submitter"]):
+            remove_rows(store, row["id"])
+    in_transit = [path for path in store.home.cache.glob("[0-9]*") if path.name.isdigit()]
+    jobs = {row[0] for row in store.rows("job_ids")} if in_transit else set()
+    for path in in_transit:
+        if int(path.name) not in jobs:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def check_removal(store: Store, job: int, name: str) -> None:
+    """Raise Refused while other jobs need files of this one."""
+    needy = [row[0] for row in store.rows("jobs_in_need", job=job)]
+    if needy:
+        raise Refused(
+            f"job `{name}` makes files that `{needy[0]}` reads, so it can't be removed",
+            hint=f"d0ctl remove {needy[0]}",
+        )
+
+
+def remove_rows(store: Store, job: int) -> None:
+    """Remove a job by chunks, noting what lies on the nodes; `sweep` ends it after a crash."""
+    with store.writing():
+        store.change("hide_job", job=job, holder=holder())
+    size = FIRST_CHUNK
+    while True:
+        began = time.monotonic()
+        with store.writing():
+            rows = store.rows("job_packages_from", job=job, limit=size)
+            if not rows:
+                break
+            store.change("clear_chosen")
+            store.change_many("choose_package", (tuple(row) for row in rows))
+            store.change("cancel_foreign_consumers", job=job, now=time.time())
+            store.change("drop_foreign_inputs", job=job)
+            for query in _REMOVALS:
+                store.change(query)
+        size = next_size(size, time.monotonic() - began)
+    while True:
+        with store.writing():
+            if not store.change("delete_empty_lines", job=job, limit=20_000):
+                break
+    shutil.rmtree(store.home.cache / str(job), ignore_errors=True)
+    with store.writing():
+        for query in ("outside_to_purge", "delete_outside_locations", "delete_outside_transfers"):
+            store.change(query, job=job)
+        store.change("delete_outside_files", job=job)
+        store.change("delete_job", job=job)
+
+
+_REMOVALS = (
+    "chosen_attempts_to_purge",
+    "chosen_brought_to_purge",
+    "delete_inputs_of_chosen_files",
+    "delete_chosen_inputs",
+    "delete_chosen_locations",
+    "delete_chosen_transfers",
+    "delete_chosen_files",
+    "delete_chosen_binaries",
+    "delete_chosen_binary_attempts",
+    "delete_chosen_attempts",
+    "delete_chosen_events",
+    "delete_chosen_packages",
+)
