@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -109,8 +110,6 @@ def test_what_is_no_message_of_ours_goes_to_rejected(
 
 @given(st.binary(max_size=200))
 def test_any_bytes_leave_the_drop_box_working(content: bytes) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
         home.create()

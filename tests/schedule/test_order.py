@@ -3,7 +3,7 @@
 from d0ctl.model import Address
 from d0ctl.store import Store, lifecycle, nodes
 from d0ctl.store import schedule as planning
-from tests.support.jobs import NOW, job, phases, simple, stage, submitted
+from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
 
 
@@ -100,8 +100,6 @@ def test_a_driver_of_one_job_schedules_no_other(store: Store) -> None:
 
 
 def test_a_line_goes_on_only_when_the_package_before_has_succeeded(store: Store) -> None:
-    from tests.support.jobs import line
-
     submitted(store, job("one", stage(line(simple(), simple(), simple()))))
     world = World(store)
     node = world.node("localhost")

@@ -4,7 +4,7 @@ import pytest
 
 from d0ctl.construct.spec import OutputSpec
 from d0ctl.model import Address
-from d0ctl.store import Store, attempts, files, nodes
+from d0ctl.store import Store, attempts, files, lifecycle, nodes
 from d0ctl.store import schedule as planning
 from d0ctl.store.removal import remove_rows
 from tests.support.homes import faults
@@ -255,8 +255,6 @@ def test_a_node_keeps_what_it_once_was(store: Store) -> None:
 
 @pytest.mark.parametrize("phase", ["starting", "running"])
 def test_a_kill_on_a_node_that_goes_out_of_contact_ends_at_once(store: Store, phase: str) -> None:
-    from d0ctl.store import lifecycle
-
     submitted(store, job("one"))
     world = World(store)
     node = world.node("localhost")

@@ -1,0 +1,140 @@
+"""Files on their way: whole and right, or not there; and what is spoilt is told apart."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl.errors import D0Error, NotFound
+from d0ctl.nodes import carry
+from d0ctl.nodes.carry import Copy, Spoilt, checksum_of
+from d0ctl.nodes.local import LocalTransport
+
+TEXT = b"x" * 3_000_000
+
+
+class Hand:
+    """A link to a node that is this machine, and a courier that asks it in one."""
+
+    def __init__(self, base: Path, answer: dict[str, Any] | None = None) -> None:
+        self.base = str(base)
+        self.transport = LocalTransport("n1")
+        self.answer = answer or {}
+        self.asked: list[dict[str, Any]] = []
+
+    def ask(self, link: object, frame: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """Remember the question, and give the answer that the test wants."""
+        self.asked.append(frame)
+        return self.answer
+
+
+def known(path: Path, target: Path) -> Copy:
+    """A copy of a file whose size and checksum are known."""
+    size, checksum = checksum_of(path)
+    return Copy(str(path), str(target), size, checksum)
+
+
+def fetch(copy: Copy, hand: Hand) -> tuple[int, str]:
+    """Fetch from that node."""
+    return carry.fetch(copy, hand, hand)  # type: ignore[arg-type]
+
+
+def bring(copy: Copy, hand: Hand) -> tuple[int, str]:
+    """Bring to that node."""
+    return carry.bring(copy, hand, hand)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A file to be carried."""
+    path = tmp_path / "source"
+    path.write_bytes(TEXT)
+    return path
+
+
+def leftovers(folder: Path) -> list[str]:
+    """The files below a folder."""
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_file_is_fetched_whole_into_new_folders(tmp_path: Path, source: Path) -> None:
+    target = tmp_path / "results" / "job" / "deep" / "name"
+
+    told = fetch(known(source, target), Hand(tmp_path))
+
+    assert target.read_bytes() == TEXT
+    assert told == checksum_of(source)
+    assert leftovers(tmp_path / "results") == ["name"]
+
+
+def test_a_file_that_is_gone_is_told_as_gone(tmp_path: Path) -> None:
+    copy = Copy(str(tmp_path / "nothing"), str(tmp_path / "there" / "x"), None, None)
+
+    with pytest.raises(NotFound):
+        fetch(copy, Hand(tmp_path))
+    with pytest.raises(NotFound):
+        bring(copy, Hand(tmp_path))
+    with pytest.raises(NotFound):
+        carry.copy_here(copy)
+    assert leftovers(tmp_path / "there") == []
+
+
+def test_a_file_that_was_spoilt_on_its_node_is_lost(tmp_path: Path, source: Path) -> None:
+    copy = known(source, tmp_path / "there" / "x")
+    source.write_bytes(b"y" * len(TEXT))
+    size, checksum = checksum_of(source)
+    hand = Hand(tmp_path, {"ok": True, "size": size, "checksum": checksum})
+
+    with pytest.raises(Spoilt, match="its checksum differs"):
+        fetch(copy, hand)
+
+    assert [frame["path"] for frame in hand.asked] == [str(source)]
+    assert leftovers(tmp_path / "there") == []
+
+
+def test_a_file_that_was_spoilt_on_its_way_is_tried_again(tmp_path: Path, source: Path) -> None:
+    copy = known(source, tmp_path / "there" / "x")
+    source.write_bytes(TEXT[:100])
+    hand = Hand(tmp_path, {"ok": True, "size": copy.size, "checksum": copy.checksum})
+
+    with pytest.raises(D0Error, match="whole on its node") as failed:
+        fetch(copy, hand)
+
+    assert not isinstance(failed.value, NotFound)
+
+
+def test_a_spoilt_file_here_is_not_brought(tmp_path: Path, source: Path) -> None:
+    copy = known(source, tmp_path / "there" / "x")
+    source.write_bytes(b"short")
+
+    with pytest.raises(Spoilt, match="5 bytes instead of 3000000"):
+        bring(copy, Hand(tmp_path))
+    with pytest.raises(Spoilt, match="5 bytes instead of 3000000"):
+        carry.copy_here(copy)
+
+
+def test_a_file_is_brought_aside_and_its_node_takes_it(tmp_path: Path, source: Path) -> None:
+    hand = Hand(tmp_path / "base", {"ok": True, "message": ""})
+
+    bring(known(source, tmp_path / "base" / "cache" / "in" / "7" / "source"), hand)
+
+    (frame,) = hand.asked
+    assert Path(frame["aside"]).read_bytes() == TEXT
+    assert Path(frame["aside"]).parent == tmp_path / "base" / "cache" / "aside"
+    assert (frame["kind"], frame["size"]) == ("take", len(TEXT))
+
+
+def test_what_a_node_does_not_take_is_trouble_and_not_a_loss(tmp_path: Path, source: Path) -> None:
+    hand = Hand(tmp_path / "base", {"ok": False, "message": "the disk is full"})
+
+    with pytest.raises(D0Error, match="the disk is full") as failed:
+        bring(known(source, tmp_path / "x"), hand)
+
+    assert not isinstance(failed.value, NotFound)
+
+
+def test_a_file_of_unknown_weight_is_copied_as_it_is(tmp_path: Path, source: Path) -> None:
+    target = tmp_path / "there" / "x"
+
+    assert carry.copy_here(Copy(str(source), str(target), None, None)) == checksum_of(source)
+    assert target.read_bytes() == TEXT

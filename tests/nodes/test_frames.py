@@ -1,0 +1,78 @@
+"""What a relay may say, and what is no frame of ours."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl.errors import NodeUnreachable
+from d0ctl.nodes import frames
+
+FACTS = {
+    "boot_id": "b", "machine_id": "", "base": "/x", "cpus": 2, "memory": 5, "system": "Linux",
+    "machine": "x86_64", "hostname": "n1",
+}  # fmt: skip
+
+GOOD: list[dict[str, Any]] = [
+    {"kind": "hello", "facts": FACTS, "attempts": [{"attempt": 3, "state": "ended"}]},
+    {"kind": "accepted", "attempts": [1]},
+    {"kind": "refused", "attempt": 1, "reason": "disk-full", "message": ""},
+    {"kind": "messages", "files": [{"name": "1.1", "text": "any \u0000 text"}]},
+    {"kind": "dead", "attempts": [{"attempt": 1, "message": "gone"}]},
+    {"kind": "absent", "attempts": []},
+    {"kind": "forgotten", "attempts": [1], "paths": ["/x"]},
+    {"kind": "fault", "message": "why"},
+    {"kind": "taken", "id": "a", "ok": True, "message": ""},
+    {"kind": "hashed", "id": "a", "ok": False, "size": None, "checksum": None, "message": "x"},
+    {"kind": "data", "id": "a", "offset": 0, "size": 1, "base64": "eA==", "message": ""},
+    {"kind": "pong", "id": "ping", "time": 1.0, "load": 0.5},
+]
+
+
+@pytest.mark.parametrize("frame", GOOD, ids=[frame["kind"] for frame in GOOD])
+def test_a_frame_of_the_protocol_is_read_as_it_is(frame: dict[str, Any]) -> None:
+    assert frames.read(json.dumps(frame).encode()) == frame
+
+
+@pytest.mark.parametrize("frame", GOOD, ids=[frame["kind"] for frame in GOOD])
+def test_a_frame_that_lacks_something_we_act_on_is_refused(frame: dict[str, Any]) -> None:
+    acted_on = {"facts", "attempts", "attempt", "files", "paths", "ok", "id", "base64"}
+    for key in acted_on & frame.keys():
+        less = {name: value for name, value in frame.items() if name != key}
+        with pytest.raises(NodeUnreachable, match="no frame of ours"):
+            frames.read(json.dumps(less).encode())
+        with pytest.raises(NodeUnreachable, match="no frame of ours"):
+            frames.read(json.dumps({**frame, key: [{}]}).encode())
+
+
+def test_a_frame_of_a_later_protocol_is_passed_over() -> None:
+    assert frames.read(b'{"kind": "news", "what": 1}') is None
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"[]", b"7", b"{", b"\xff", b"[" * 100_000, b'{"kind": NaN}', b'{"kind": [1]}']
+)
+def test_what_is_no_frame_at_all_is_refused(line: bytes) -> None:
+    with pytest.raises(NodeUnreachable):
+        frames.read(line)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.sampled_from(GOOD), st.data())
+def test_nothing_but_a_refusal_comes_of_a_frame_without_sense(
+    frame: dict[str, Any], data: st.DataObject
+) -> None:
+    key = data.draw(st.sampled_from(sorted(frame)))
+    line = json.dumps({**frame, key: data.draw(json_values)}).encode()
+
+    with suppress(NodeUnreachable):
+        frames.read(line)
