@@ -207,11 +207,11 @@ class Courier:
 
     def _listen(self, link: Link) -> None:
         self._heard = time.monotonic()
-        attempts = {entry["attempt"]: entry["state"] for entry in link.hello["attempts"]}
         self._number += 1
         self._link = link
         if self._stopping.is_set():
             return
+        attempts = {entry["attempt"]: entry["state"] for entry in link.hello["attempts"]}
         self._report(Up(self.node, link.hello["facts"], attempts, self._number))
         for frames in link.batches():
             self._heard = time.monotonic()

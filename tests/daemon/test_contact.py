@@ -586,3 +586,13 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
     turn(control)
     rows = store.connection.execute("select path from location").fetchall()
     assert [row[0] for row in rows] == ["/new"]
+
+
+def test_a_link_whose_hello_makes_no_sense_is_closed(
+    links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier
+) -> None:
+    mad = Stub()
+    mad.hello = {"kind": "hello", "facts": {}, "attempts": [{"state": "running"}]}
+    links.ready.put(mad)
+    assert isinstance(reports.get(timeout=PATIENCE_S), Down)
+    assert mad.closed.is_set()
