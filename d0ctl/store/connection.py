@@ -17,6 +17,9 @@ from d0ctl_sql import migrations, queries
 BUSY_TIMEOUT_MS = 30_000
 """How long a statement waits for another process; with the turn lock it hardly ever does."""
 
+LARGEST_WAL = 64 * 1024 * 1024
+"""To how many bytes the write-ahead log shrinks again, after a long look has let it grow."""
+
 Row = sqlite3.Row
 """A row, by column name or number."""
 
@@ -170,6 +173,7 @@ def _connect(database: Path, *, read_only: bool) -> sqlite3.Connection:
     connection.execute("pragma temp_store = memory")
     if not read_only:
         connection.execute("pragma journal_mode = wal")
+        connection.execute(f"pragma journal_size_limit = {LARGEST_WAL}")
         connection.execute("pragma synchronous = full")
         connection.execute("pragma cache_size = -65536")
     return connection

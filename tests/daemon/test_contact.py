@@ -23,7 +23,7 @@ from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up
 from d0ctl.nodes.link import Frame, Link, Site
 from d0ctl.nodes.transport import Address
-from d0ctl.store import Store, attempts, nodes
+from d0ctl.store import Store, attempts, connection, nodes, open_store
 from d0ctl_wrapper.message import token
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.waiting import wait_until
@@ -596,3 +596,29 @@ def test_a_link_whose_hello_makes_no_sense_is_closed(
     links.ready.put(mad)
     assert isinstance(reports.get(timeout=PATIENCE_S), Down)
     assert mad.closed.is_set()
+
+
+def test_a_long_look_at_the_database_leaves_no_large_file_behind(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "LARGEST_WAL", 1 << 20)
+    wal = home.database.with_name(f"{home.database.name}-wal")
+    rows = [(0.0, "a", "b", "c", "x" * 3000)] * 300
+
+    def write(times: int) -> None:
+        for _ in range(times):
+            with writer.writing():
+                writer.connection.executemany(
+                    "insert into action (at, actor, verb, target, note) values (?, ?, ?, ?, ?)",
+                    rows,
+                )
+
+    with open_store(home) as writer, open_store(home) as reader:
+        with reader.reading():
+            reader.rows("nodes")
+            write(10)
+            assert wal.stat().st_size > 8 << 20
+        write(2)
+        with writer.writing():
+            pass
+        assert wal.stat().st_size < 8 << 20
