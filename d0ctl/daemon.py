@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from d0ctl.agents.control import Control
+from d0ctl.agents.control import LEASE, Control
 from d0ctl.agents.distribute import carry_files, distribute, forget_idle
-from d0ctl.agents.oversee import hear, look_after
+from d0ctl.agents.oversee import hear, look_after, stand_in
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.sync import sync
 from d0ctl.config import Home
@@ -35,7 +35,7 @@ Step = Callable[[Control, float], None]
 STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files, finish)
 """What a turn does, in this order."""
 
-SLOW_STEPS: tuple[Step, ...] = (look_after, forget_idle)
+SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, forget_idle)
 """What a turn does besides, once a second."""
 
 REST_S = 0.005
@@ -51,9 +51,6 @@ LOOK_S = 0.2
 SLOW_S = 1.0
 """How often the slow steps are due."""
 
-LEASE = "daemon"
-"""The lease of the daemon that `status` and `stop` mean."""
-
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 30.0
 
@@ -61,12 +58,8 @@ STOP_TIMEOUT_S = 30.0
 def run(home: Home, stop: threading.Event) -> None:
     """Drive all jobs until `stop` is set."""
     with driving(home, None) as control:
-
-        def hold_lease() -> None:
-            with control.store.writing():
-                nodes.take_lease(control.store, LEASE, now=time.time())
-
-        hold_lease()
+        with control.store.writing():
+            stand_in(control, time.time())
         log.info("daemon %d drives %s", os.getpid(), home.root)
         try:
             while not stop.is_set():

@@ -15,6 +15,9 @@ from d0ctl.nodes.courier import Carried, Courier, Report
 from d0ctl.nodes.link import Site
 from d0ctl.store import Store
 
+LEASE = "daemon"
+"""The lease of the daemon that `status` and `stop` mean."""
+
 Key = tuple[int, int, int]
 """A transfer: file, cluster, whether into results/."""
 

@@ -2,7 +2,7 @@
 
 import logging
 
-from d0ctl.agents.control import Control
+from d0ctl.agents.control import LEASE, Control
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.store import attempts, files, messages, nodes
@@ -12,6 +12,12 @@ log = logging.getLogger(__name__)
 
 GRACE_S = 5.0
 """How long a process that is to end has between TERM and KILL."""
+
+
+def stand_in(control: Control, now: float) -> None:
+    """Be the daemon that `status` and `stop` mean, where no other lives."""
+    if control.job is None and not nodes.living_holder(control.store, LEASE):
+        nodes.take_lease(control.store, LEASE, now=now)
 
 
 def look_after(control: Control, now: float) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from d0ctl.agents.control import LEASE
 from d0ctl.config import Home
-from d0ctl.daemon import LEASE
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.transport import Address
 from d0ctl.schedule.place import Decision

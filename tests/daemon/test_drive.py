@@ -5,6 +5,7 @@ import signal
 import time
 
 from d0ctl.construct.spec import JobSpec, OutputSpec
+from d0ctl.daemon import status
 from d0ctl.store import lifecycle, open_store
 from tests.support.jobs import job, simple, stage
 from tests.support.session import Session
@@ -156,6 +157,7 @@ def test_two_daemons_launch_nothing_twice_and_one_takes_over(session: Session) -
 
     session.wait_for(hello_2_1_1="done")
     assert second.poll() is None
+    wait_until(lambda: status(session.home)["pid"] == second.pid, 20)
     is_whole(session)
 
 
