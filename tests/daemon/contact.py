@@ -1,0 +1,83 @@
+"""Turns of the loop taken by hand, and links and disks that are played."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from d0ctl import daemon
+from d0ctl.agents.control import Control
+from d0ctl.errors import NodeUnreachable
+from d0ctl.nodes.link import Frame
+from d0ctl_wrapper.message import token
+from tests.support.waiting import wait_until
+
+PATIENCE_S = 60.0
+
+
+def turn(control: Control) -> None:
+    """A whole turn of the daemon, the slow steps included."""
+    control.slow_done = 0.0
+    control.wake.set()
+    daemon._turn(control, threading.Event())
+
+
+def turn_until(control: Control, condition: Callable[[], object]) -> None:
+    """Turn after turn until something is true."""
+
+    def is_true() -> object:
+        turn(control)
+        return condition()
+
+    wait_until(is_true, PATIENCE_S)
+
+
+class Disk:
+    """The files of a node that has all there are; it may be too slow to give any."""
+
+    def __init__(self) -> None:
+        self.may_read = threading.Event()
+
+    def get(self, source: str, target: Path) -> None:
+        self.may_read.wait()
+        target.write_text(source)
+
+
+class Stub:
+    """A link that says what it is told to, and then nothing until it is closed."""
+
+    def __init__(self, *frames: Frame) -> None:
+        self.hello: Frame = {"kind": "hello", "facts": {}, "attempts": []}
+        self.base = "/base"
+        self.transport: Disk | None = None
+        self.frames = frames
+        self.sent: list[Frame] = []
+        self.is_deaf = False
+        self.closed = threading.Event()
+
+    def batches(self) -> Iterator[list[Frame]]:
+        yield from ([frame] for frame in self.frames)
+        self.closed.wait()
+
+    def send(self, frame: Frame) -> None:
+        if self.is_deaf:
+            raise NodeUnreachable("it took no data")
+        self.sent.append(frame)
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def start_message(control: Control, attempt: int, **more: object) -> str:
+    """The text of a start message, signed as a wrapper would."""
+    fields = {
+        "attempt": attempt,
+        "token": token(control.home.site_key(), attempt),
+        "seq": 1,
+        "time": 0.0,
+        "kind": "start",
+        "pid": 1,
+        "boot_id": "",
+        "utc_offset": 0,
+    }
+    return json.dumps({**fields, **more}) + "\n"
