@@ -36,9 +36,10 @@ class Helpers:
 
     def _fork(self, work: Work, failed: Frame) -> None:
         answer, told = os.pipe()
+        relay = os.getpid()
         pid = os.fork()
         if pid == 0:
-            _work(work, told)
+            _work(work, told, relay)
         os.close(told)
         self.children.add(pid)
         self._answers[answer] = [], failed
@@ -65,10 +66,10 @@ class Helpers:
         self.children.discard(pid)
 
 
-def _work(work: Work, told: int) -> None:
+def _work(work: Work, told: int, relay: int) -> None:
     """Do the work of a helper, which does not outlive its relay; never returns."""
     try:
-        process.die_with_parent()
+        process.die_with_parent(relay)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         text = "".join(shape.encode(frame) + "\n" for frame in work())

@@ -183,7 +183,9 @@ class Keeper:
         """Send end messages again, those of running attempts when there are any."""
         absent = []
         for attempt in which:
-            if attempt not in self.live and attempt not in self.queue:
+            if attempts.has_ended(self.places, attempt):
+                self._tell_end(attempt)
+            elif attempt not in self.live and attempt not in self.queue:
                 if attempts.exists(self.places, attempt):
                     self._tell_end(attempt)
                 else:

@@ -31,10 +31,12 @@ def become_reaper() -> bool:
     return _prctl is not None and _prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
-def die_with_parent() -> None:
-    """Have this process killed as soon as the one that forked it ends."""
+def die_with_parent(parent: int) -> None:
+    """Have this process killed as soon as the one that forked it ends, or has ended already."""
     if _prctl is not None:
         _prctl(SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
 
 
 def boot_id() -> str:
