@@ -3,12 +3,12 @@
 import time
 from typing import Any, Callable, Dict
 
-from d0ctl_wrapper import facts, files, requests
-from d0ctl_wrapper.frames import Stream
-from d0ctl_wrapper.helpers import Helpers
-from d0ctl_wrapper.keeper import Keeper
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.post import Post
+from d0ctl_wrapper.relay import facts, files, requests
+from d0ctl_wrapper.relay.frames import Stream
+from d0ctl_wrapper.relay.helpers import Helpers
+from d0ctl_wrapper.relay.keeper import Keeper
+from d0ctl_wrapper.relay.post import Post
 
 Frame = Dict[str, Any]
 

@@ -4,15 +4,17 @@ import errno
 import os
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import outputs, verdict
-from d0ctl_wrapper.detach import FULL, Setting
-from d0ctl_wrapper.launches import Launch
+from d0ctl_wrapper import words
+from d0ctl_wrapper.attempt import outputs, verdict
+from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.spawn import Command, spawn
+from d0ctl_wrapper.attempt.stage import prepare
+from d0ctl_wrapper.attempt.tree import Told, Tree
+from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import remove, to_path, write
-from d0ctl_wrapper.report import Report
-from d0ctl_wrapper.spawn import Command, spawn
-from d0ctl_wrapper.stage import prepare
-from d0ctl_wrapper.tree import Told, Tree
-from d0ctl_wrapper.verdict import Failed
 
 Binary = Dict[str, Any]
 
@@ -73,7 +75,7 @@ class Wrapper:
         """Run one binary to its end; raise Failed or Told when the chain ends with it."""
         self.tree.check()
         self.report.begin(number)
-        who = "binary %d (%s)" % (number, verdict.one_line(binary["name"]))
+        who = "binary %d (%s)" % (number, words.one_line(binary["name"]))
         self.tree.wait(self._start(number, binary, who))
         code, signal_number = self._note(binary)
         err = self.places.attempt(self.attempt, b"%d.err" % number)
@@ -88,7 +90,7 @@ class Wrapper:
         except OSError as error:
             reason = "software-missing" if error.errno in NOT_STARTABLE else "launch-failed"
             reason = "disk-full" if error.errno in FULL else reason
-            program = verdict.one_line(binary["argv"][0] if binary["argv"] else "the shell")
+            program = words.one_line(binary["argv"][0] if binary["argv"] else "the shell")
             detail = "%s cannot be started: %s: %s" % (who, program, error.strerror)
             raise Failed(reason, detail)
         finally:

@@ -4,10 +4,14 @@ import os
 import signal
 from typing import Any, Callable, Collection, Dict, List, NamedTuple
 
-from d0ctl_wrapper import attempts, detach, launches, process, run, spool, verdict
-from d0ctl_wrapper.burial import Burial
-from d0ctl_wrapper.detach import Setting
-from d0ctl_wrapper.launches import Launch, Queue
+from d0ctl_wrapper import attempts, process, spool, words
+from d0ctl_wrapper import launch as launches
+from d0ctl_wrapper.attempt import detach, run
+from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.launch import Launch
+from d0ctl_wrapper.relay.burial import Burial
+from d0ctl_wrapper.relay.queue import Queue
 
 Frame = Dict[str, Any]
 
@@ -125,7 +129,7 @@ class Keeper:
         return int(launch["cpus"])
 
     def _refuse_for(self, attempt: int, error: OSError) -> None:
-        reason = "disk-full" if error.errno in detach.FULL else "launch-failed"
+        reason = "disk-full" if error.errno in FULL else "launch-failed"
         self._refuse(attempt, reason, error.strerror or str(error))
 
     def _refuse(self, attempt: int, reason: str, why: str) -> None:
@@ -226,5 +230,5 @@ class Keeper:
 
 def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
-        return "was ended by %s" % verdict.signal_name(os.WTERMSIG(status))
+        return "was ended by %s" % words.signal_name(os.WTERMSIG(status))
     return "crashed, see the file `crash` in its folder"

@@ -7,8 +7,8 @@ import time
 from typing import Callable
 
 from d0ctl_wrapper import process
+from d0ctl_wrapper.attempt.spawn import SIGNALS
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.spawn import SIGNALS
 
 
 class Told(Exception):

@@ -4,8 +4,8 @@ import os
 import time
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import message, spool, verdict
-from d0ctl_wrapper.launches import Launch
+from d0ctl_wrapper import message, spool, words
+from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places
 
 
@@ -93,7 +93,7 @@ class Report:
     def _stderr(self) -> str:
         if self.binary is None:
             return ""
-        return verdict.tail(self.places.attempt(self.attempt, b"%d.err" % self.binary))
+        return words.tail(self.places.attempt(self.attempt, b"%d.err" % self.binary))
 
     def _say(self, kind: str, fields: "Dict[str, Any]") -> None:
         self.sequence += 1
