@@ -68,6 +68,15 @@ class Tree:
         if signal.sigtimedwait((signal.SIGTERM,), 0) is not None:
             raise Told
 
+    def rest(self, seconds: float) -> None:
+        """Sleep; raise Told when SIGTERM comes, or came."""
+        if signal.sigtimedwait((signal.SIGTERM,), seconds) is not None:
+            raise Told
+
+    def let_go(self) -> None:
+        """Take note that what was waited for was no binary, or is none any more."""
+        self.awaited = 0
+
     @property
     def is_running(self) -> bool:
         """Tell whether there is a binary that has not ended."""

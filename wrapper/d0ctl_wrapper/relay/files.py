@@ -1,12 +1,14 @@
 """The only place where a relay handles files for the control host: never outside BASE."""
 
 import base64
+import errno
 import os
 import stat
 from typing import Any, Dict, List
 
+from d0ctl_wrapper.attempt import copies
 from d0ctl_wrapper.disk import digest, sync
-from d0ctl_wrapper.paths import Places, remove
+from d0ctl_wrapper.paths import Places, is_below, remove
 
 Frame = Dict[str, Any]
 
@@ -78,11 +80,30 @@ def forget(places: Places, frame: Frame) -> "List[Frame]":
             faults.append("attempt %d cannot be removed: %s" % (attempt, _why(error)))
     for path in frame["paths"]:
         try:
-            remove(places.inside(path))
+            _forget_path(places, places.inside(path))
             answer["paths"].append(path)
         except (OSError, ValueError) as error:
             faults.append("`%s` cannot be removed: %s" % (path, _why(error)))
     return [answer, *({"kind": "fault", "message": fault} for fault in faults)]
+
+
+def _forget_path(places: Places, path: bytes) -> None:
+    """Remove a file, and the folders of the cache that are empty without it."""
+    if copies.is_shared(path):
+        copies.remove_copy(path)
+    else:
+        remove(path)
+    cache = os.path.realpath(places.cache)
+    folder = os.path.dirname(path)
+    while is_below(folder, cache) and folder not in (cache + b"/in", cache + b"/aside"):
+        try:
+            os.rmdir(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+                raise
+            if error.errno == errno.ENOTEMPTY:
+                return
+        folder = os.path.dirname(folder)
 
 
 def _fault(aside: bytes, size: "int | None", checksum: "str | None") -> str:

@@ -65,7 +65,8 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         _greet(stream, places, [])
         loop.serve(lines, Look(places, stream).obey, lambda: LONGEST)
     else:
-        duty = Duty(loop, places, hello["cpus"] or facts.cpus(), umask)
+        cpus = hello["cpus"] or facts.cpus()
+        duty = Duty(loop, places, cpus, umask, hello["keep_logs"])
         _greet(stream, places, duty.adopt())
         loop.serve(lines, duty.service.obey, duty.work)
 

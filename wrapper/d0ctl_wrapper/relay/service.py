@@ -3,6 +3,7 @@
 import time
 from typing import Any, Callable, Dict
 
+from d0ctl_wrapper import lease
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.relay import facts, files, requests
@@ -73,12 +74,19 @@ class Service(Look):
                 "pause": lambda frame: keeper.pause(frame["attempts"], frame["grace"]),
                 "resume": lambda frame: keeper.resume(frame["attempts"]),
                 "resend": lambda frame: keeper.resend(frame["attempts"]),
+                "lease": self._lease,
                 "ack": lambda frame: post.acknowledge(frame["names"]),
                 "forget": self._forget,
                 "take": self._take,
                 "hash": self._hash,
             }
         )
+
+    def _lease(self, frame: Frame) -> None:
+        try:
+            lease.renew(self.places, self.keeper.setting.boot_id, frame["seconds"])
+        except OSError as error:
+            self.fault("the lease cannot be noted: %s" % error.strerror)
 
     def _forget(self, frame: Frame) -> None:
         which = self.keeper.forget(frame["attempts"])
