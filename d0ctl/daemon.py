@@ -18,6 +18,7 @@ from d0ctl.agents.distribute import carry_files, distribute, forget_idle
 from d0ctl.agents.oversee import hear, look_after, stand_in
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.sync import sync
+from d0ctl.agents.tidy import tidy
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
 from d0ctl.errors import D0Error, DatabaseUnavailable
@@ -32,7 +33,7 @@ log = logging.getLogger("d0ctl")
 
 Step = Callable[[Control, float], None]
 
-STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files, finish)
+STEPS: tuple[Step, ...] = (sync, hear, schedule, tidy, distribute, carry_files, finish)
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, forget_idle)

@@ -15,6 +15,7 @@ from typing import Any
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.transport import Address
+from d0ctl_wrapper.lease import LEASE
 
 PING_S = 20.0
 """How often a quiet relay is pinged."""
@@ -34,6 +35,9 @@ PARTING_S = 1.0
 """How long those who stop a courier wait for its threads."""
 
 PING: Frame = {"kind": "ping", "id": "ping"}
+
+RENEWAL: Frame = {"kind": "lease", "seconds": LEASE}
+"""Lets what runs at the node touch the world; the first on a link follows the orders to end."""
 
 UNREMARKABLE = ("messages", "accepted", "already")
 """What a relay says that its driver need not be woken for."""
@@ -119,6 +123,7 @@ class Courier:
         self._link: Link | None = None
         self._number = 0
         self._accepted = 0
+        self._leased = 0
         self._heard = 0.0
         self._wait = FIRST_WAIT_S
         self._trouble = ""
@@ -246,6 +251,8 @@ class Courier:
                 self._ping(link)
             if item is not None and link is not None and item[0] == self._number:
                 _send(link, item[1])
+                if item[1]["kind"] == "lease":
+                    self._leased = item[0]
 
     def _next_order(self, timeout: float) -> tuple[int, Frame] | None:
         with suppress(queue.Empty):
@@ -260,6 +267,8 @@ class Courier:
             _close(link)
         else:
             _send(link, PING)
+            if self._leased == self._number:
+                _send(link, RENEWAL)
 
     def _run_errands(self) -> None:
         """Do errands to the end; those that are left then have not been done."""

@@ -83,6 +83,7 @@ select distinct file.id, 0
 -- Transfers that may be tried now, with what is known of the file.
 select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
        file.name, file.size, file.checksum, file.package_id, file.job_id, job.name as job,
+       file.locator, file.size_asked, file.checksum_asked,
        (select path from location
          where location.file_id = file.id and location.cluster_id = 1) as here
   from transfer
