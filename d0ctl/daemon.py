@@ -109,7 +109,8 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
         dropbox.sweep()
         row = store.row("site")
         assert row is not None
-        site = Site(row["name"], home.nodes, home.known_hosts, home.dropbox)
+        places = home.nodes, home.known_hosts, home.dropbox
+        site = Site(row["name"], *places, lease=row["lease"], keep_logs=row["keep_logs"])
         control = Control(home, store, dropbox, site, job=job)
         with dropbox.watched(control.wake.set):
             try:

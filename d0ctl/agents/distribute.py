@@ -115,7 +115,7 @@ def _carry(control: Control, loads: Counter[int], key: Key, row: Row, now: float
     here = row["here"] or (row["name"] if is_ours else None)
     if key[1] != 1:
         if here is None:
-            files.want_here(control.store, key[0], key[1], now=now)
+            files.want_here(control.store, *key, now=now)
         else:
             _bring(control, loads, key, row, here, now)
     elif here is None and far is not None:
@@ -145,6 +145,10 @@ def _copy(row: Row, source: str, target: str) -> Copy:
 
 def _target(control: Control, row: Row) -> str:
     """Where a copy on the control host goes: to the results, or on its way to another node."""
+    if row["result"] and not row["is_result"]:
+        far = locators.on_node(row["locator"])
+        assert far is not None
+        return far.path
     if row["result"]:
         return str(control.home.results / row["job"] / row["name"])
     return str(control.home.cache / str(row["job_id"]) / str(row["file_id"]) / row["name"])
@@ -153,10 +157,14 @@ def _target(control: Control, row: Row) -> str:
 def _bring(
     control: Control, loads: Counter[int], key: Key, row: Row, here: str, now: float
 ) -> None:
-    """To a node of the cluster that asked."""
+    """To a node of the cluster that asked; or to the one that its locator names."""
+    far = locators.on_node(row["locator"] or "") if key[2] else None
     for node in control.store.rows("nodes_of_cluster", cluster=key[1]):
+        if far is not None and node["name"] != far.node:
+            continue
         courier = control.courier(node["id"])
         target = f"{node['base'] or ''}/cache/in/{key[0]}/{Path(row['name']).name}"
+        target = target if far is None else far.path
         if courier is None or control.store.row("purge_under_way", path=target):
             continue
         if not _begin(control, loads, key, courier.node, now):

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from d0ctl.agents.control import LEASE, Control
-from d0ctl.nodes.courier import RENEWAL, Carried, Courier, Down, Said, Up, launch
+from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.store import attempts, files, messages, nodes
 from d0ctl.store.connection import Row
@@ -97,7 +97,7 @@ def _up(control: Control, report: Up, now: float) -> None:
     _order(control, courier, "kill", found.kill, grace=GRACE_S)
     for order in kills(attempts.killing(control.store, report.node)):
         control.after(courier.order, order)
-    control.after(courier.order, RENEWAL)
+    control.after(courier.order, courier.renewal)
 
 
 def kills(wanted: Mapping[int, bool]) -> list[Frame]:

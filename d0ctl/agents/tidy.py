@@ -11,7 +11,7 @@ def tidy(control: Control, now: float) -> None:
     """Have superfluous copies removed."""
     here = store_tidy.tidy(control.store, now=now)
     if here:
-        control.after(control.porter.submit, _remove, here, control.home.cache)
+        control.after(_remove, here, control.home.cache)
 
 
 def _remove(paths: list[str], cache: Path) -> None:

@@ -73,7 +73,7 @@ def copy_here(copy: Copy) -> tuple[int, str]:
 
 
 def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
-    """Bring a file of this machine to the node's cache."""
+    """Bring a file of this machine to the node's cache, or to where the user wants it."""
     source = Path(copy.source)
     if not source.is_file():
         raise NotFound(f"`{copy.source}` is gone")
@@ -91,6 +91,7 @@ def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
             "path": copy.target,
             "size": size,
             "checksum": checksum,
+            "outside": not copy.target.startswith(f"{link.base}/"),
         },
         TAKE_TIMEOUT_S,
     )

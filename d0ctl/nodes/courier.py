@@ -15,7 +15,6 @@ from typing import Any
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.transport import Address
-from d0ctl_wrapper.lease import LEASE
 
 PING_S = 20.0
 """How often a quiet relay is pinged."""
@@ -35,9 +34,6 @@ PARTING_S = 1.0
 """How long those who stop a courier wait for its threads."""
 
 PING: Frame = {"kind": "ping", "id": "ping"}
-
-RENEWAL: Frame = {"kind": "lease", "seconds": LEASE}
-"""Lets what runs at the node touch the world; the first on a link follows the orders to end."""
 
 UNREMARKABLE = ("messages", "accepted", "already")
 """What a relay says that its driver need not be woken for."""
@@ -159,6 +155,11 @@ class Courier:
         """Whether a relay is at the other end right now, and what it listed has been heard."""
         return self._link is not None and self._number == self._accepted
 
+    @property
+    def renewal(self) -> Frame:
+        """Lets what runs at the node touch the world; the first on a link follows all kills."""
+        return {"kind": "lease", "seconds": self.site.lease}
+
     def accept(self, link: int) -> None:
         """From now on orders are meant for this link: its `Up` has been acted upon.
 
@@ -268,7 +269,7 @@ class Courier:
         else:
             _send(link, PING)
             if self._leased == self._number:
-                _send(link, RENEWAL)
+                _send(link, self.renewal)
 
     def _run_errands(self) -> None:
         """Do errands to the end; those that are left then have not been done."""

@@ -57,7 +57,11 @@ def details(store: Store) -> list[Launch]:
         )
         for row in store.rows("launch_details")
     ]
+    site = store.row("site")
+    assert site is not None
     for one in launches:
+        if "deliver" in one:
+            one["lease"] = site["lease"]
         if named := origins.schemes(one["inputs"], one.get("deliver", ())):
             one["transfer"] = {"commands": schemes.commands(store, named)}
     return launches
@@ -84,7 +88,7 @@ def _launch(
         "binaries": [_binary(row, inputs, outputs) for row in binaries],
         "keep": [row["name"] for row in outputs],
     }
-    if deliver := origins.deliveries(outputs):
+    if deliver := origins.deliveries(outputs, package):
         launch["deliver"] = deliver
     return launch
 

@@ -199,7 +199,7 @@ class Intake:
                 self.next_file += 1
                 own.add(file)
                 self.made[output.file] = file
-                if not output.dispositions:
+                if not output.dispositions and output.locator is None:
                     self.plain.append(file)
                 chunk.files.append(
                     (

@@ -296,6 +296,7 @@ def _keep(store: Store, now: float) -> None:
     store.change("wake_made_transfers", parked=PARKED)
     store.change("keep_binaries")
     store.change("want_results", now=now)
+    store.change("want_forwards", now=now)
     store.change("end_attempts")
     store.change("restart_lost", now=now)
     store.change("end_packages", now=now)

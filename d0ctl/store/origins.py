@@ -43,13 +43,20 @@ def _place(row: Row) -> dict[str, Any]:
     return {"path": row["here"], "locator": row["locator"]}
 
 
-def deliveries(outputs: Sequence[Row]) -> list[dict[str, str]]:
-    """Which outputs their node takes where, by itself."""
-    return [
-        {"name": row["name"], "locator": row["locator"]}
-        for row in outputs
-        if row["locator"] is not None and locators.on_node(row["locator"]) is None
-    ]
+def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
+    """Which outputs their node takes where, by itself.
+
+    What goes to another node is carried there later; a node that nobody knows is the wrapper's
+    to complain of.
+    """
+    found = []
+    for row in outputs:
+        far = locators.on_node(row["locator"] or "")
+        if far is not None and row["far"] == package["cluster"]:
+            found.append({"name": row["name"], "locator": far.path})
+        elif row["locator"] is not None and (far is None or row["far"] is None):
+            found.append({"name": row["name"], "locator": row["locator"]})
+    return found
 
 
 def schemes(inputs: Sequence[dict[str, Any]], outputs: Sequence[dict[str, str]]) -> set[str]:

@@ -8,7 +8,7 @@ CREATE TABLE site (
     name       text not null,              -- random; names this database's folders on the nodes
     generation integer not null default 1,
     created    real not null
-) strict;
+, lease real not null default 3000, keep_logs real not null default 2592000) strict;
 
 CREATE TABLE phase (
     name   text primary key,

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from d0ctl_wrapper.paths import to_path
 
-_URL = re.compile(r"([a-z][a-z0-9+.-]*)://.+\Z")
+_URL = re.compile(r"([a-z][a-z0-9+.-]*):(?!/[^/]).+\Z")
 _NODE = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*):(/(?!/).+)\Z")
 
-EXPECTED = "a path `/...`, `NODE:/...` or a URL `SCHEME://...`"
+EXPECTED = "a path `/...`, `NODE:/...` or a URL such as `SCHEME://...`"
 """What a locator may be, for messages to people."""
 
 

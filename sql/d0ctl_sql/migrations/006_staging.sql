@@ -1,5 +1,8 @@
 -- Files that come from and go to where their locators say, and go when nobody needs them.
 
+alter table site add column lease real not null default 3000;        -- seconds without contact
+alter table site add column keep_logs real not null default 2592000; -- seconds after an attempt
+
 alter table file add column stored text;                  -- where it was stored, a list of locators
 
 alter table location add column shared integer not null default 0 check (shared in (0, 1));

@@ -36,6 +36,7 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
+       (select cluster_id from node where node.id = package.node_id) as cluster,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from decision
   join package on package.id = decision.package_id
@@ -77,7 +78,9 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
 -- name: launch_outputs
 -- The outputs of the packages decided on.
 select file.package_id, file.binary, file.name, file.min_size, file.size_asked,
-       file.dispositions, file.locator
+       file.locator,
+       (select cluster_id from node as far
+         where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)) as far
   from decision join file on file.package_id = decision.package_id
  order by file.package_id, file.binary, file.id;
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper.attempt import acquire, ending, orders, outputs
+from d0ctl_wrapper.attempt import acquire, ending, environment, orders, outputs
 from d0ctl_wrapper.attempt.carrier import Carrier
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
@@ -77,7 +77,8 @@ class Wrapper:
     def _carrier(self, may_go_on: "Callable[[], bool]" = lambda: True) -> Carrier:
         log = self.places.attempt(self.attempt, b"transfer")
         rules = self.launch["transfer"]
-        return Carrier(self.tree, rules, self.setting.environment, log, may_go_on)
+        found = environment.of_binary(self.setting.environment, self.places, self.launch)
+        return Carrier(self.tree, rules, found, log, may_go_on)
 
     def _deliver(self) -> "Dict[str, Any]":
         """Take outputs to where they are wanted; give what the end message says of all."""

@@ -80,7 +80,7 @@ class StageOut:
         aside = b"%s/.%s.d0ctl-%d" % (folder, name[:200], self._attempt)
         leavings.note(self._places, self._attempt, aside)
         try:
-            self._carrier.do("copying", lambda: _copy(source, aside, self._umask), aside)
+            self._carrier.do("copying", lambda: copy_for_user(source, aside, self._umask), aside)
             self._settle(aside, target, output)
         except OSError as error:
             raise (Full if error.errno in FULL else Trouble)(error.strerror or str(error))
@@ -97,7 +97,7 @@ class StageOut:
         sync(os.path.dirname(target))
 
 
-def _copy(source: bytes, aside: bytes, umask: int) -> None:
+def copy_for_user(source: bytes, aside: bytes, umask: int) -> None:
     """Copy a file, with the rights that the user's files have."""
     os.umask(umask)
     os.makedirs(os.path.dirname(aside), exist_ok=True)

@@ -80,7 +80,8 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
-    "kill": {"partial": (shape.boolean, False)}
+    "kill": {"partial": (shape.boolean, False)},
+    "take": {"outside": (shape.boolean, False)},
 }
 """Fields that may be left out, with what they are then."""
 

@@ -95,8 +95,9 @@ class Service(Look):
         self.helpers.submit(lambda: files.forget(self.places, frame), failed)
 
     def _take(self, frame: Frame) -> None:
+        umask = self.keeper.setting.umask
         failed = files.not_taken(frame, "the helper that was to take it died")
-        self.helpers.submit(lambda: [files.take(self.places, frame)], failed)
+        self.helpers.submit(lambda: [files.take(self.places, frame, umask)], failed)
 
     def _hash(self, frame: Frame) -> None:
         failed = files.not_hashed(frame, "the helper that was to read it died")
