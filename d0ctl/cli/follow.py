@@ -37,6 +37,8 @@ class Following:
         while tried is not None:
             self._tail.print(tried, partial(self._has_ended, tried))
             tried = None if self._number else self._await_next(tried)
+        if self._tail.is_empty:
+            say("it has printed nothing")
 
     def _await_first(self) -> AttemptView:
         """Wait for the attempt that was asked for, or for any."""

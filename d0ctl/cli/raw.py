@@ -17,6 +17,11 @@ class Raw:
         self._is_at_start = True
         self._decoders: dict[str, codecs.IncrementalDecoder] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was printed."""
+        return self._source is None
+
     def write(self, source: str, piece: bytes) -> None:
         """Print a piece; a head goes before it when the one before was of another source."""
         if source != self._source:

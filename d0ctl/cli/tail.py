@@ -61,6 +61,11 @@ class Tail:
             except NodeUnreachable as error:
                 self._bear(error, tried)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was printed of any attempt."""
+        return self._raw.is_empty
+
     def _stay(self, here: Visit) -> bool:
         """Print what comes until the attempt has ended, and give true."""
         delay = SOONEST_S

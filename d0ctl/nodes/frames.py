@@ -131,6 +131,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     },
     "status": {
         **_ANSWER,
+        "attempt": shape.positive,
         "state": shape.one_of(*STATES),
         "status": shape.maybe(_STATUS),
         "message": _text,

@@ -74,12 +74,12 @@ class Places:
         A link may lead into the cache, where inputs lie, and nowhere else.
         """
         if text.startswith("/") or ".." in text.split("/"):
-            raise ValueError("`%s` is no path in the folder of the attempt" % text)
+            raise ValueError("it is no path in the folder of the attempt")
         folder = self.attempt(attempt)
         path = os.path.realpath(os.path.join(folder, to_path(text)))
         own, cache = os.path.realpath(folder), os.path.realpath(self.cache)
         if path != own and not is_below(path, own) and not is_below(path, cache):
-            raise ValueError("`%s` leads out of the folder of the attempt" % text)
+            raise ValueError("it leads out of the folder of the attempt")
         return path
 
     def resolve(self, text: str) -> bytes:
