@@ -30,7 +30,7 @@ def peek(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Look into the folder of an attempt: list it, or print a file of it."""
+    """List what lies in the folder of an attempt, or print a file."""
     from d0ctl.cli import peek_file, peek_folder, visiting
 
     refuse_both(all, head, "--all and --head")

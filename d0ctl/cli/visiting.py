@@ -40,4 +40,5 @@ def where(store: Store, tried: AttemptView) -> Where:
     row = store.row("node_by_name", name=tried.node_name)
     if row is None:
         raise NotFound(f"node `{tried.node_name}`, where it lay, was removed")
-    return Where(store.home, address_of(row), tried.base or row["base"] or "", tried.id)
+    base = tried.base or row["base"]
+    return Where(store.home, str(store.value("site")), address_of(row), base, tried.id)

@@ -17,11 +17,12 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """An attempt by its id, with the node that it is on and the folder of that node."""
+    """An attempt by its id, with the node that it is on and our folder there, if that is known."""
 
     home: Home
+    site: str
     address: Address
-    base: str
+    base: str | None
     attempt: int
 
 
@@ -38,9 +39,8 @@ class Piece:
 def visit(where: Where) -> Iterator["Visit"]:
     """Go to the node of an attempt, only to look. Raises NodeUnreachable."""
     home = where.home
-    name = where.base.split("/")[-2] if where.base.count("/") > 1 else "unknown"
-    site = Site(name, home.nodes, home.known_hosts, home.dropbox)
-    link = open_link(where.address, site, visit=True, base=where.base or None)
+    site = Site(where.site, home.nodes, home.known_hosts, home.dropbox)
+    link = open_link(where.address, site, visit=True, base=where.base)
     with closing(link):
         yield Visit(link, where)
 

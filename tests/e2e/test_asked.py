@@ -225,7 +225,7 @@ stages:
     assert usage.ru_maxrss < 100 * 1024
 
 
-def test_ctrl_c_ends_following_and_nothing_else(site: Site, go: Path) -> None:
+def test_ctrl_c_ends_following_and_nothing_else(site: Site, place: str, go: Path) -> None:
     path = start(site, CHAIN, go)
 
     with terminal(site, "logs", path, "-f") as screen:
@@ -237,6 +237,7 @@ def test_ctrl_c_ends_following_and_nothing_else(site: Site, go: Path) -> None:
         assert "one \\x1b[31m" in screen.text
     go.touch()
     site.ok("wait", "chain")
+    assert [one["node"] for one in site.package(path)["attempts"]] == [place]
 
 
 def test_a_question_without_a_line_end_is_seen_on_a_terminal_while_it_waits(
