@@ -9,6 +9,7 @@ import pytest
 from tests.support.waiting import Pid, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
+from tests.wrapper.pythons import found
 
 COUNTS = 'for i in 1 2 3; do echo $i/4 >> "$D0CTL_PROGRESS"; done; echo up; touch ../up; sleep 300'
 """A binary that comes as far as three of four."""
@@ -101,6 +102,17 @@ def test_one_that_is_being_ended_still_answers(node: Client, visitor: Client) ->
 
     assert ask(visitor)["status"]["binary"] == 1
     node.send("kill", attempts=[1], grace=0)
+
+
+def test_one_that_weighs_its_outputs_still_answers(node: Client, visitor: Client) -> None:
+    big = binary(script="truncate -s 2G big; touch ../up", outputs=[{"name": "big", "min_size": 0}])
+    node.launch(launch(1, big, keep=["big"]))
+    wait_until(lambda: (node.folder(1) / "up").exists())
+
+    wait_until(lambda: ask(visitor)["status"]["began"] is None, 60)
+
+    assert not (node.folder(1) / "end").exists()
+    assert node.end(1)["outcome"] == "successful"
 
 
 def test_what_does_not_run_is_answered_at_once(node: Client, visitor: Client) -> None:
@@ -213,3 +225,15 @@ def test_a_pipe_or_a_folder_is_not_read(node: Client, visitor: Client) -> None:
 
     assert read(visitor, "work/pipe") == (b"", "it is not a file")
     assert read(visitor, "work") == (b"", "it is not a file")
+
+
+@pytest.mark.parametrize("version", found())
+def test_every_python_answers_lists_and_reads(connect: Connect, version: str) -> None:
+    environment = {"LC_ALL": "C"}
+    node = connect(found()[version], environment=environment)
+    run_up(node, COUNTS.replace("touch ../up", "echo y > größe; touch ../up"))
+    visitor = connect(found()[version], environment=environment, visit=True)
+
+    assert ask(visitor)["status"]["line"] == "3/4"
+    assert "größe" in [entry["name"] for entry in listing(visitor, "work")["entries"]]
+    assert read(visitor, "work/größe") == (b"y\n", "")

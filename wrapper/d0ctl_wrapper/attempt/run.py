@@ -61,7 +61,8 @@ class Wrapper:
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
-            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            with answer.meanwhile(self.tree.answer):
+                return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)
