@@ -67,7 +67,8 @@ def _print(store: Store, wanted: Selector, attempt: int | None, numbers: list[in
         found = [name for name in names if sizes.get(name)]
         if not found:
             say("it has printed nothing")
-        raw = Raw(has_first_head=len(found) > 1)
+        raw = Raw()
+        raw.has_first_head = len(found) > 1
         for name in found:
             for piece in here.pieces(name, 0, sizes[name]):
                 raw.write(log_source(name), piece)

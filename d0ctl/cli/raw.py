@@ -10,9 +10,10 @@ from d0ctl.format import clean
 class Raw:
     """Texts of several sources, one after the other, each piece under the head of its source."""
 
-    def __init__(self, *, has_first_head: bool = False) -> None:
+    def __init__(self) -> None:
         self.is_terminal = is_terminal(sys.stdout)
-        self._has_first_head = has_first_head
+        self.has_first_head = False
+        """Whether the first source gets a head, too, as there are others."""
         self._source: str | None = None
         self._is_at_start = True
         self._decoders: dict[str, codecs.IncrementalDecoder] = {}
@@ -45,7 +46,7 @@ class Raw:
 
     def _turn_to(self, source: str) -> None:
         self.end_line()
-        if self._source is not None or self._has_first_head:
+        if self._source is not None or self.has_first_head:
             emit(paint(f"== {source} ==", "bold"))
         self._source = source
 

@@ -41,7 +41,7 @@ class Tail:
         self._raw = Raw()
         self._has_ended: Callable[[], bool] = lambda: False
         self._logs: dict[str, Log] = {}
-        self._has_answered = False
+        self._has_answered = self._is_awaited = False
         self._failures = 0
 
     def print(self, tried: AttemptView, has_ended: Callable[[], bool]) -> None:
@@ -51,13 +51,14 @@ class Tail:
         node does not answer at all.
         """
         self._has_ended = has_ended
+        self._is_awaited = False
         self._logs = {name: Log() for name in self._names}
         is_over = False
         while not is_over:
             try:
                 with visit(visiting.where(self._store, tried)) as here:
                     self._came_back(tried)
-                    is_over = self._stay(here)
+                    is_over = self._stay(here, tried)
             except NodeUnreachable as error:
                 self._bear(error, tried)
 
@@ -66,11 +67,12 @@ class Tail:
         """Whether nothing was printed of any attempt."""
         return self._raw.is_empty
 
-    def _stay(self, here: Visit) -> bool:
+    def _stay(self, here: Visit, tried: AttemptView) -> bool:
         """Print what comes until the attempt has ended, and give true."""
         delay = SOONEST_S
         while True:
             listing = here.listing()
+            self._say_if_absent(listing["state"], tried)
             news = self._print_new(here, {e["name"]: e["size"] for e in listing["entries"]})
             state = listing["state"]
             if state in ("ended", "dead") or (state == "absent" and self._has_ended()):
@@ -82,6 +84,8 @@ class Tail:
 
     def _print_new(self, here: Visit, sizes: dict[str, int | None]) -> bool:
         """Print what has come since the last look; tell whether anything had."""
+        if self._raw.is_empty:
+            self._raw.has_first_head = sum(bool(sizes.get(name)) for name in self._names) > 1
         for name, log in self._logs.items():
             log.has_grown = False
             size = sizes.get(name) or 0
@@ -116,6 +120,11 @@ class Tail:
                 self._raw.write(log_source(name), log.part)
                 log.part = b""
         self._raw.flush()
+
+    def _say_if_absent(self, state: str, tried: AttemptView) -> None:
+        if state == "absent" and not self._is_awaited and not self._has_ended():
+            self._is_awaited = True
+            say(f"attempt {tried.number} is not on `{clean(tried.node_name)}` yet: waiting for it")
 
     def _came_back(self, tried: AttemptView) -> None:
         if self._failures:

@@ -54,6 +54,7 @@ class Paper:
 
     def __init__(self, is_terminal: bool) -> None:
         self.is_terminal = is_terminal
+        self.is_empty = self.has_first_head = False
         self.pieces: list[tuple[str, bytes]] = []
 
     def write(self, source: str, piece: bytes) -> None:
