@@ -17,7 +17,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def peek(
     package: options.Target,
     path: Annotated[
-        str | None, typer.Argument(help="A file or folder of the attempt; none: what there is.")
+        str | None,
+        typer.Argument(
+            metavar="PATH", help="A file or folder of the attempt; none: what there is."
+        ),
     ] = None,
     attempt: Annotated[
         int | None, typer.Option("--attempt", min=1, help="Which attempt; the last one otherwise.")
