@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator
 
 from d0ctl_wrapper import process, shape
-from d0ctl_wrapper.attempt.headway import UNKNOWN
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.tree import Tree
 from d0ctl_wrapper.paths import write
@@ -23,10 +22,10 @@ MOST_LOOKED_AT = 1000
 """So many files of the working directory are looked at for a sign of life."""
 
 
-def give(report: Report, tree: Tree, progress: "Dict[str, Any]" = UNKNOWN) -> None:
+def give(report: Report, tree: Tree) -> None:
     """Write the present state of an attempt; on a full disk whoever asks waits in vain."""
     path = report.places.attempt(report.attempt, STATUS)
-    text = shape.encode(_state(report, tree, progress))
+    text = shape.encode(_state(report, tree))
     try:
         write(path + b".aside", text.encode("ascii"))
         os.rename(path + b".aside", path)
@@ -46,10 +45,10 @@ def meanwhile(give_answer: "Callable[[], None]") -> "Iterator[None]":
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGUSR1,))
 
 
-def _state(report: Report, tree: Tree, progress: "Dict[str, Any]") -> "Dict[str, Any]":
+def _state(report: Report, tree: Tree) -> "Dict[str, Any]":
     usage = tree.usage()
     return {
-        **report.dated(progress),
+        **report.dated(report.present()),
         "time": report.now(),
         "phase": report.phase,
         "why": report.why,

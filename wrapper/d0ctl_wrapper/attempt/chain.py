@@ -5,7 +5,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import answer, orders, outputs, verdict
+from d0ctl_wrapper.attempt import orders, outputs, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
@@ -77,7 +77,7 @@ class Run:
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
-        self.tree.answer = lambda: answer.give(self.report, self.tree, headway.present())
+        self.report.present = headway.present
         return Watch([headway.look], self._obey)
 
     def _obey(self) -> "float | None":

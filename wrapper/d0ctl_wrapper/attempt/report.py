@@ -2,9 +2,10 @@
 
 import os
 import time
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper import message, spool, words
+from d0ctl_wrapper.attempt.headway import UNKNOWN
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.words import one_line
@@ -21,6 +22,8 @@ class Report:
         self.started = self.now()
         self.utc_offset = time.localtime(self.started).tm_gmtoff
         self.phase, self.why, self.phase_since = "", "", self.started
+        self.present: "Callable[[], Dict[str, Any]]" = lambda: UNKNOWN
+        """How far the binary under way is, at this moment."""
         self.binary: "int | None" = None
         self.binary_started = self.started
         self.records: "List[Dict[str, Any]]" = []
