@@ -105,7 +105,9 @@ def test_one_that_is_being_ended_still_answers(node: Client, visitor: Client) ->
 
 
 def test_one_that_weighs_its_outputs_still_answers(node: Client, visitor: Client) -> None:
-    big = binary(script="truncate -s 512M big; touch ../up", outputs=[{"name": "big", "min_size": 0}])
+    big = binary(
+        script="truncate -s 512M big; touch ../up", outputs=[{"name": "big", "min_size": 0}]
+    )
     node.launch(launch(1, big, keep=["big"]))
     wait_until(lambda: (node.folder(1) / "up").exists())
 
