@@ -19,9 +19,9 @@ from d0ctl.format import clean
 
 COMMANDS = (
     *("run", "validate", "submit", "wait"),
-    *("status", "why", "history", "logs"),
+    *("status", "why", "history", "logs", "peek"),
     *("hold", "release", "kill", "kill-line", "remove"),
-    *("node", "daemon", "doctor"),
+    *("node", "daemon", "doctor", "backup", "restore"),
 )
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
 

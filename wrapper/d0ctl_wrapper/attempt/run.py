@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper.attempt import acquire, ending, environment, orders, outputs
+from d0ctl_wrapper.attempt import acquire, answer, ending, environment, orders, outputs
 from d0ctl_wrapper.attempt.carrier import Carrier
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
@@ -37,6 +37,7 @@ class Wrapper:
         self.inputs = {entry["name"] for entry in launch["inputs"]}
         self.tree = Tree(self.places, self.attempt)
         self.report = Report(self.places, launch)
+        self.tree.answer = lambda: answer.give(self.report, self.tree)
         self.chain = Run(setting, launch, self.tree, self.report)
         lease = launch["lease"]
         self.lease = Lease(self.places, setting.boot_id, lease, self.tree, self.report)
@@ -97,7 +98,8 @@ class Wrapper:
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
-            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            with answer.meanwhile(self.tree.answer):
+                return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)
