@@ -3,7 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -58,7 +58,8 @@ def _handler(web: Web) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             is_whole = self.path not in web.stuck | web.short
-            self.wfile.write(data if is_whole else data[: len(data) // 2])
+            with suppress(ConnectionError):
+                self.wfile.write(data if is_whole else data[: len(data) // 2])
             if self.path in web.stuck:
                 self.wfile.flush()
                 web.end.wait()

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from tests.support.waiting import Pid, wait_until
 from tests.support.web import Web, serving
 from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.conftest import Connect
 
 DATA = b"ten bytes\n" * 1000
 
@@ -310,3 +311,19 @@ def test_a_shared_copy_cannot_be_written_to(node: Client, web: Web) -> None:
     end = node.run(binary(script="echo spoilt >> raw || true"), inputs=[given(f"{web.url}/raw")])
 
     assert Path(end["staged"][0]["path"]).read_bytes() == DATA or os.geteuid() == 0
+
+
+def test_a_full_disk_under_the_cache_is_told(
+    connect: Connect, web: Web, mounted: Callable[[str], Path]
+) -> None:
+    disk = mounted("size=1m")
+    web.files["/raw"] = bytes(4_000_000)
+    node = connect(base=str(disk / "base"))
+    node.base = disk / "base"
+    node.wait("hello")
+
+    end = run(node, given(f"{web.url}/raw"))
+
+    assert end["reason"] == "disk-full"
+    assert not any((node.base / "cache/in").glob("*/raw"))
+    assert not (node.folder(1) / "staging").exists()

@@ -64,7 +64,11 @@ def _done(work: "Callable[[], None]") -> int:
 
 
 def _say(text: str) -> None:
-    os.write(2, text.encode("utf-8", "replace") + b"\n")
+    """Leave a word in the log, if the disk has room for it."""
+    try:
+        os.write(2, text.encode("utf-8", "replace") + b"\n")
+    except OSError:
+        pass
 
 
 def bring(places: Places, locator: str, aside: bytes) -> None:

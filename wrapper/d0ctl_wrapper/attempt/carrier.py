@@ -90,30 +90,33 @@ class Carrier:
             pid = spawn(Command(argv, self._environment, self._log + b".out", self._log + b".err"))
         except OSError as error:
             raise Trouble("%s: `%s` cannot be started: %s" % (what, _shown(argv), error.strerror))
-        self._attend(what, pid, target)
+        status = self._attend(what, pid, target)
+        if status != 0:
+            raise _trouble(what, status, last_line(self._log + b".err"), target)
 
     def do(self, what: str, work: "Callable[[], None]", target: "bytes | None" = None) -> None:
         """Have a process of ours do it."""
         self._clear()
-        self._attend(what, builtin.fork(work, self._log + b".err"), target)
+        log = self._log + b".err"
+        status = self._attend(what, builtin.fork(work, log), target)
+        if status != 0:
+            raise _own_trouble(what, status, last_line(log))
 
     def _clear(self) -> None:
         """Let the log hold what the next carrier says, and nothing else."""
         for end in (b".out", b".err"):
             remove(self._log + end)
 
-    def _attend(self, what: str, pid: int, target: "bytes | None") -> None:
-        """Wait for the end of a carrier, and raise Trouble unless it went well."""
+    def _attend(self, what: str, pid: int, target: "bytes | None") -> int:
+        """Wait for the end of a carrier, and give its status; end one that does not get on."""
         watcher = _Progress(self, what, target)
         try:
-            status = self.tree.wait(pid, lambda: Watch([watcher.look], lambda: None))
+            return self.tree.wait(pid, lambda: Watch([watcher.look], lambda: None))
         except (Trouble, Lapsed):
             self.tree.end(lambda: LEFTOVER_GRACE)
             raise
         finally:
             self.tree.let_go()
-        if status != 0:
-            raise _trouble(what, status, last_line(self._log + b".err"))
 
 
 class _Progress:
@@ -158,11 +161,27 @@ def _shown(argv: "List[bytes]") -> str:
     return one_line(argv[0].decode("utf-8", "replace"))
 
 
-def _trouble(what: str, status: int, said: str) -> Trouble:
+def _trouble(what: str, status: int, said: str, target: "bytes | None") -> Trouble:
+    """Say how a command failed; on a full disk it may have said anything."""
+    if target is not None and _is_full(os.path.dirname(target)):
+        return Full("%s: the disk is full" % what)
     if os.WIFSIGNALED(status):
         return Trouble("%s: ended by signal %d" % (what, os.WTERMSIG(status)))
     code = os.WEXITSTATUS(status)
-    known = {builtin.EXIT_ABSENT: Absent, builtin.EXIT_FULL: Full}
-    if code in known and said:
-        return known[code]("%s: %s" % (what, said))
     return Trouble("%s: exit code %d%s" % (what, code, ": " + said if said else ""))
+
+
+def _own_trouble(what: str, status: int, said: str) -> Trouble:
+    """Say how a process of ours failed, whose exit code has a meaning."""
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else builtin.EXIT_TROUBLE
+    if code == builtin.EXIT_FULL:
+        return Full("%s: the disk is full" % what)
+    told = "%s: %s" % (what, said or "it broke off")
+    return Absent(told) if code == builtin.EXIT_ABSENT else Trouble(told)
+
+
+def _is_full(folder: bytes) -> bool:
+    try:
+        return os.statvfs(folder).f_bavail == 0
+    except OSError:
+        return False

@@ -47,7 +47,7 @@ class StageOut:
         try:
             self._carrier.insist(lambda: self._patiently(output, locator))
         except Full as error:
-            raise Failed("stage-out", "%s, which is full: %s" % (shown, error))
+            raise Failed("stage-out", "%s: %s" % (shown, error))
         except Trouble as error:
             raise Failed("stage-out", "%s: %s" % (shown, error))
 

@@ -55,13 +55,16 @@ class Duty:
     def _sweep(self, ended: "Set[int]") -> None:
         """Have the node cleared of what former attempts and connections left."""
         files = sweep.asides(self.places)
-        self.helpers.submit(
-            lambda: _quietly(lambda: sweep.sweep(self.places, ended, files, self.keep_logs)), None
-        )
+        if ended or files:
+            self._in_passing(lambda: sweep.sweep(self.places, ended, files, self.keep_logs))
 
     def _clean(self, attempt: int) -> None:
         """Have the node cleared of what a dead attempt was at work with."""
-        self.helpers.submit(lambda: _quietly(lambda: sweep.clean(self.places, attempt)), None)
+        self._in_passing(lambda: sweep.clean(self.places, attempt))
+
+    def _in_passing(self, work: "Callable[[], None]") -> None:
+        """Have some work done of which there is nothing to say."""
+        self.helpers.submit(lambda: _quietly(work), None)
 
     def _listen(self) -> None:
         """Have the loop woken by signals, and by wrappers with a message."""
@@ -117,9 +120,7 @@ class Duty:
         self._check_disk()
         if time.monotonic() >= self._expire_at:
             self._expire_at = time.monotonic() + sweep.EVERY
-            self.helpers.submit(
-                lambda: _quietly(lambda: sweep.expire(self.places, self.keep_logs)), None
-            )
+            self._in_passing(lambda: sweep.expire(self.places, self.keep_logs))
 
     def _check_disk(self) -> None:
         status = os.statvfs(self.places.spool)
@@ -136,7 +137,7 @@ def _settle_memory() -> None:
 
 
 def _quietly(work: "Callable[[], None]") -> "List[Dict[str, Any]]":
-    """Do some work of which there is nothing to say."""
+    """Do some work, and give no frames."""
     work()
     return []
 
