@@ -15,12 +15,14 @@ def kill(
     status: options.Status = None,
     node: options.Node = None,
     older_than: options.OlderThan = None,
+    failed_for: options.FailedFor = None,
     reason: options.Because = None,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:
     """End packages for good, with all their processes."""
-    wanted = select.parse(selector, status=status or (), node=node, older_than=older_than)
+    wanted = select.parse(selector, status=status or (), reason=failed_for, node=node,
+                          older_than=older_than)  # fmt: skip
     plan.carry_out(
         Request("kill", wanted), note=reason, dry_run=dry_run, yes=yes, question="kill them?"
     )

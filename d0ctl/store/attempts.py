@@ -29,6 +29,7 @@ def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
     store.change_many("decide", ((package, node) for package in packages))
     store.change("begin_attempts", now=now)
     store.change("launch_packages", now=now)
+    store.change("keep_left_out")
     return details(store)
 
 
@@ -180,3 +181,21 @@ def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: floa
 def killing(store: Store, node: int) -> list[int]:
     """Attempts of a node that are to be ended."""
     return [row[0] for row in store.rows("killing_attempts", node=node)]
+
+
+def asked(store: Store, node: int) -> dict[str, list[int]]:
+    """Attempts of a node that are to be suspended (`pause`) or to go on (`resume`)."""
+    wanted: dict[str, list[int]] = {"pause": [], "resume": []}
+    for row in store.rows("asked_attempts", node=node):
+        wanted[row["request"]].append(row["attempt_id"])
+    return wanted
+
+
+def suspended(store: Store, node: int, attempt: int, *, now: float) -> None:
+    """running -> suspended: the wrapper says so."""
+    store.change("suspend_attempt", node=node, attempt=attempt, now=now)
+
+
+def resumed(store: Store, node: int, attempt: int, *, now: float) -> None:
+    """suspended -> running: the wrapper says so."""
+    store.change("continue_attempt", node=node, attempt=attempt, now=now)

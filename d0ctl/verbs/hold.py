@@ -5,7 +5,7 @@ from d0ctl.model import Phase, by_status
 from d0ctl.store import browse, lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.views import JobSummary
-from d0ctl.verbs.choice import HOLDABLE, is_whole_job, jobs_of, of_packages
+from d0ctl.verbs.choice import HOLDABLE, has_ended, is_whole_job, jobs_of, of_packages
 from d0ctl.verbs.plan import Plan, Request
 
 
@@ -14,7 +14,7 @@ def plan_hold(store: Store, request: Request) -> Plan:
     if not is_whole_job(request.target):
         return of_packages(store, request, HOLDABLE, "held")
     jobs = jobs_of(store, request.target)
-    free = [job for job in jobs if not job.hold and not _has_ended(job)]
+    free = [job for job in jobs if not job.hold and not has_ended(job)]
     if not free and len(jobs) == 1:
         job = jobs[0]
         if job.hold:
@@ -24,12 +24,6 @@ def plan_hold(store: Store, request: Request) -> Plan:
         raise Refused(f"job `{job.name}` is {job.status}, so it can't be held",
                       hint=f"d0ctl status {job.name}")  # fmt: skip
     return _flag_plan(request, free, "held")
-
-
-def _has_ended(job: JobSummary) -> bool:
-    """Whether nothing is left that a hold could keep back."""
-    totals = by_status(job.counts)
-    return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
 
 
 def plan_release(store: Store, request: Request) -> Plan:

@@ -7,6 +7,7 @@ from d0ctl.model import Phase
 from d0ctl.store import browse, lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.verbs.choice import KILLABLE, of_chosen, rows
+from d0ctl.verbs.deeds import last_on_chosen
 from d0ctl.verbs.kill import kill
 from d0ctl.verbs.plan import MOST_SHOWN, Loser, Plan, Request
 
@@ -21,7 +22,8 @@ def plan_kill_line(store: Store, request: Request) -> Plan:
     browse.choose(store, request.target, now=time.time())
     if all(row["dropped"] is not None for row in store.rows("chosen_lines")):
         what = "line" if request.target.is_one else "every line of"
-        raise Refused(f"{what} `{request.target}` is dropped already",
+        deed = last_on_chosen(store)
+        raise Refused(f"{what} `{request.target}` is dropped already{deed}",
                       hint=f"d0ctl status {request.target}")  # fmt: skip
     if request.drop_outputs:
         return _plan_drop(store, request)
@@ -31,6 +33,7 @@ def plan_kill_line(store: Store, request: Request) -> Plan:
 def _plan_drop(store: Store, request: Request) -> Plan:
     own = int(store.value("count_chosen"))
     own_paths = {row.path for row in rows(store)}
+    lifecycle.ask_lines(store)
     lifecycle.choose_bereft(store)
     phases = lifecycle.phases(store)
     stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}

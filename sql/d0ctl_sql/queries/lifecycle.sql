@@ -1,8 +1,3 @@
--- name: keep_action
--- Who did what, when, to what, and why.
-insert into action (at, actor, verb, target, note, packages)
-values (:now, :actor, :verb, :target, :note, :packages);
-
 -- name: hold_job
 -- Keep a job from being scheduled.
 update job
@@ -18,23 +13,23 @@ update job
 -- name: hold_packages
 -- waiting, ready, cooloff, assigned -> held: of the chosen ones, what is not launched.
 update package
-   set phase = 'held', node_id = null, staging = 0, not_before = null, changed = :now,
-       actor = :actor, note = :note
+   set phase = 'held', parked = 0, node_id = null, staging = 0, not_before = null,
+       changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
 
 -- name: release_held_packages
 -- held -> ready or waiting.
 update package
-   set phase = case when missing = 0 then 'ready' else 'waiting' end, changed = :now,
-       actor = :actor, note = :note
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, parked = 0,
+       changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'held';
 
 -- name: kill_idle_packages
 -- not launched -> canceled; on a node out of contact, at once: its attempt ends on return.
 update package
-   set phase = 'canceled', staging = 0, not_before = null, changed = :now, actor = :actor,
-       note = :note
+   set phase = 'canceled', request = null, staging = 0, not_before = null, changed = :now,
+       actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'transferring',
                  'unreachable');
@@ -144,8 +139,8 @@ update file set dropped = 1
 -- name: drop_idle_packages
 -- not launched -> dropped; what has succeeded stays.
 update package
-   set phase = 'dropped', staging = 0, not_before = null, changed = :now, actor = :actor,
-       note = :note
+   set phase = 'dropped', request = null, staging = 0, not_before = null, changed = :now,
+       actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'unreachable',
                  'failed', 'canceled');
@@ -163,9 +158,10 @@ update package set request = 'drop'
  where id in (select package_id from chosen) and phase = 'killing';
 
 -- name: drop_lines
--- Lines in which nothing is left but what has succeeded before.
+-- Lines in which nothing is left but what has succeeded before; named, if it was they that
+-- were asked for.
 update line
-   set dropped = :now
+   set dropped = :now, named = id in (select line_id from asked_line)
  where dropped is null
    and id in (select package.line_id from chosen join package on package.id = chosen.package_id)
    and not exists (select 1 from package
