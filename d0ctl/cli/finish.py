@@ -19,6 +19,10 @@ def finish(
         bool, typer.Option("--soft", help="Let end by itself what runs; so it is by default.")
     ] = False,
     hard: Annotated[bool, typer.Option("--hard", help="End what runs, too.")] = False,
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="With --hard: keep what they have made, marked partial."),
+    ] = False,
     status: options.Status = None,
     node: options.Node = None,
     older_than: options.OlderThan = None,
@@ -31,5 +35,5 @@ def finish(
     refuse_both(soft, hard, "--soft and --hard")
     wanted = select.parse(selector, status=status or (), reason=failed_for, node=node,
                           older_than=older_than)  # fmt: skip
-    request = Request("finish", wanted, hard=hard)
+    request = Request("finish", wanted, hard=hard, partial=partial)
     plan.carry_out(request, note=reason, dry_run=dry_run, yes=yes, question="finish it?")

@@ -37,10 +37,14 @@ def release(store: Store, *, actor: str, note: str | None, now: float) -> int:
     return store.change("release_held_packages", actor=actor, note=note, now=now)
 
 
-def kill(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """not launched -> canceled, launched -> killing; how many. What has ended stays as it is."""
+def kill(store: Store, *, actor: str, note: str | None, now: float, partial: bool = False) -> int:
+    """not launched -> canceled, launched -> killing; how many. What has ended stays as it is.
+
+    With `partial` what they have made so far is kept, where it can be used.
+    """
     idle = store.change("kill_idle_packages", actor=actor, note=note, now=now)
-    launched = store.change("kill_launched_packages", actor=actor, note=note, now=now)
+    launched = store.change("kill_launched_packages", actor=actor, note=note, now=now,
+                            request="kill partial" if partial else "kill")  # fmt: skip
     store.change("end_canceled_attempts", now=now)
     store.change("cancel_transfers")
     store.change("reopen_jobs")

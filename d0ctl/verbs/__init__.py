@@ -56,8 +56,8 @@ def apply(
     verb = VERBS[request.verb]
     request = verb.prepare(store, request)
     with store.writing():
+        refuse_second(store, request, seen)
         plan = _plan(store, request)
-        refuse_second(store, plan, seen)
         verb.act(store, plan, actor, note, at)
         lifecycle.keep_action(
             store, verb=request.verb, target=str(request.target), actor=actor, note=note,

@@ -4,10 +4,10 @@ import time
 
 from d0ctl.errors import Refused
 from d0ctl.format import moment
-from d0ctl.store import actions
+from d0ctl.store import actions, browse
 from d0ctl.store.actions import Deed
 from d0ctl.store.connection import Store
-from d0ctl.verbs.plan import Plan
+from d0ctl.verbs.plan import Request
 
 PAST = {
     "hold": "held", "release": "released", "pause": "paused", "resume": "resumed",
@@ -20,6 +20,8 @@ PAST = {
 FAMILIES = (("hold", "release", "finish", "remove"), ("pause", "resume", "finish", "remove"),
             ("finish", "retry", "remove"), ("priority", "remove"))  # fmt: skip
 """Verbs that are in each other's way when they are meant for whole jobs."""
+
+_BY_FLAG = frozenset(verb for family in FAMILIES for verb in family) - {"retry"}
 
 
 def told(deed: Deed, now: float | None = None) -> str:
@@ -35,19 +37,29 @@ def last_on_chosen(store: Store) -> str:
     return f": {told(deed)}" if deed else ""
 
 
-def refuse_second(store: Store, plan: Plan, seen: int | None) -> None:
-    """Raise Refused where somebody was faster: what was seen is not so any more."""
-    if seen is None:
+def refuse_second(store: Store, request: Request, seen: int | None) -> None:
+    """Raise Refused where somebody was faster: what was seen is not so any more.
+
+    Whole jobs that are changed by a flag are in the way of such verbs only, all else of what
+    was done to any of the packages that are meant.
+    """
+    if seen is None or actions.latest(store) == seen:
         return
-    deed = _on_jobs(store, plan, seen) if plan.by_flag else actions.since(store, seen)
+    target = request.target
+    if target.depth == 1 and not target.is_filtered and request.verb in _BY_FLAG:
+        deed = _on_jobs(store, request, seen)
+    else:
+        browse.choose(store, target, now=time.time())
+        deed = actions.since(store, seen)
     if deed is not None:
-        raise Refused(
-            f"{told(deed)}, after you had looked, so nothing was done",
-            hint=f"d0ctl status '{plan.request.target}'",
-        )
+        raise Refused(f"{told(deed)}, after you had looked, so nothing was done",
+                      hint=f"d0ctl status '{target}'")  # fmt: skip
 
 
-def _on_jobs(store: Store, plan: Plan, seen: int) -> Deed | None:
-    verbs = {verb for family in FAMILIES if plan.request.verb in family for verb in family}
-    found = (actions.on_job_since(store, job, sorted(verbs), seen) for job in plan.jobs)
+def _on_jobs(store: Store, request: Request, seen: int) -> Deed | None:
+    verbs = {verb for family in FAMILIES if request.verb in family for verb in family}
+    found = (
+        actions.on_job_since(store, job.name, sorted(verbs), seen)
+        for job in browse.jobs(store, request.target.job)
+    )
     return next((deed for deed in found if deed), None)

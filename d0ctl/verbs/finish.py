@@ -59,19 +59,22 @@ def _not_finishable(jobs: list[JobSummary], request: Request) -> Refused:
 def finish(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
     """Set the flags and end what runs where that is meant; or end the chosen packages."""
     told = note or f"finished by {actor}"
-    if not plan.jobs:
-        lifecycle.kill(store, actor=actor, note=told, now=now) if plan.request.hard else (
-            lifecycle.cancel_idle(store, actor=actor, note=told, now=now))  # fmt: skip
-        return
+    if plan.jobs:
+        _set_flags(store, plan, actor, note, now)
+    if plan.request.hard:
+        lifecycle.kill(store, actor=actor, note=told, now=now, partial=plan.request.partial)
+    elif not plan.jobs:
+        lifecycle.cancel_idle(store, actor=actor, note=told, now=now)
+
+
+def _set_flags(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
+    """Mark the jobs, and choose what of them runs."""
     store.change("clear_chosen")
     how = "hard" if plan.request.hard else "soft"
     for name in plan.jobs:
         job = browse.job(store, name).id
         store.change("finish_job", job=job, how=how, actor=actor, note=note, now=now)
-        if plan.request.hard:
-            store.change("choose_launched", job=job)
-    if plan.request.hard:
-        lifecycle.kill(store, actor=actor, note=told, now=now)
+        store.change("choose_launched", job=job)
 
 
 def finish_now(store: Store, plan: Plan) -> None:

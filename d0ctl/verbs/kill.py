@@ -13,4 +13,5 @@ def plan_kill(store: Store, request: Request) -> Plan:
 
 def kill(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
     """End the chosen packages."""
-    lifecycle.kill(store, actor=actor, note=note or f"killed by {actor}", now=now)
+    lifecycle.kill(store, actor=actor, note=note or f"killed by {actor}", now=now,
+                   partial=plan.request.partial)  # fmt: skip

@@ -60,6 +60,7 @@ class Request:
     target: Selector
     drop_outputs: bool = False
     running: bool = False
+    partial: bool = False
     hard: bool = False
     priority: int | None = None
     status: str | None = None

@@ -7,6 +7,12 @@ from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 
 
+def say(site: Site, attempt: int, phase: str, seq: int) -> None:
+    """A wrapper tells in which state it is."""
+    site.tell({"attempt": attempt, "kind": "state", "seq": seq, "time": time.time(),
+               "phase": phase, "why": f"it is {phase}"})  # fmt: skip
+
+
 def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: Type) -> None:
     name = site.submit(production())
     site.up()
@@ -76,17 +82,15 @@ def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d
     here = nodes.named(site.store, "localhost")["id"]
     d0ctl("pause", "prod", "--running")
 
-    assert attempts.asked(site.store, here) == {"pause": [attempt], "resume": []}
-    with site.store.writing():
-        attempts.suspended(site.store, here, attempt, now=time.time())
+    assert attempts.requested(site.store, here) == {attempt: "pause"}
+    say(site, attempt, "suspended", seq=2)
     told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (told["phase"], told["request"]) == ("suspended", None)
-    assert attempts.asked(site.store, here) == {"pause": [], "resume": []}
+    assert attempts.requested(site.store, here) == {}
 
     d0ctl("resume", "prod")
-    assert attempts.asked(site.store, here) == {"pause": [], "resume": [attempt]}
-    with site.store.writing():
-        attempts.resumed(site.store, here, attempt, now=time.time())
+    assert attempts.requested(site.store, here) == {attempt: "resume"}
+    say(site, attempt, "running", seq=3)
     told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (told["phase"], told["request"]) == ("running", None)
     site.end("prod/1/1/1")
@@ -103,7 +107,10 @@ def test_a_pause_that_was_taken_back_before_it_worked_asks_to_go_on(
     d0ctl("pause", "prod/1/1/1", "--running")
     d0ctl("resume", "prod/1/1/1")
 
-    assert attempts.asked(site.store, here) == {"pause": [], "resume": [attempt]}
+    assert attempts.requested(site.store, here) == {attempt: "resume"}
+    with site.store.writing():
+        attempts.settle_resumed(site.store, [attempt])
+    assert attempts.requested(site.store, here) == {}
 
 
 def test_parts_of_a_job_are_paused_and_resumed_beside_what_is_held(site: Site, d0ctl: Type) -> None:

@@ -37,7 +37,7 @@ update package
 -- name: kill_launched_packages
 -- launched -> killing: the wrapper confirms it.
 update package
-   set phase = 'killing', request = 'kill', changed = :now, actor = :actor, note = :note
+   set phase = 'killing', request = :request, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('starting', 'staging-in', 'running', 'suspended');
 

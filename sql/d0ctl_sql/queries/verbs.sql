@@ -40,26 +40,11 @@ update package
    and (phase = 'suspended'
         or (phase in ('starting', 'staging-in', 'running') and request = 'pause'));
 
--- name: asked_attempts
--- Attempts of a node that are asked to pause or to resume.
-select attempt_id, request from package
- where node_id = :node and request in ('pause', 'resume') and phase in ('running', 'suspended')
-   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                 'unreachable');
-
--- name: suspend_attempt
--- running -> suspended: the wrapper says so.
-update package
-   set phase = 'suspended', request = nullif(request, 'pause'), changed = :now
+-- name: settle_resumed
+-- A package that was asked to go on before it had paused has nothing to say to that.
+update package set request = null
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
-   and node_id = :node and phase = 'running';
-
--- name: continue_attempt
--- suspended -> running: the wrapper says so; one that never was suspended just goes on.
-update package
-   set phase = 'running', request = nullif(request, 'resume'), changed = :now
- where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
-   and node_id = :node and phase in ('suspended', 'running');
+   and request = 'resume' and phase in ('starting', 'staging-in', 'running');
 
 -- name: park_packages
 -- waiting, ready, cooloff, assigned -> held: until they are resumed.
