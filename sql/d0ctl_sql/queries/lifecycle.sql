@@ -165,7 +165,7 @@ update line
  where dropped is null
    and id in (select package.line_id from chosen join package on package.id = chosen.package_id)
    and not exists (select 1 from package
-                    where package.line_id = line.id
+                    where package.line_id = line.id and package.phase <> 'dropped'
                       and package.id not in (select package_id from chosen));
 
 -- name: chosen_by_phase

@@ -14,6 +14,31 @@ delete from chosen
           from package join line on line.id = package.line_id
          where package.id = chosen.package_id);
 
+-- name: leave_bereft
+-- Leave out what would still lack something that is dropped, were the chosen ones back.
+delete from chosen
+ where (select phase from package where id = package_id) = 'dropped'
+   and (exists (select 1
+                  from input join file on file.id = input.file_id
+                 where input.package_id = chosen.package_id and input.own = 0
+                   and input.required = 1 and file.dropped = 1
+                   and coalesce(file.package_id, 0) not in (select package_id from chosen))
+        or (exists (select 1 from input
+                     where input.package_id = chosen.package_id and input.own = 0
+                       and input.required = 0)
+            and not exists (select 1
+                              from input join file on file.id = input.file_id
+                             where input.package_id = chosen.package_id and input.own = 0
+                               and input.required = 0
+                               and (file.dropped = 0
+                                    or file.package_id in (select package_id from chosen))))
+        or exists (select 1
+                     from package
+                     join package as before on before.line_id = package.line_id
+                                           and before.seq = package.seq - 1
+                    where package.id = chosen.package_id and before.phase = 'dropped'
+                      and before.id not in (select package_id from chosen)));
+
 -- name: choose_restored
 -- Add dropped packages that lack nothing any more once the chosen ones are back.
 insert or ignore into chosen (package_id)
@@ -119,9 +144,13 @@ update input
 
 -- name: restore_lines
 -- Lines of the chosen packages are no longer dropped.
-update line set dropped = null, named = 0
+update line set dropped = null
  where +dropped is not null
    and id in (select package.line_id from chosen join package on package.id = chosen.package_id);
+
+-- name: forget_names
+-- Lines that were asked for are not dropped for their own sake any more.
+update line set named = 0 where id in (select line_id from asked_line);
 
 -- name: wait_for_restored
 -- ready, assigned -> waiting: packages that got inputs back which are not there.
