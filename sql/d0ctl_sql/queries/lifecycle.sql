@@ -63,17 +63,19 @@ delete from transfer
 -- outputs of those already chosen, or whose predecessor in the line is chosen and has not
 -- succeeded; what is launched or has succeeded keeps what it has.
 insert or ignore into chosen (package_id)
-select input.package_id
-  from chosen
-  join file on file.package_id = chosen.package_id
-  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-  join package on package.id = input.package_id
+select package.id
+  from (select input.package_id as id, max(input.required) as required
+          from chosen
+          join file on file.package_id = chosen.package_id
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+         group by input.package_id) as losing
+  join package on package.id = losing.id
  where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
-   and (input.required = 1
+   and (losing.required = 1
         or not exists (select 1
                          from input as other
                          join file as kept on kept.id = other.file_id
-                        where other.package_id = input.package_id
+                        where other.package_id = losing.id
                           and other.required = 0 and other.dropped = 0 and other.own = 0
                           and coalesce(kept.package_id, 0) not in (select package_id from chosen)))
  union
