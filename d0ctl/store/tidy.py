@@ -4,10 +4,7 @@
 several the stickier one wins. What is in results/ is never touched.
 """
 
-from collections.abc import Sequence
-
 from d0ctl.store.connection import Store
-from d0ctl.store.files import remake
 
 MOST_SPARE = 1000
 """How many files are looked at, at most, to make space on a node."""
@@ -45,15 +42,6 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     going = {row["file_id"] for row in store.rows("unneeded_files")}
     _remove(store, now)
     return [row["path"] for row in chosen if row["file_id"] in going]
-
-
-def need_again(store: Store, packages: Sequence[int], *, now: float) -> None:
-    """Have what these packages read made again, as far as it was removed meanwhile."""
-    store.change("clear_lost")
-    store.change("clear_chosen")
-    store.change_many("choose_package", ((package,) for package in packages))
-    store.change("lose_absent_inputs")
-    remake(store, now=now)
 
 
 def _find(store: Store) -> None:

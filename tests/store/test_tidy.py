@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
-from d0ctl.store import Store, attempts, lifecycle, messages, tidy
+from d0ctl.store import Store, attempts, lifecycle, messages, retry, tidy
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, package, phases, simple, stage, submitted
 from tests.support.world import World, end_message
@@ -203,20 +203,18 @@ def test_a_job_that_reads_what_was_removed_has_it_made_again(store: Store) -> No
     assert faults(store) == {}
 
 
-def test_inputs_that_were_removed_are_made_again_when_asked_for(store: Store) -> None:
+def test_inputs_that_were_removed_are_made_again_for_a_package_made_again(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
     world = World(store)
     work(store, world)
     with store.writing():
-        store.connection.execute("delete from transition where old = 'none'")
-        store.connection.execute("insert into transition values ('done', 'failed', 'test')")
-        store.connection.execute("update package set phase = 'failed' where id = 2")
-        store.connection.execute("update package set phase = 'waiting' where id = 2")
-        tidy.need_again(store, [2], now=NOW)
+        lifecycle.choose(store, [2])
+        retry.make_again(store, actor="tester", note=None, now=NOW)
 
-    assert phases(store)["two/1/1/1"] == "ready"
+    assert phases(store) == {"two/1/1/1": "ready", "two/2/1/1": "waiting"}
     work(store, world)
     assert set(phases(store).values()) == {"done"}
+    assert faults(store) == {}
 
 
 def test_spare_copies_go_when_space_is_needed_the_oldest_first(store: Store) -> None:
