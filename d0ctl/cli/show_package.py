@@ -172,6 +172,8 @@ def _input(one: InputView) -> list[str]:
         state = "dropped"
     elif one.present:
         state = f"{glyph('successful')} {size(one.size) if one.size is not None else 'there'}"
+    elif one.maker_phase == "done":
+        state = "removed: not needed any more"
     else:
         state = "missing" if one.required else "not there yet"
     maker = f"from {one.maker_path} ({one.maker_phase})" if one.maker_path else one.acquire

@@ -164,7 +164,8 @@ def test_what_is_not_there_is_a_missing_input(node: Client, web: Web, tmp_path: 
 def test_a_scheme_without_a_command_is_told(node: Client) -> None:
     end = run(node, given("srm://se/raw"))
 
-    assert end["reason"] == "missing-input"
+    assert end["reason"] == "stage-in"
+    assert list((node.base / "cache/in").iterdir()) == []
     assert "the site has no command for `srm`" in end["detail"]
 
 

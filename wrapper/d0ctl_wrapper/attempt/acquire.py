@@ -4,11 +4,11 @@ A file comes aside, is checked, and is renamed into a copy that all attempts of 
 """
 
 import os
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper import locator as locators
 from d0ctl_wrapper.attempt import builtin
-from d0ctl_wrapper.attempt.carrier import Absent, Carrier, Full, Trouble
+from d0ctl_wrapper.attempt.carrier import Absent, Carrier, Full, Trouble, Unable
 from d0ctl_wrapper.attempt.copies import Copy, Weight
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.checksum import digest_by
@@ -74,12 +74,21 @@ def _bring(places: Places, entry: Entry, carrier: Carrier, staging: bytes) -> "D
     while weight is None:
         copy.hold(False, carrier.tree.rest)
         if copy.weight() is None:
-            carrier.insist(lambda: _make(places, entry, carrier, staging, copy))
+            _insist(carrier, copy, lambda: _make(places, entry, carrier, staging, copy))
         copy.hold(True, carrier.tree.rest)
         weight = copy.weight()
     entry["path"] = to_text(copy.path)
     described = {"locator": entry["locator"], "path": entry["path"]}
     return {**described, "size": weight.size, "checksum": weight.checksum}
+
+
+def _insist(carrier: Carrier, copy: Copy, make: "Callable[[], None]") -> None:
+    """Make a copy, or leave nothing of it."""
+    try:
+        carrier.insist(make)
+    except BaseException:
+        copy.discard()
+        raise
 
 
 def _make(places: Places, entry: Entry, carrier: Carrier, staging: bytes, copy: Copy) -> None:
@@ -99,7 +108,7 @@ def _carry(places: Places, locator: str, carrier: Carrier, aside: bytes) -> None
     elif scheme in ("http", "https", "file"):
         carrier.do("fetching", lambda: builtin.bring(places, locator, aside), aside)
     else:
-        raise Absent("the site has no command for `%s`" % scheme)
+        raise Unable("the site has no command for `%s`" % scheme)
 
 
 def _weigh(aside: bytes, entry: Entry, carrier: Carrier) -> Weight:

@@ -30,6 +30,10 @@ class Absent(Trouble):
     """There is no such file."""
 
 
+class Unable(Trouble):
+    """Nobody here knows how to carry it."""
+
+
 class Full(Trouble):
     """There is no space for it."""
 
@@ -67,7 +71,7 @@ class Carrier:
         for pause in PAUSES:
             try:
                 return carry()
-            except (Absent, Full):
+            except (Absent, Full, Unable):
                 raise
             except Trouble:
                 self.tree.rest(pause * self.retry)

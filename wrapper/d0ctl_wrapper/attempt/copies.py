@@ -45,12 +45,12 @@ class Copy:
 
     def _try(self, kind: int) -> bool:
         """Try to get the lock; one whose file was removed meanwhile is worth nothing."""
-        if self._lock < 0:
-            os.makedirs(self.folder, 0o700, exist_ok=True)
-            self._lock = os.open(self.folder + b"/.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
+            if self._lock < 0:
+                os.makedirs(self.folder, 0o700, exist_ok=True)
+                self._lock = os.open(self.folder + b"/.lock", os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._lock, kind)
-        except BlockingIOError:
+        except (BlockingIOError, FileNotFoundError):
             return False
         if os.fstat(self._lock).st_nlink > 0:
             return True
@@ -74,6 +74,13 @@ class Copy:
         text = shape.encode({"size": weight.size, "checksum": weight.checksum})
         write(self.folder + b"/.whole.aside", text.encode("ascii"))
         os.rename(self.folder + b"/.whole.aside", self.folder + b"/.whole")
+
+    def discard(self) -> None:
+        """Remove what could not be made, as its maker; who waits for it makes it anew."""
+        try:
+            remove(self.folder)
+        except OSError:
+            pass
 
 
 def is_shared(path: bytes) -> bool:

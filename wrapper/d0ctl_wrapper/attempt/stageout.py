@@ -8,7 +8,7 @@ from typing import Any, Dict, List
 
 from d0ctl_wrapper import locator as locators
 from d0ctl_wrapper.attempt import builtin, leavings
-from d0ctl_wrapper.attempt.carrier import Carrier, Full, Lapsed, Trouble
+from d0ctl_wrapper.attempt.carrier import Carrier, Full, Lapsed, Trouble, Unable
 from d0ctl_wrapper.attempt.lease import Lease
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, digest, sync
@@ -72,7 +72,7 @@ class StageOut:
         elif scheme in ("http", "https"):
             self._carrier.do("storing", lambda: builtin.put(source, locator))
         else:
-            raise Trouble("the site has no command for `%s`" % (scheme or one_line(locator)))
+            raise Unable("the site has no command for `%s`" % (scheme or one_line(locator)))
 
     def _place(self, source: bytes, target: bytes, output: Output) -> None:
         """Copy to a path: aside, checked, and renamed if that may be done still."""
