@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
+from d0ctl.store import habits
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.message import token
 
@@ -76,8 +77,12 @@ def _launch(
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
         "inputs": _links(inputs),
-        "binaries": [_binary(row, inputs, outputs) for row in binaries],
+        "binaries": [
+            {**_binary(row, inputs, outputs), **habits.of_binary(package["looping"], row)}
+            for row in binaries
+        ],
         "keep": [row["name"] for row in outputs],
+        "guards": habits.of_package(package),
     }
 
 
@@ -120,6 +125,8 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:
         launch["runtime"] = binary["runtime"]
+    if binary["work_size"] is not None:
+        launch["work_size"] = binary["work_size"]
     return launch
 
 
