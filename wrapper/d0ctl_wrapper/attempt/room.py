@@ -84,7 +84,8 @@ class Room:
             told = (size(free), size(self._reserve), span(now - since))
             detail = "the disk has %s left, less than the reserve of %s, for %s now" % told
             raise Failed("disk-full", detail)
-        if not self._asked or now - self._asked >= ASK:
+        delay = self._suspension.proceed()
+        if delay is None and (not self._asked or now - self._asked >= ASK):
             self._asked = now
             self._ask(int(AGAIN * self._reserve - free) + 1, "the disk has %s left" % size(free))
-        return self._suspension.proceed() or SOONEST
+        return delay or SOONEST
