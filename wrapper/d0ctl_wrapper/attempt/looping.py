@@ -10,15 +10,15 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.attempt.watch import LONGEST, SOONEST, Ease
+from d0ctl_wrapper.attempt.watch import SOONEST
 from d0ctl_wrapper.process import Usage
 from d0ctl_wrapper.quantities import share, span
 
 IDLE = 0.05
 """Below this share of a processor a binary stands still rather than loops."""
 
-UNHURRIED = 30.0
-"""At least every so many seconds is looked where nothing depends on it but the habit."""
+LOOK = 30.0
+"""Every so many seconds is looked for signs, and when half the time or all of it has passed."""
 
 SHOWN = 32
 """So many outputs are looked at each time; the others are seen before a verdict."""
@@ -84,7 +84,6 @@ class Looping:
         self._clock = clock
         self._signs = signs
         self._usage = usage
-        self._ease = Ease(longest=UNHURRIED if self._limit is None else LONGEST)
         self._seen = signs.cheap()
         self._since = 0.0
         self._longest = 0.0
@@ -98,8 +97,7 @@ class Looping:
             self._hear()
         elif self._limit is not None:
             self._judge(self._limit)
-        delay = self._ease.next(has_changed)
-        return delay if self._limit is None else min(delay, self._due(self._limit))
+        return LOOK if self._limit is None else min(LOOK, self._due(self._limit))
 
     def gap(self) -> float:
         """Give the longest silence so far, in seconds of running time."""

@@ -40,8 +40,8 @@ class Turn:
         try:
             last = float(os.pread(file, 32, 0))
         except ValueError:
-            last = -SETTLE
-        if last <= now < last + SETTLE:
+            last = now - SETTLE
+        if abs(now - last) < SETTLE:
             return False
         os.pwrite(file, b"%-31.3f\n" % now, 0)
         return True
