@@ -92,6 +92,7 @@ class Run:
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
+        self.report.present = headway.present
         guards = self.guards.over(who, binary, logs, clock, headway, self.suspension)
         return Watch([headway.look, *guards], self._obey)
 
