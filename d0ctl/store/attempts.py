@@ -47,16 +47,13 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    return [
-        _launch(
-            row,
-            key,
-            binaries[row["package_id"]],
-            inputs[row["package_id"]],
-            outputs[row["package_id"]],
-        )
-        for row in store.rows("launch_details")
-    ]
+    site = habits.site(store)
+    launches = []
+    for row in store.rows("launch_details"):
+        package = row["package_id"]
+        launch = _launch(row, key, binaries[package], inputs[package], outputs[package])
+        launches.append(habits.guarded(launch, row, binaries[package], site))
+    return launches
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
@@ -77,12 +74,8 @@ def _launch(
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
         "inputs": _links(inputs),
-        "binaries": [
-            {**_binary(row, inputs, outputs), **habits.of_binary(package["looping"], row)}
-            for row in binaries
-        ],
+        "binaries": [_binary(row, inputs, outputs) for row in binaries],
         "keep": [row["name"] for row in outputs],
-        "guards": habits.of_package(package),
     }
 
 

@@ -1,9 +1,9 @@
 """What programs are used to: learned from successful runs, and told to those that follow."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from d0ctl.recover.guards import SITE, Habit, silence
+from d0ctl.recover.guards import SITE, Habit, Watching, silence
 from d0ctl.store.connection import Row, Store
 
 Told = tuple[Mapping[str, Any], Row]
@@ -25,25 +25,39 @@ def learn(store: Store, ends: Iterable[Told]) -> None:
         store.change("learn_habits")
 
 
-def of_binary(asked: float | None, binary: Row) -> dict[str, Any]:
-    """What a wrapper is to know of the silence of a binary, as part of a launch."""
+def site(store: Store) -> Watching:
+    """What the site has its packages watched for."""
+    return SITE
+
+
+def guarded(
+    launch: dict[str, Any], package: Row, binaries: Sequence[Row], site: Watching
+) -> dict[str, Any]:
+    """A launch with the limits of its package and the habits of its binaries."""
+    silences = [_silence(package["looping"], row, site) for row in binaries]
+    told = [{**one, **more} for one, more in zip(launch["binaries"], silences, strict=True)]
+    return {**launch, "binaries": told, "guards": _guards(package, site)}
+
+
+def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]:
+    """How long a binary may show nothing, and what it is used to."""
     habit = Habit(binary["runs"], binary["gap"]) if binary["runs"] else None
-    limit = silence(asked, SITE, habit)
+    limit = silence(asked, site, habit)
     if limit is None:
         return {}
     known = {} if habit is None else {"habit": {"runs": habit.runs, "gap": habit.gap}}
     return {"looping": limit, **known}
 
 
-def of_package(package: Row) -> dict[str, Any]:
-    """The limits of a package, as part of a launch; what is not limited is left out."""
+def _guards(package: Row, site: Watching) -> dict[str, Any]:
+    """The limits of a package; what is not limited is left out."""
     limits = {
         "wall_time": package["wall_time"],
         "memory": package["memory"],
         "disk": package["disk"],
-        "reserve": SITE.reserve,
-        "patience": SITE.patience,
-        "swap": SITE.swap,
-        "yield_cpu": SITE.yield_cpu,
+        "reserve": site.reserve,
+        "patience": site.patience,
+        "swap": site.swap,
+        "yield_cpu": site.yield_cpu,
     }
     return {name: limit for name, limit in limits.items() if limit is not None}

@@ -243,10 +243,17 @@ def on_disk(connect: Connect, disk: Path, **guards: Any) -> Client:
     return node
 
 
+def need(node: Client) -> Frame:
+    """What an attempt asks for, once it does."""
+    while not (asked := [one for one in node.messages(1) if one["kind"] == "need"]):
+        node.wait("pong", id=node.ping())
+    return asked[0]
+
+
 def test_an_attempt_stands_still_while_the_disk_is_full(connect: Connect, disk: Path) -> None:
     node = on_disk(connect, disk)
     stood = state(node, "suspended")
-    needed = next(one for one in node.messages(1) if one["kind"] == "need")
+    needed = need(node)
     (disk / "filler").unlink()
     goes = state(node, "running")
     (node.folder(1) / "go").touch()

@@ -8,6 +8,7 @@ import pytest
 from d0ctl_wrapper import node, quantities
 from d0ctl_wrapper.attempt import yielding
 from d0ctl_wrapper.attempt.yielding import ForeignWork, Thrashing
+from d0ctl_wrapper.tour import tour
 
 Stat = Callable[..., Path]
 
@@ -123,3 +124,15 @@ def test_times_are_as_exact_as_a_sentence_needs_them(seconds: float, words: str)
 )
 def test_sizes_are_as_people_read_them(number: float, words: str) -> None:
     assert quantities.size(number) == words
+
+
+def test_a_tour_sees_all_below_a_folder_and_follows_no_link(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").write_bytes(bytes(1000))
+    (tmp_path / "a" / "link").symlink_to("/")
+
+    seen = list(tour(bytes(tmp_path)))
+
+    assert len(seen) == 4
+    assert 1000 in [status.st_size for status in seen]
+    assert list(tour(bytes(tmp_path / "none"))) == []

@@ -1,19 +1,26 @@
 """The only place that ends a binary for what it takes: time, memory, disk, beyond its request."""
 
-import os
 import time
-from typing import Callable, List
+from typing import Callable
 
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.attempt.watch import SOONEST, Ease
 from d0ctl_wrapper.process import Usage
 from d0ctl_wrapper.quantities import size, span
+from d0ctl_wrapper.tour import tour
 
 NEAR = 0.8
-"""From this part of a limit on it is looked at as often as possible."""
+"""From this part of a limit on a binary is looked at more often."""
+
+GROWTH = 1.05
+"""What takes so many times as much as at the last look is looked at soon again."""
 
 THRIFT = 1000.0
 """From one long look to the next it takes so many times as long as the look took."""
+
+
+BLOCK = 512
+"""The bytes of a block, as the status of a file counts them."""
 
 
 class WallTime:
@@ -59,9 +66,9 @@ class Memory:
         if taken > self._limit:
             told = (self._who, size(self._peak), size(self._limit))
             raise Failed("out-of-memory", "%s took %s of memory, and asked for %s" % told)
-        grows = taken > max(1.05 * self._last, NEAR * self._limit)
+        is_urgent = taken > min(GROWTH * self._last, NEAR * self._limit)
         self._last = taken
-        return self._ease.next(grows)
+        return self._ease.next(is_urgent)
 
 
 class Disk:
@@ -82,7 +89,7 @@ class Disk:
     def look(self) -> float:
         """Raise Failed when they take too much; the seconds until the next look."""
         began = time.monotonic()
-        taken = weigh(self._folder)
+        taken = sum(status.st_blocks for status in tour(self._folder)) * BLOCK
         if self._limit is not None and taken > self._limit:
             told = (size(taken), size(self._limit))
             raise Failed("disk-full", "its files take %s of disk, and it asked for %s" % told)
@@ -90,22 +97,6 @@ class Disk:
             told = (size(taken), size(self._scratch))
             self._remark("its files take %s of disk, and its work-size is %s" % told)
             self._scratch = None
-        delay = self._ease.next(taken > 1.05 * self._last)
+        delay = self._ease.next(taken > GROWTH * self._last)
         self._last = taken
         return max(delay, THRIFT * (time.monotonic() - began))
-
-
-def weigh(folder: bytes) -> int:
-    """Give the bytes that the files below a folder take of the disk."""
-    taken = 0
-    folders: "List[bytes]" = [folder]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    taken += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-        except OSError:
-            pass
-    return taken

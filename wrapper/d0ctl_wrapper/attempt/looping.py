@@ -13,6 +13,7 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.attempt.watch import SOONEST
 from d0ctl_wrapper.process import Usage
 from d0ctl_wrapper.quantities import share, span
+from d0ctl_wrapper.tour import tour
 
 IDLE = 0.05
 """Below this share of a processor a binary stands still rather than loops."""
@@ -41,11 +42,9 @@ class Signs:
     def thorough(self) -> Marks:
         """Note how all files in the working directory are."""
         count, size, latest = 0, 0, 0
-        folders = [self._work]
-        while folders:
-            for status in _statuses(folders.pop(), folders):
-                count, size = count + 1, size + status.st_size
-                latest = max(latest, status.st_mtime_ns)
+        for status in tour(self._work):
+            count, size = count + 1, size + status.st_size
+            latest = max(latest, status.st_mtime_ns)
         return count, size, latest
 
 
@@ -55,20 +54,6 @@ def _mark(path: bytes) -> "Tuple[int, int]":
     except OSError:
         return 0, 0
     return status.st_size, status.st_mtime_ns
-
-
-def _statuses(folder: bytes, folders: "List[bytes]") -> "List[os.stat_result]":
-    """Give what is in a folder, and add its folders to those to be looked into."""
-    found = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                found.append(entry.stat(follow_symlinks=False))
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-    except OSError:
-        pass
-    return found
 
 
 class Looping:

@@ -49,7 +49,10 @@ class Room:
 
     def look(self) -> float:
         """Suspend the binary or let it go on; Failed when patience is over."""
-        free = self._free()
+        try:
+            free = self._free()
+        except OSError:
+            return LONGEST
         if self._stands_since is not None:
             return self._stand(free, self._stands_since)
         if free >= self._reserve:
