@@ -118,6 +118,7 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
             for row in outputs
             if row["binary"] == binary["seq"]
         ],
+        "software": None,
     }
 
 

@@ -28,6 +28,13 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "taken", "id": "a", "ok": True, "message": ""},
     {"kind": "hashed", "id": "a", "ok": False, "size": None, "checksum": None, "message": "x"},
     {"kind": "data", "id": "a", "offset": 0, "size": 1, "base64": "eA==", "message": ""},
+    {
+        "kind": "software",
+        "id": "7",
+        "ok": False,
+        "message": "1 fault",
+        "faults": ["`x` is missing"],
+    },
     {"kind": "pong", "id": "ping", "time": 1.0, "load": 0.5},
 ]
 

@@ -29,6 +29,7 @@ def binary(*argv: str, script: str | None = None, **changes: Any) -> Frame:
         "argv": list(argv) or None,
         "inputs": [],
         "outputs": [],
+        "software": None,
     }
     return {**described, **changes}
 

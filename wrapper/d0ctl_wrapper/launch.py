@@ -2,7 +2,7 @@
 
 from typing import Any, Dict
 
-from d0ctl_wrapper import shape
+from d0ctl_wrapper import shape, software
 
 Launch = Dict[str, Any]
 
@@ -22,6 +22,7 @@ _BINARY = {
     "outputs": shape.many(
         shape.record({"name": shape.relative, "min_size": shape.maybe(shape.whole)})
     ),
+    "software": shape.maybe(shape.record(software.FIELDS)),
 }
 
 _LAUNCH = shape.record(

@@ -5,7 +5,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import outputs, verdict
+from d0ctl_wrapper.attempt import outputs, tools, verdict
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.spawn import Command, spawn
@@ -47,6 +47,7 @@ class Wrapper:
         self.inputs = {entry["name"] for entry in launch["inputs"]}
         self.tree = Tree(self.places, self.attempt)
         self.report = Report(self.places, launch)
+        self.software: "List[bytes | None]" = []
 
     def run(self) -> None:
         """Do the work, clear up, and tell about it."""
@@ -61,7 +62,9 @@ class Wrapper:
         """Do all the work, leave no process, and give what the end message says of it."""
         try:
             prepare(self.places, self.launch)
-            for number, binary in enumerate(self.launch["binaries"], 1):
+            binaries = self.launch["binaries"]
+            self.software = tools.provide(self.places, binaries, self.tree.check)
+            for number, binary in enumerate(binaries, 1):
                 self._run_binary(number, binary)
             self.tree.end(lambda: LEFTOVER_GRACE)
             return {"outcome": "successful", "outputs": self._keep()}
@@ -107,7 +110,8 @@ class Wrapper:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         logs = here + b"/%d.out" % number, here + b"/%d.err" % number
-        return Command(argv, self._environment(), *logs)
+        environment = tools.add(self.software[number - 1], self._environment())
+        return Command(argv, environment, *logs)
 
     def _environment(self) -> "Dict[bytes, bytes]":
         """Give the environment of a binary; strays are found by the marks in it."""
