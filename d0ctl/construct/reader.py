@@ -49,7 +49,7 @@ def read_text(
     root = mapping_of(text, faults, "`job` and `stages`")
     folder = disk.absolute(str(directory or "."))
     nodes = None if known.nodes is None else frozenset(known.nodes)
-    recipe = read_job(root, Reading(faults, folder, Scope(), nodes), parameters)
+    recipe = read_job(root, Reading(faults, folder, Scope(), nodes, known.software), parameters)
     named = "job" in recipe.fields.fixed
     name = recipe.fields.fixed.pop("job", None) or job_name_of(source)
     check = Check(recipe, name, World(folder), known, faults)

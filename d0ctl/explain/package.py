@@ -10,6 +10,7 @@ from d0ctl.model import Phase
 from d0ctl.schedule.place import Demand
 from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.software import Catalogue
 from d0ctl.store.views import EventView, JobSummary, PackageView
 
 
@@ -172,9 +173,12 @@ def _ready(case: _Case) -> None:
 def _room(case: _Case) -> str:
     """Why no node has taken it yet; facts say it of each node."""
     one, told = case.package, case.told
+    catalogue = Catalogue(case.store)
     demand = Demand(
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
+        software=catalogue.platforms(one.software),
+        needs=catalogue.needs(one.software, one.needs),
     )  # fmt: skip
     fits, rows = [], case.store.rows("node_rooms")
     for row in rows:

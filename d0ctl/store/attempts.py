@@ -8,6 +8,8 @@ from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.equip import equipped
+from d0ctl.store.software import Catalogue
 from d0ctl_wrapper.message import token
 
 REFUSED_DELAY_S = 30.0
@@ -46,10 +48,12 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
+    catalogue = Catalogue(store)
     return [
         _launch(
             row,
             key,
+            catalogue,
             binaries[row["package_id"]],
             inputs[row["package_id"]],
             outputs[row["package_id"]],
@@ -66,7 +70,12 @@ def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
 
 
 def _launch(
-    package: Row, key: bytes, binaries: Sequence[Row], inputs: Sequence[Row], outputs: Sequence[Row]
+    package: Row,
+    key: bytes,
+    catalogue: Catalogue,
+    binaries: Sequence[Row],
+    inputs: Sequence[Row],
+    outputs: Sequence[Row],
 ) -> Launch:
     attempt = package["attempt_id"]
     return {
@@ -76,7 +85,10 @@ def _launch(
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
         "inputs": _links(inputs),
-        "binaries": [_binary(row, inputs, outputs) for row in binaries],
+        "binaries": [
+            equipped(_binary(row, inputs, outputs), row, package, inputs, catalogue)
+            for row in binaries
+        ],
         "keep": [row["name"] for row in outputs],
     }
 

@@ -78,7 +78,8 @@ def _read(file: "IO[bytes]", pause: "Callable[[], None]", folder: "bytes | None"
                 if told:
                     manifest[name] = told
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise Spoilt("it is no whole tar file: %s" % error)
+        why = str(error).partition("\n")[0].rstrip(":")
+        raise Spoilt("it is no whole tar file: %s" % why)
     return manifest
 
 
