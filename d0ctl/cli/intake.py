@@ -12,8 +12,8 @@ from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.format import count
 from d0ctl.store import browse
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Store
-from d0ctl.store.software import Catalogue
 
 MANY = 20_000
 """From so many packages on, coming in is worth a line of progress."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from d0ctl.cli import options, session
+from d0ctl.cli import completion, options, session
 from d0ctl.cli.output import can_ask, confirmed, emit, emit_json, paint, say, table
 from d0ctl.errors import BadUsage, ExitCode, NotFound, Refused
 from d0ctl.format import clean, count, size
@@ -27,6 +27,13 @@ Title = Annotated[str, typer.Argument(metavar="NAME/VERSION", help="As a job fil
 Platform = Annotated[
     str, typer.Option(metavar="PLATFORM", help="For this platform only; else for any.")
 ]
+
+
+Nodes = Annotated[
+    list[str] | None,
+    typer.Option("--node", metavar="NODE", autocompletion=completion.node_names,
+                 help="This node; may be repeated. Else all nodes."),
+]  # fmt: skip
 
 
 @app.command("list")
@@ -177,3 +184,36 @@ def remove(
 def no_such(title: str) -> NotFound:
     """What to say of software that the catalogue has not."""
     return NotFound(f"there is no software `{title}`", hint="d0ctl software list")
+
+
+@app.command()
+def push(title: Title, node: Nodes = None, reason: options.Because = None,
+         json: options.Json = False) -> None:  # fmt: skip
+    """Bring software to nodes before a package asks for it."""
+    _on_nodes("push", title, node, reason, json)
+
+
+@app.command()
+def purge(title: Title, node: Nodes = None, reason: options.Because = None,
+          json: options.Json = False, yes: options.Yes = False) -> None:  # fmt: skip
+    """Remove software from nodes; packages that ask for it bring it back."""
+    from d0ctl.cli.software_nodes import confirm
+
+    if not confirm("purge", title, node or (), yes):
+        raise typer.Exit(ExitCode.FAILED)
+    _on_nodes("purge", title, node, reason, json)
+
+
+@app.command()
+def verify(title: Title, node: Nodes = None, json: options.Json = False) -> None:
+    """Hold each file of software on nodes against its checksum."""
+    _on_nodes("verify", title, node, None, json)
+
+
+def _on_nodes(
+    verb: str, title: str, node: list[str] | None, reason: str | None, json: bool
+) -> None:
+    from d0ctl.cli import software_nodes
+
+    asked = software_nodes.ask(verb, title, node or (), reason)
+    raise typer.Exit(software_nodes.tell(title, software_nodes.wait(asked), json))

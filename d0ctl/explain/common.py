@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from d0ctl.format import count, listed, moment
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
+from d0ctl.store.catalogue import services_of
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import living_holder
-from d0ctl.store.software import services_of
 from d0ctl.store.views import JobSummary
 
 MOST = 5

@@ -9,8 +9,8 @@ from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import Phase
 from d0ctl.schedule.place import Demand
 from d0ctl.store import browse
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.software import Catalogue
 from d0ctl.store.views import EventView, JobSummary, PackageView
 
 
@@ -233,10 +233,24 @@ def _assigned(case: _Case) -> None:
         told.facts += [_transfer(row) for row in moving]
     else:
         told.answer = f"{case.name} is to run on `{one.node}` and is launched next"
+        _archives(case)
     if not any_driver(case.store):
         told.facts.append("no daemon is running, so nothing launches it")
         told.commands.append("d0ctl daemon start")
     told.commands.append(f"d0ctl why {one.node}")
+
+
+def _archives(case: _Case) -> None:
+    """Tell that its software is on its way, if it is."""
+    rows = case.store.rows("archives_under_way", package=case.package.id)
+    if rows:
+        case.told.answer = (
+            f"{case.name} is to run on `{case.package.node}`, where its software is still to come"
+        )
+    for row in rows:
+        tries = count(row["tries"] or 0, "try", "tries")
+        trouble = f", {tries} so far: {row['trouble']}" if row["trouble"] else ""
+        case.told.facts.append(f"software `{row['title']}` is on its way{trouble}")
 
 
 def _transfer(row: Row) -> str:

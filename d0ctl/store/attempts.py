@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
-from d0ctl.store.software import Catalogue
 from d0ctl_wrapper.message import token
 
 REFUSED_DELAY_S = 30.0

@@ -7,11 +7,9 @@ from typing import Any
 
 from d0ctl.construct.words import with_inputs
 from d0ctl.site.invoke import Files, invoking_script
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row
-from d0ctl.store.software import Catalogue, order_of
-
-CONTROL = 1
-"""The cluster of this machine."""
+from d0ctl.store.software import CONTROL, order_of
 
 
 def equipped(

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from d0ctl.model import MOVING, Counts, Phase
 from d0ctl.schedule.place import Decision, Demand, NodeRoom
+from d0ctl.store.catalogue import Catalogue, services_of
 from d0ctl.store.connection import Store
 from d0ctl.store.files import PARKED
-from d0ctl.store.software import Catalogue, services_of
 
 
 def nodes(store: Store) -> list[NodeRoom]:

@@ -12,9 +12,7 @@ from d0ctl.store import nodes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.intake import as_json
 from d0ctl.store.lifecycle import keep_action
-
-CONTROL = 1
-"""The cluster of this machine."""
+from d0ctl.store.software import CONTROL
 
 MOVED = {"destination", "dir", "cluster"}
 """What of a node can't change while it is the same node."""

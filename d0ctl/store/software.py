@@ -1,71 +1,22 @@
-"""The software catalogue as scheduler and launches see it."""
+"""Software on its way to the nodes, and the orders that they get about it."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.software import ARCHIVES
 
-NOTHING = "[]"
-"""What a demand has that asks for no software, or for no service."""
+CONTROL = 1
+"""The cluster of this machine."""
 
+RETRY_S = 5.0
+"""How long an archive that could not be brought waits, times the tries it has had."""
 
-def services_of(row: Row) -> tuple[str, ...]:
-    """The services that a node offers, its own and those of its cluster."""
-    if row["services"] == row["cluster_services"] == NOTHING:
-        return ()
-    return (*json.loads(row["services"]), *json.loads(row["cluster_services"]))
+LONGEST_RETRY_S = 300.0
+"""The longest that it waits between two tries."""
 
-
-class Catalogue:
-    """All software of the site, read once, and only where somebody asks for some."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._read: dict[str, list[Row]] | None = None
-
-    def _all(self) -> dict[str, list[Row]]:
-        if self._read is None:
-            self._read = {}
-            for row in self._store.rows("software"):
-                self._read.setdefault(row["title"], []).append(row)
-        return self._read
-
-    def titles(self) -> dict[str, bool]:
-        """All software, and whether it brings a script for each of its platforms."""
-        return {title: all(row["script"] for row in rows) for title, rows in self._all().items()}
-
-    def entries(self, title: str) -> list[Row]:
-        """The entries of some software, one a platform."""
-        return self._all().get(title, [])
-
-    def entry(self, title: str, platform: str | None) -> Row | None:
-        """The entry for a platform, else the one for any."""
-        rows = {row["platform"]: row for row in self.entries(title)}
-        return rows.get(platform or "") or rows.get("")
-
-    def platforms(self, titles: str) -> Mapping[str, Collection[str] | None]:
-        """For each title of a JSON list, the platforms that it exists for; None for any."""
-        if titles == NOTHING:
-            return {}
-        found = {t: frozenset(row["platform"] for row in self.entries(t)) for t in _list(titles)}
-        return {title: None if "" in rows else rows for title, rows in found.items()}
-
-    def needs(self, titles: str, services: str) -> tuple[str, ...]:
-        """The services of a JSON list, and those that the software asks for."""
-        if titles == services == NOTHING:
-            return ()
-        asked = dict.fromkeys(_list(services))
-        for title in _list(titles):
-            for row in self.entries(title):
-                asked.update(dict.fromkeys(_list(row["needs"])))
-        return tuple(asked)
-
-
-def _list(text: str) -> list[str]:
-    found: list[str] = json.loads(text)
-    return found
+_VERBS = {"push": "pull", "purge": "purge", "verify": "verify"}
 
 
 def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
@@ -86,3 +37,68 @@ def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
 def place_of(checksum: str) -> str:
     """Where in its folder a node has an archive that was brought."""
     return ARCHIVES + checksum.rpartition(":")[2]
+
+
+def archives_wanted(store: Store, node: int, *, now: float) -> list[Row]:
+    """Archives of this machine that are to be brought to a node now."""
+    return store.rows("archives_wanted", node=node, now=now)
+
+
+def arrive(store: Store, node: int, checksum: str, *, now: float) -> None:
+    """An archive lies on a node."""
+    if store.row("node_by_id", node=node):
+        store.change("archive_arrived", node=node, checksum=checksum, now=now)
+
+
+def delay(
+    store: Store, node: int, checksum: str, trouble: str, *, is_gone: bool, now: float
+) -> None:
+    """An archive could not be brought: it is tried later, but a push of one that is gone ends."""
+    if not store.row("node_by_id", node=node):
+        return
+    store.change("delay_archive", node=node, checksum=checksum, trouble=trouble, now=now,
+                 step=RETRY_S, longest=LONGEST_RETRY_S)  # fmt: skip
+    if is_gone:
+        store.change("fail_pushes", node=node, checksum=checksum, message=trouble, now=now)
+
+
+def missed(store: Store, node: int, package: int) -> None:
+    """A node has not the software of a package that it was given."""
+    store.change("forget_archives_of_package", node=node, package=package)
+
+
+def ask(
+    store: Store, verb: str, node: Row, entry: Mapping[str, Any], *, actor: str, now: float
+) -> int:
+    """Ask a node to push, purge or verify software; the number of the order."""
+    names = ("name", "version", "platform", "archive", "checksum", "size", "manifest")
+    return int(store.value("ask_software", node=node["id"], verb=verb, actor=actor, now=now,
+                           **{name: entry[name] for name in names}))  # fmt: skip
+
+
+def open_orders(store: Store, node: int) -> list[Row]:
+    """What a node is still to do with its software."""
+    return store.rows("open_orders", node=node)
+
+
+def frame_of(order: Row) -> dict[str, Any] | None:
+    """An order as its node is told; None while its archive is still to come."""
+    told = order_of(order, is_here=order["cluster_id"] == CONTROL)
+    assert told is not None
+    if order["verb"] == "push" and told["source"].startswith(ARCHIVES) and not order["arrived"]:
+        return None
+    return {"kind": "software", "id": str(order["id"]), "verb": _VERBS[order["verb"]], **told}
+
+
+def end_order(store: Store, node: int, frame: Mapping[str, Any], *, now: float) -> None:
+    """Keep what a node answered; one that no order asked for changes nothing."""
+    number = str(frame["id"])
+    if not number.isdigit() or len(number) > 18:
+        return
+    order = {row["id"]: row for row in open_orders(store, node)}.get(int(number))
+    if order is None:
+        return
+    store.change("end_order", id=order["id"], node=node, ok=int(frame["ok"]), now=now,
+                 message=str(frame["message"]), faults=json.dumps(frame["faults"]))  # fmt: skip
+    if (order["verb"] == "purge" and frame["ok"]) or (order["verb"] == "push" and not frame["ok"]):
+        store.change("forget_archive", node=node, checksum=order["checksum"])
