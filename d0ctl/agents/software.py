@@ -40,15 +40,13 @@ def _bring(control: Control, courier: Courier, row: Row) -> None:
     if key in control.delivering:
         return
     name = Delivery(courier.node, row["checksum"], row["archive"])
-    place = software.place_of(row["checksum"])
     control.after(control.delivering.add, key)
-    control.after(courier.errand, name, partial(_errand, row["archive"], place, row["checksum"]))
+    control.after(courier.errand, name, partial(_errand, name))
 
 
-def _errand(
-    archive: str, place: str, checksum: str, courier: Courier, link: Link
-) -> tuple[int, str]:
-    return carry.bring(Copy(archive, f"{link.base}/{place}", None, checksum), courier, link)
+def _errand(name: Delivery, courier: Courier, link: Link) -> tuple[int, str]:
+    target = f"{link.base}/{software.place_of(name.checksum)}"
+    return carry.bring(Copy(name.archive, target, None, name.checksum), courier, link)
 
 
 def _order(control: Control, courier: Courier, row: Row) -> None:

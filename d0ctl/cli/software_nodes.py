@@ -82,16 +82,16 @@ def _refuse_use(store: Store, title: str, node: Row) -> None:
 
 
 def wait(ids: Sequence[int]) -> list[Row]:
-    """Reach the nodes until each has answered or is out of contact; the orders then.
+    """Reach the nodes until each has answered or is in trouble; the orders then.
 
-    A check of one that does not answer is forgotten; all else is done when it is back.
+    A check of one that does not answer is forgotten; all else is done when it can be.
     """
     from d0ctl.daemon import attend
 
     text = json.dumps(list(ids))
 
     def is_done(store: Store) -> bool:
-        return all(row["ended"] or row["state"] == "down" for row in store.rows("orders", ids=text))
+        return all(_is_told(row) for row in store.rows("orders", ids=text))
 
     attend(session.home(), is_done, threading.Event())
     with session.writer() as store, store.writing():
@@ -100,6 +100,10 @@ def wait(ids: Sequence[int]) -> list[Row]:
             if row["ended"] is None and row["verb"] == "verify":
                 store.change("forget_order", id=row["id"])
     return rows
+
+
+def _is_told(row: Row) -> bool:
+    return bool(row["ended"] or row["state"] == "down" or row["hindrance"])
 
 
 def tell(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
@@ -118,16 +122,22 @@ def _document(row: Row) -> dict[str, Any]:
     return {
         "node": row["node"], "verb": row["verb"], "platform": row["platform"] or None,
         "ok": None if row["ended"] is None else bool(row["ok"]),
-        "message": row["message"] if row["ended"] is not None else row["trouble"],
+        "message": row["message"] if row["ended"] is not None else _trouble(row),
         "faults": json.loads(row["faults"]),
     }  # fmt: skip
+
+
+def _trouble(row: Row) -> str:
+    if row["state"] != "down" and row["hindrance"]:
+        return f"its archive could not be brought: {row['hindrance']}"
+    return f"is down: {row['trouble'] or 'no answer'}"
 
 
 def _tell_one(row: Row) -> None:
     name = paint(f"{clean(row['node']):<16}", "bold")
     if row["ended"] is None:
-        later = "" if row["verb"] == "verify" else "; it is done when it answers"
-        emit(f"{glyph('down')} {name} is down: {clean(row['trouble'] or 'no answer')}{later}")
+        later = "" if row["verb"] == "verify" else "; it is done when it can be"
+        emit(f"{glyph('down')} {name} {clean(_trouble(row))}{later}")
         return
     emit(f"{glyph('successful' if row['ok'] else 'failed')} {name} {clean(row['message'])}")
     for fault in json.loads(row["faults"]):

@@ -165,9 +165,12 @@ update software_order
 delete from software_order where id = :id and ended is null;
 
 -- name: orders
--- Some orders, with the nodes that they are for.
-select software_order.*, node.name as node, node.state, node.trouble
+-- Some orders, with the nodes that they are for, and why an archive could not be brought.
+select software_order.*, node.name as node, node.state, node.trouble, copy.trouble as hindrance
   from software_order join node on node.id = software_order.node_id
+  left join archive_copy as copy on copy.node_id = software_order.node_id
+                                and copy.checksum = software_order.checksum
+                                and software_order.verb = 'push'
  where software_order.id in (select value from json_each(:ids))
  order by software_order.id;
 
