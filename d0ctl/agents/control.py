@@ -21,6 +21,9 @@ LEASE = "daemon"
 Key = tuple[int, int, int]
 """A transfer: file, cluster, whether into results/."""
 
+Order = tuple[int, str]
+"""An attempt, and what is asked of it."""
+
 Purge = tuple[int, int | None, str | None]
 """The row of something to be removed, and the attempt or the path."""
 
@@ -46,10 +49,10 @@ class Control:
     """Which transfers are under way, and the node of each; 0 is this machine."""
     delivering: set[tuple[int, str]] = field(default_factory=set)
     """Which archives are on their way, by node and checksum."""
-    ordered: dict[int, int] = field(default_factory=dict)
+    software_asked: dict[int, int] = field(default_factory=dict)
     """Which orders about software were sent, and the node of each."""
-    killed: dict[int, float] = field(default_factory=dict)
-    """When the end of an attempt was last asked for."""
+    ordered: dict[Order, float] = field(default_factory=dict)
+    """When something was last asked of an attempt."""
     purging: dict[int, tuple[float, list[Purge]]] = field(default_factory=dict)
     """What each node was asked to remove, and when; it has not confirmed it yet."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
@@ -87,7 +90,8 @@ class Control:
 
     def forget_orders(self, node: int) -> None:
         """What a node was told of its software it may never have had."""
-        self.ordered = {order: at for order, at in self.ordered.items() if at != node}
+        asked = self.software_asked.items()
+        self.software_asked = {order: at for order, at in asked if at != node}
 
     def courier(self, node: int) -> Courier | None:
         """The courier of a node, if it is ours and its link is up."""

@@ -6,13 +6,11 @@ from d0ctl.agents import software
 from d0ctl.agents.control import LEASE, Control
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
+from d0ctl.site.standard import GRACE_S
 from d0ctl.store import attempts, files, messages, nodes
 from d0ctl.store.connection import Row
 
 log = logging.getLogger(__name__)
-
-GRACE_S = 5.0
-"""How long a process that is to end has between TERM and KILL."""
 
 
 def stand_in(control: Control, now: float) -> None:

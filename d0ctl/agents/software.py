@@ -51,11 +51,11 @@ def _errand(name: Delivery, courier: Courier, link: Link) -> tuple[int, str]:
 
 def _order(control: Control, courier: Courier, row: Row) -> None:
     """Send an order once a link; a push waits for its archive."""
-    if row["id"] in control.ordered:
+    if row["id"] in control.software_asked:
         return
     frame = software.frame_of(row)
     if frame is not None:
-        control.after(control.ordered.__setitem__, row["id"], courier.node)
+        control.after(control.software_asked.__setitem__, row["id"], courier.node)
         control.after(courier.order, frame)
 
 

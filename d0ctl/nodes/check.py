@@ -141,7 +141,6 @@ def _launch(link: Link) -> None:
         "argv": ["sleep", "600"],
         "inputs": [],
         "outputs": [],
-        "software": None,
     }
     launch = {
         "attempt": 1,

@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
 from d0ctl.construct.faults import shown
-from d0ctl.construct.kinds import Kind, WrongError, native
+from d0ctl.construct.kinds import Kind, WrongError
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl_wrapper import software
 
@@ -71,16 +71,6 @@ def many(level: Level, key: str, kind: Kind) -> tuple[Any, ...]:
     scalars = [level.reading.scalar(item, f"`{key}`") for item in items]
     found = [converted(one, key, kind, level.reading) for one in scalars if one is not None]
     return tuple(one for one in found if one is not None)
-
-
-def plain(node: Node) -> Any:
-    """Return a node as texts, numbers, lists and dicts, as JSON would have them."""
-    if isinstance(node, Mapping):
-        return {key: plain(value) for key, (_, value) in node.items.items()}
-    if isinstance(node, Sequence):
-        return [plain(item) for item in node.items]
-    assert isinstance(node, Scalar)
-    return native(node.text, node.plain)
 
 
 def named(node: Node, section: str, reading: Reading) -> Iterator[tuple[Scalar, Node]]:

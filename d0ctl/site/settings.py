@@ -18,30 +18,13 @@ from d0ctl.construct.script import compile_script
 from d0ctl.construct.shell import Context
 from d0ctl.construct.template import LoopName, Scope
 from d0ctl.site.fields import entries, named, values
+from d0ctl.site.standard import STANDARD
 from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
 HOOK_KEYS = words("before after end timeout")
 DEFAULT_KEYS = words("looping lease unreachable-after nice grace")
 TRANSFER_KEYS = words("fetch store")
-
-LEASE_S = 50 * 60.0
-"""How long a wrapper that is out of contact may act on the world."""
-
-UNREACHABLE_AFTER_S = 3600.0
-"""How long a node may be out of contact before what ran there counts as lost."""
-
-NICE = 10
-"""By how much binaries give way to others."""
-
-GRACE_S = 5.0
-"""How long a process that is to end has between TERM and KILL."""
-
-STANDARD: Mapping[str, Any] = {
-    "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
-    "grace": GRACE_S,
-}  # fmt: skip
-"""What counts where the site file says nothing."""
 
 _REASON = re.compile(r"log-message|site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)

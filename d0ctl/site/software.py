@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from d0ctl.construct.binaries import PROGRESS_KINDS
 from d0ctl.construct.document import Mapping, Node, Scalar
 from d0ctl.construct.faults import Place, shown
-from d0ctl.construct.kinds import LOOP_NAME, SIZE, TEXT, TIME, words
+from d0ctl.construct.kinds import LOOP_NAME, PATTERN, SIZE, TEXT, TIME, words
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.template import RESERVED
-from d0ctl.site.fields import CHECKSUM, PART, SERVICE, converted, entries, many, plain, values
+from d0ctl.site.fields import CHECKSUM, PART, SERVICE, converted, entries, many, values
 from d0ctl.site.invoke import judge_script
 from d0ctl.site.settings import read_hooks, read_log_rules
 from d0ctl.site.spec import SoftwareEntry
@@ -124,9 +125,14 @@ def _progress(level: Level) -> dict[str, Any] | None:
     if node is None:
         return None
     if isinstance(node, Scalar):
-        return {"match": node.text}
-    if isinstance(node, Mapping):
-        found: dict[str, Any] = plain(node)
-        return found
-    level.reading.fault(node.place, f"`progress` takes a text or a mapping, not {kind_of(node)}")
-    return None
+        log = converted(node, "progress", PATTERN, level.reading)
+        return None if log is None else {"log": log}
+    if not isinstance(node, Mapping):
+        message = f"`progress` takes a text or a mapping, not {kind_of(node)}"
+        level.reading.fault(node.place, message)
+        return None
+    inner = Level(node, "`progress`", PROGRESS_KINDS, level.reading)
+    if ("log" in inner) == ("output" in inner) or ("of" in inner and "log" in inner):
+        message = "`progress` takes `log: REGEX`, or `output: NAME` with or without `of: SIZE`"
+        level.reading.fault(node.place, message)
+    return values(inner, PROGRESS_KINDS)

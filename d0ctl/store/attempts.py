@@ -10,6 +10,7 @@ from d0ctl.construct.words import arguments_with_inputs, with_inputs
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
+from d0ctl.store.site import default
 from d0ctl_wrapper.message import token
 
 REFUSED_DELAY_S = 30.0
@@ -49,11 +50,13 @@ def details(store: Store) -> list[Launch]:
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
     catalogue = Catalogue(store)
+    nice = default(store, "nice")
     return [
         _launch(
             row,
             key,
             catalogue,
+            nice,
             binaries[row["package_id"]],
             inputs[row["package_id"]],
             outputs[row["package_id"]],
@@ -73,6 +76,7 @@ def _launch(
     package: Row,
     key: bytes,
     catalogue: Catalogue,
+    nice: int,
     binaries: Sequence[Row],
     inputs: Sequence[Row],
     outputs: Sequence[Row],
@@ -90,6 +94,7 @@ def _launch(
             for row in binaries
         ],
         "keep": [row["name"] for row in outputs],
+        "nice": nice,
     }
 
 
@@ -119,19 +124,26 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         if row["binary"] == binary["seq"]
     ]
     script, argv = binary["script"], binary["argv"]
-    return {
+    made = [row for row in outputs if row["binary"] == binary["seq"]]
+    launch = {
         "name": binary["name"],
         "script": None if script is None else with_inputs(script, names),
         "shell": binary["shell"],
         "argv": None if argv is None else arguments_with_inputs(json.loads(argv), names),
         "inputs": names,
-        "outputs": [
-            {"name": row["name"], "min_size": row["min_size"]}
-            for row in outputs
-            if row["binary"] == binary["seq"]
-        ],
-        "software": None,
+        "outputs": [{"name": row["name"], "min_size": row["min_size"]} for row in made],
     }
+    if binary["progress"] is not None:
+        launch["progress"] = _progress(json.loads(binary["progress"]), made)
+    if binary["runtime"] is not None:
+        launch["runtime"] = binary["runtime"]
+    return launch
+
+
+def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
+    """A rule for progress; an output whose whole size is not told is as large as it is to be."""
+    sizes = {row["name"]: row["size_asked"] for row in made}
+    return {"of": sizes.get(rule.get("output", "")), **rule}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +202,11 @@ def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: floa
             store.change("end_absent", attempt=attempt, now=now)
 
 
-def killing(store: Store, node: int) -> list[int]:
-    """Attempts of a node that are to be ended."""
-    return [row[0] for row in store.rows("killing_attempts", node=node)]
+def killing(store: Store, node: int) -> dict[int, bool]:
+    """Attempts of a node that are to be ended, and whether what they have made is wanted."""
+    return {row[0]: bool(row[1]) for row in store.rows("killing_attempts", node=node)}
+
+
+def requested(store: Store, node: int) -> dict[int, str]:
+    """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
+    return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}

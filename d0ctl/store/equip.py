@@ -23,10 +23,18 @@ def equipped(
     if entry is None or (_is_bare(row) and entry["script"] is None):
         return {**binary, "script": _absence(title, package["platform"]), "argv": None}
     software = order_of(entry, is_here=package["cluster_id"] == CONTROL)
+    binary = {**_habits(entry), **binary, "software": software}
     if not _is_bare(row):
-        return {**binary, "software": software}
+        return binary
     script = _script(entry, row, package, binary, inputs)
-    return {**binary, "software": software, "script": script, "shell": entry["shell"]}
+    return {**binary, "script": script, "shell": entry["shell"]}
+
+
+def _habits(entry: Row) -> dict[str, Any]:
+    """What the catalogue says of every binary that is this software, unless the job does."""
+    progress = entry["progress"]
+    found = {"runtime": entry["runtime"], "progress": progress and json.loads(progress)}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _is_bare(row: Row) -> bool:

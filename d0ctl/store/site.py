@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from d0ctl.model import Address
-from d0ctl.site.settings import STANDARD
 from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
+from d0ctl.site.standard import STANDARD
 from d0ctl.store import nodes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.intake import as_json

@@ -1,10 +1,23 @@
 """The only place that says what a launch is, and checks one."""
 
+import re
 from typing import Any, Dict
 
 from d0ctl_wrapper import shape, software
 
 Launch = Dict[str, Any]
+
+NICE = 10
+"""How far below its wrapper a binary runs, unless a launch says otherwise."""
+
+
+def _pattern(value: Any) -> str:
+    try:
+        re.compile(shape.filled(value))
+    except re.error as error:
+        raise ValueError("is not a regular expression: %s" % error)
+    return str(value)
+
 
 _INPUT = {
     "name": shape.base_name,
@@ -22,7 +35,21 @@ _BINARY = {
     "outputs": shape.many(
         shape.record({"name": shape.relative, "min_size": shape.maybe(shape.whole)})
     ),
-    "software": shape.maybe(shape.record(software.FIELDS)),
+}
+
+_PROGRESS = shape.record(
+    {},
+    {
+        "log": (shape.maybe(_pattern), None),
+        "output": (shape.maybe(shape.relative), None),
+        "of": (shape.maybe(shape.positive), None),
+    },
+)
+
+_BINARY_EXTRAS = {
+    "progress": (shape.maybe(_PROGRESS), None),
+    "runtime": (shape.maybe(shape.number), None),
+    "software": (shape.maybe(shape.record(software.FIELDS)), None),
 }
 
 _LAUNCH = shape.record(
@@ -33,9 +60,12 @@ _LAUNCH = shape.record(
         "cpus": shape.positive,
         "environment": shape.mapping,
         "inputs": shape.many(shape.record(_INPUT)),
-        "binaries": shape.many(shape.record(_BINARY)),
+        "binaries": shape.many(shape.record(_BINARY, _BINARY_EXTRAS)),
         "keep": shape.many(shape.relative),
-    }
+    },
+    {
+        "nice": (shape.whole, NICE),
+    },
 )
 
 
