@@ -20,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Nodes, software and rules of a site, from one file: check, apply, show.",
+    help="What the site is, from one file: check, apply, show.",
 )
 
 SiteFile = Annotated[

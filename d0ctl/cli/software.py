@@ -20,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="The software of the site, and what of it lies on the nodes.",
+    help="The software of the site and of its nodes: list, add and more.",
 )
 
 Title = Annotated[str, typer.Argument(metavar="NAME/VERSION", help="As a job file calls it.")]

@@ -1,5 +1,6 @@
 """From a site file to a Site: the way in."""
 
+import posixpath
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +70,8 @@ def _placed(entry: SoftwareEntry, server: str | None, directory: str) -> Softwar
         return entry
     if server is not None and "://" in server and not entry.archive.startswith("/"):
         return replace(entry, archive=f"{server}/{entry.archive}")
-    return replace(entry, archive=disk.absolute(server or directory, entry.archive))
+    path = posixpath.normpath(disk.absolute(server or directory, entry.archive))
+    return replace(entry, archive=path)
 
 
 def _judged(

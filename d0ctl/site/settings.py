@@ -4,6 +4,7 @@ Whoever needs another section writes a reader here or beside, and names it in `S
 store keeps what it returns, `site show` prints it, `store.site.setting` gives it back.
 """
 
+import posixpath
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -58,7 +59,7 @@ def read_code_server(node: Node, reading: Reading) -> str | None:
         )
         reading.fault(scalar.place, message)
         return None
-    folder = disk.absolute(reading.directory, scalar.text)
+    folder = posixpath.normpath(disk.absolute(reading.directory, scalar.text))
     if not disk.is_directory(folder):
         reading.fault(scalar.place, f"there is no folder {shown(folder)}")
     return folder

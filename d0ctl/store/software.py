@@ -92,10 +92,7 @@ def frame_of(order: Row) -> dict[str, Any] | None:
 
 def end_order(store: Store, node: int, frame: Mapping[str, Any], *, now: float) -> None:
     """Keep what a node answered; one that no order asked for changes nothing."""
-    number = str(frame["id"])
-    if not number.isdigit() or len(number) > 18:
-        return
-    order = {row["id"]: row for row in open_orders(store, node)}.get(int(number))
+    order = {str(row["id"]): row for row in open_orders(store, node)}.get(str(frame["id"]))
     if order is None:
         return
     store.change("end_order", id=order["id"], node=node, ok=int(frame["ok"]), now=now,

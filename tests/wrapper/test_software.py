@@ -296,6 +296,15 @@ def _messages(node: Client) -> list[dict[str, Any]]:
     return node.messages(1)
 
 
+def test_a_file_of_a_name_that_is_no_text_is_verified(node: Client, tmp_path: Path) -> None:
+    path = packed(tmp_path / "reco.tar", [member("caf\udce9", "x")])
+    assert ask(node, "pull", order(path))[0]
+    assert ask(node, "verify", order(path))[0]
+    (cached(node) / "caf\udce9").unlink()
+
+    assert ask(node, "verify", order(path))[2] == ["`caf?` is missing"]
+
+
 @pytest.mark.parametrize("version", found())
 def test_every_python_unpacks(connect: Connect, tmp_path: Path, version: str) -> None:
     path = packed(tmp_path / "reco.tar.gz", [*RECO, member("größe ü", "x")])

@@ -258,6 +258,11 @@ def failed(frame: Order, why: str) -> Order:
 
 
 def _answer(frame: Order, ok: bool, message: str, faults: "List[str]") -> Order:
-    head = {"kind": "software", "id": frame["id"], "ok": ok, "message": message}
+    head = {"kind": "software", "id": frame["id"], "ok": ok, "message": _sendable(message)}
     more = ["and %d more" % (len(faults) - MOST_NAMED)] if len(faults) > MOST_NAMED else []
-    return {**head, "faults": faults[:MOST_NAMED] + more}
+    return {**head, "faults": [_sendable(fault) for fault in faults[:MOST_NAMED] + more]}
+
+
+def _sendable(text: str) -> str:
+    """Give a text with names of any bytes as one that a database takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
