@@ -153,7 +153,7 @@ def remove(
     reason: options.Because = None,
     yes: options.Yes = False,
 ) -> None:
-    """Take software out of the catalogue; `purge` takes it off the nodes."""
+    """Take software out of the catalogue, and off no node."""
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.site import current, remove_software
 
@@ -196,7 +196,7 @@ def push(title: Title, node: Nodes = None, reason: options.Because = None,
 @app.command()
 def purge(title: Title, node: Nodes = None, reason: options.Because = None,
           json: options.Json = False, yes: options.Yes = False) -> None:  # fmt: skip
-    """Remove software from nodes; packages that ask for it bring it back."""
+    """Remove software from nodes, until a package asks for it."""
     from d0ctl.cli.software_nodes import confirm
 
     if not confirm("purge", title, node or (), yes):
