@@ -80,6 +80,7 @@ class Run:
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
+        self.report.present = headway.present
         return Watch([headway.look], self._obey)
 
     def _obey(self) -> "float | None":
