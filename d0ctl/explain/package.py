@@ -322,6 +322,15 @@ def _failed(case: _Case) -> None:
         told.facts.append(f"its files are waited for by {names}{more}")
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl history {one.path}",
                       f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
+    _doubt_software(case, last.node_name if last else None)
+
+
+def _doubt_software(case: _Case, node: str | None) -> None:
+    """Offer to look whether the files of its software are whole where it failed (`002`)."""
+    catalogue = Catalogue(case.store)
+    for title in json.loads(case.package.software):
+        if node and any(row["archive"] for row in catalogue.entries(title)):
+            case.told.commands.append(f"d0ctl software verify {title} --node {node}")
 
 
 def _canceled(case: _Case) -> None:
