@@ -3,7 +3,7 @@
 import re
 from typing import Any, Dict
 
-from d0ctl_wrapper import shape
+from d0ctl_wrapper import shape, software
 
 Launch = Dict[str, Any]
 
@@ -71,6 +71,7 @@ _BINARY_EXTRAS = {
     "work_size": (shape.maybe(shape.whole), None),
     "progress": (shape.maybe(_PROGRESS), None),
     "runtime": (shape.maybe(shape.number), None),
+    "software": (shape.maybe(shape.record(software.FIELDS)), None),
 }
 
 _LAUNCH = shape.record(

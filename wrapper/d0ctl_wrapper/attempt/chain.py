@@ -5,7 +5,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import orders, outputs, verdict
+from d0ctl_wrapper.attempt import orders, outputs, tools, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
@@ -51,10 +51,13 @@ class Run:
         self.suspension: "Suspension | None" = None
         self.guards = Guards(self.places, launch, tree, report)
         self._environment = of_binary(setting.environment, self.places, launch)
+        self._software: "List[bytes | None]" = []
 
     def run(self) -> None:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
-        for number, binary in enumerate(self.launch["binaries"], 1):
+        binaries = self.launch["binaries"]
+        self._software = tools.provide(self.places, binaries, self.tree.check)
+        for number, binary in enumerate(binaries, 1):
             self._run_binary(number, binary)
 
     def note_end(self) -> None:
@@ -150,7 +153,8 @@ class Run:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
-        return Command(argv, self._environment, out, err)
+        environment = tools.add(self._software[number - 1], self._environment)
+        return Command(argv, environment, out, err)
 
     def _note(self, binary: Binary) -> "tuple[int | None, int | None]":
         """Record how the binary ended, and give its exit code and signal."""
