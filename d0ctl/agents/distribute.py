@@ -13,6 +13,7 @@ from d0ctl.nodes.courier import Courier, launch
 from d0ctl.nodes.link import Link
 from d0ctl.store import attempts, files
 from d0ctl.store.connection import Row
+from d0ctl.store.site import default
 from d0ctl_wrapper import locator as locators
 from d0ctl_wrapper.locator import OnNode
 
@@ -55,7 +56,8 @@ def distribute(control: Control, now: float) -> None:
 def _kill(control: Control, courier: Courier, now: float) -> None:
     wanted = attempts.killing(control.store, courier.node)
     due = _due(control, [(attempt, "kill") for attempt in wanted], now)
-    for order in kills({attempt: wanted[attempt] for attempt, _ in due}):
+    usual = default(control.store, "grace") if due else 0.0
+    for order in kills({attempt: wanted[attempt] for attempt, _ in due}, usual):
         control.after(courier.order, order)
 
 

@@ -3,16 +3,15 @@
 import logging
 from collections.abc import Mapping
 
+from d0ctl.agents import software
 from d0ctl.agents.control import LEASE, Control
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
+from d0ctl.site.standard import GRACE_S
 from d0ctl.store import attempts, files, messages, nodes
 from d0ctl.store.connection import Row
 
 log = logging.getLogger(__name__)
-
-GRACE_S = 5.0
-"""How long a process that is to end has between TERM and KILL."""
 
 
 PARTIAL_GRACE_S = 60.0
@@ -68,6 +67,8 @@ def hear(control: Control, now: float) -> None:
                 nodes.down(control.store, report.node, report.trouble, now=now)
             case Said():
                 _said(control, report.node, report.frame, now)
+            case Carried(errand=software.Delivery()):
+                software.delivered(control, report, now)
             case Carried():
                 _carried(control, report, now)
 
@@ -77,6 +78,7 @@ def _up(control: Control, report: Up, now: float) -> None:
     if courier is None:
         return
     control.purging.pop(report.node, None)
+    control.forget_orders(report.node)
     row = control.store.row("node_by_id", node=report.node)
     rebooted = bool(row and row["boot"] and row["boot"] != report.facts.get("boot_id"))
     trouble = nodes.up(control.store, report.node, report.facts, now=now)
@@ -95,15 +97,15 @@ def _up(control: Control, report: Up, now: float) -> None:
     control.after(launch, courier, found.launch)
     _order(control, courier, "resend", found.resend)
     _order(control, courier, "kill", found.kill, grace=GRACE_S)
-    for order in kills(attempts.killing(control.store, report.node)):
+    for order in kills(attempts.killing(control.store, report.node), GRACE_S):
         control.after(courier.order, order)
     control.after(courier.order, courier.renewal)
 
 
-def kills(wanted: Mapping[int, bool]) -> list[Frame]:
+def kills(wanted: Mapping[int, bool], usual: float) -> list[Frame]:
     """The orders to end attempts; of some what they have made so far is wanted."""
     found = []
-    for is_partial, grace in ((False, GRACE_S), (True, PARTIAL_GRACE_S)):
+    for is_partial, grace in ((False, usual), (True, PARTIAL_GRACE_S)):
         which = [attempt for attempt, partial in wanted.items() if partial is is_partial]
         if which:
             found.append({"kind": "kill", "attempts": which, "grace": grace, "partial": is_partial})
@@ -141,6 +143,8 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
             attempts.end_unstarted(control.store, node, frame["attempts"], now=now)
         case "forgotten":
             _purged(control, node, frame)
+        case "software":
+            software.answered(control, node, frame, now)
         case "fault":
             log.warning("node %d: %s", node, frame.get("message"))
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from d0ctl.store.connection import Row
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.site import default, setting
 from d0ctl_wrapper import locator as locators
 
 
@@ -59,7 +60,19 @@ def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
     return found
 
 
-def schemes(inputs: Sequence[dict[str, Any]], outputs: Sequence[dict[str, str]]) -> set[str]:
-    """The schemes of all URLs in a launch."""
-    named = [one.get("locator") for one in (*inputs, *outputs)]
-    return {locators.scheme(locator) for locator in named if locator is not None}
+class Rules:
+    """How the site has files carried, and for how long a wrapper may do without contact."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, launch: dict[str, Any]) -> None:
+        """Tell a launch the rules that it needs."""
+        deliver = launch.get("deliver", ())
+        named = [one.get("locator") for one in (*launch["inputs"], *deliver)]
+        schemes = {locators.scheme(locator) for locator in named if locator is not None}
+        if schemes:
+            known = setting(self._store, "transfer") or {}
+            launch["transfer"] = {"commands": {s: known[s] for s in schemes if s in known}}
+        if deliver:
+            launch["lease"] = default(self._store, "lease")

@@ -1,6 +1,7 @@
 """Files from and to where locators say, over a real ssh: by http, by a command, across nodes."""
 
 import hashlib
+import json
 import os
 import signal
 import sqlite3
@@ -41,6 +42,12 @@ def change(site: Site, text: str, *values: object) -> None:
         database.execute(text, values)
 
 
+def set_lease(site: Site, seconds: float) -> None:
+    """Let wrappers do without contact for so long."""
+    value = json.dumps({"lease": seconds})
+    change(site, "insert or replace into setting values ('defaults', ?)", value)
+
+
 def mass_storage(site: Site) -> Path:
     """A folder that only the site's command for `root` reaches."""
     store = site.folder / "mass"
@@ -50,7 +57,8 @@ def mass_storage(site: Site) -> Path:
                        'exec cp "$(of "$1")" "$(of "$2")"\n')  # fmt: skip
     program.chmod(0o700)
     command = f"{program} {{source}} {{dest}}"
-    change(site, "insert into transfer_command values ('root', ?, ?)", command, command)
+    settings = {"root": {"fetch": command, "store": command}}
+    change(site, "insert or replace into setting values ('transfer', ?)", json.dumps(settings))
     return store
 
 
@@ -158,7 +166,7 @@ stages:
 def waiting(farm: Site, tmp_path: Path) -> Path:
     """A package that is to forward a file, computes, and has a lease of a moment."""
     farm.start_daemon()
-    change(farm, "update site set lease = 0.5")
+    set_lease(farm, 0.5)
     farm.kill_daemon()
     farm.start_daemon()
     farm.submit(f"""\
@@ -187,7 +195,7 @@ def test_outputs_wait_for_a_control_host_that_is_away(farm: Site, waiting: Path)
     wait_until(lambda: any(list((farm.folder / "farm").rglob("spool/new/*"))), PATIENCE_S)
     assert not (waiting / "far").exists()
 
-    change(farm, "update site set lease = 3000")
+    set_lease(farm, 3000)
     farm.start_daemon()
 
     assert farm.ok("wait", "leased") == "`leased` is successful\n"
@@ -201,7 +209,7 @@ def test_what_was_killed_meanwhile_never_shows(farm: Site, waiting: Path) -> Non
         farm.kill_daemon()
         (waiting / "go").touch()
         wait_until(lambda: kept(farm), PATIENCE_S)
-        change(farm, "update site set lease = 3000")
+        set_lease(farm, 3000)
         farm.ok("kill", "leased", "--yes")
     finally:
         for pid in sshd_processes(farm):

@@ -208,7 +208,7 @@ def test_a_command_that_is_not_there_is_told(node: Client) -> None:
     end = run(node, given("root://store/raw"), transfer=rules(Path("/no/such/xrdcp")))
 
     assert end["reason"] == "stage-in"
-    assert "cannot be started" in end["detail"]
+    assert "not found" in end["detail"]
 
 
 @pytest.mark.parametrize("way", ["http", "command"])

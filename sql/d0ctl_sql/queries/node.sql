@@ -1,6 +1,6 @@
 -- name: site
 -- What this site is called on its nodes.
-select name, generation, created, lease, keep_logs from site;
+select name, generation, created from site;
 
 -- name: nodes
 -- All nodes with what runs on them.
@@ -91,7 +91,10 @@ update node
    set since = case when state = 'up' then since else :now end,
        state = 'up', contact = :now, trouble = null, facts = :facts,
        machine = coalesce(nullif(:machine, ''), machine),
-       boot = :boot, base = :base, clock = :clock, platform = :platform, memory = :memory,
+       boot = :boot, base = :base, clock = :clock, memory = coalesce(memory_asked, :memory),
+       platform = coalesce(platform_asked,
+                           (select platform from cluster where cluster.id = node.cluster_id),
+                           :platform),
        cpus = coalesce(cpus_asked, :cpus)
  where id = :node;
 

@@ -28,6 +28,7 @@ create temp table incoming (id integer, job_id integer, stage_id integer, line_i
                             demand_id integer, changed real, wall_time real, looping real,
                             wrapper text, wrapper_parameters text, environment text,
                             policy text);
+create temp table told_gap (package_id integer, seq integer, gap real);
 create temp table lost_copy (file_id integer, cluster_id integer);
 
 -- name: temporary_sizes
@@ -45,6 +46,7 @@ insert into told_staged (attempt_id) values (0);
 insert into told_stored (package_id) values (0);
 insert into unneeded (file_id) values (0);
 insert into incoming (id) values (0);
+insert into told_gap (package_id) values (0);
 insert into lost_copy (file_id) values (0);
 analyze temp;
 delete from chosen;
@@ -60,6 +62,7 @@ delete from told_staged;
 delete from told_stored;
 delete from unneeded;
 delete from incoming;
+delete from told_gap;
 delete from lost_copy;
 
 -- name: clear_chosen

@@ -179,19 +179,3 @@ delete from told_staged;
 -- name: clear_told_stored
 -- Begin a new batch of messages.
 delete from told_stored;
-
--- name: transfer_commands
--- By which commands of the site files behind a URL are fetched and stored.
-select scheme, fetch, store from transfer_command order by scheme;
-
--- name: define_transfer
--- A command of the site for the URLs of a scheme.
-insert or replace into transfer_command (scheme, fetch, store) values (:scheme, :fetch, :store);
-
--- name: undefine_transfers
--- The site has no commands for URLs.
-delete from transfer_command;
-
--- name: unneeded_files
--- The superfluous files.
-select file_id from unneeded;

@@ -104,7 +104,7 @@ def _carry(places: Places, locator: str, carrier: Carrier, aside: bytes) -> None
     scheme = locators.scheme(locator)
     argv = carrier.command(scheme, "fetch", locator, to_text(aside))
     if argv is not None:
-        carrier.run("fetching by `%s`" % one_line(to_text(argv[0])), argv, aside)
+        carrier.run("fetching by the site's command for `%s`" % scheme, argv, aside)
     elif scheme in ("http", "https", "file"):
         carrier.do("fetching", lambda: builtin.bring(places, locator, aside), aside)
     else:

@@ -13,7 +13,7 @@ from d0ctl_wrapper.attempt.spawn import Command, spawn
 from d0ctl_wrapper.attempt.tree import Tree
 from d0ctl_wrapper.attempt.watch import Ease, Watch
 from d0ctl_wrapper.paths import remove, to_path
-from d0ctl_wrapper.words import last_line, one_line
+from d0ctl_wrapper.words import last_line
 
 PAUSES = (1, 4)
 """How long each pause between two tries is, as a multiple of the first."""
@@ -84,8 +84,8 @@ class Carrier:
             return None
         import shlex
 
-        words = [_fill(word, source, dest) for word in shlex.split(template)]
-        return [to_path(word) for word in words]
+        parts = (part.replace("{dest}", shlex.quote(dest)) for part in template.split("{source}"))
+        return [b"sh", b"-c", to_path(shlex.quote(source).join(parts))]
 
     def run(self, what: str, argv: "List[bytes]", target: "bytes | None" = None) -> None:
         """Have a command of the site do it."""
@@ -93,7 +93,7 @@ class Carrier:
         try:
             pid = spawn(Command(argv, self._environment, self._log + b".out", self._log + b".err"))
         except OSError as error:
-            raise Trouble("%s: `%s` cannot be started: %s" % (what, _shown(argv), error.strerror))
+            raise Trouble("%s: the shell cannot be started: %s" % (what, error.strerror))
         status = self._attend(what, pid, target)
         if status != 0:
             raise _trouble(what, status, last_line(self._log + b".err"), target)
@@ -154,15 +154,6 @@ class _Progress:
             except OSError:
                 pass
         return sum(process.bytes_read(pid) for pid in process.below(os.getpid()))
-
-
-def _fill(word: str, source: str, dest: str) -> str:
-    parts = word.split("{source}")
-    return source.join(part.replace("{dest}", dest) for part in parts)
-
-
-def _shown(argv: "List[bytes]") -> str:
-    return one_line(argv[0].decode("utf-8", "replace"))
 
 
 def _trouble(what: str, status: int, said: str, target: "bytes | None") -> Trouble:

@@ -12,7 +12,7 @@ from d0ctl_wrapper.attempt.carrier import Carrier, Full, Lapsed, Trouble, Unable
 from d0ctl_wrapper.attempt.lease import Lease
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, digest, sync
-from d0ctl_wrapper.paths import Places, remove, to_path, to_text
+from d0ctl_wrapper.paths import Places, remove, to_path
 from d0ctl_wrapper.words import one_line
 
 Output = Dict[str, Any]
@@ -66,7 +66,7 @@ class StageOut:
         argv = self._carrier.command(scheme, "store", output["path"], locator)
         target = locators.local_path(locator)
         if argv is not None:
-            self._carrier.run("storing by `%s`" % one_line(to_text(argv[0])), argv)
+            self._carrier.run("storing by the site's command for `%s`" % scheme, argv)
         elif target is not None:
             self._place(source, target, output)
         elif scheme in ("http", "https"):
