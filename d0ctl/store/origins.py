@@ -53,7 +53,7 @@ def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
     found = []
     for row in outputs:
         far = locators.on_node(row["locator"] or "")
-        if far is not None and row["far"] == package["cluster"]:
+        if far is not None and row["far"] == package["cluster_id"]:
             found.append({"name": row["name"], "locator": far.path})
         elif row["locator"] is not None and (far is None or row["far"] is None):
             found.append({"name": row["name"], "locator": row["locator"]})

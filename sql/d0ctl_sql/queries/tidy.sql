@@ -179,3 +179,7 @@ delete from told_staged;
 -- name: clear_told_stored
 -- Begin a new batch of messages.
 delete from told_stored;
+
+-- name: unneeded_files
+-- The superfluous files.
+select file_id from unneeded;
