@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
+from d0ctl.store import habits
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
@@ -50,20 +51,15 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    catalogue = Catalogue(store)
-    nice = default(store, "nice")
-    return [
-        _launch(
-            row,
-            key,
-            catalogue,
-            nice,
-            binaries[row["package_id"]],
-            inputs[row["package_id"]],
-            outputs[row["package_id"]],
+    catalogue, site, nice = Catalogue(store), habits.site(store), default(store, "nice")
+    launches = []
+    for row in store.rows("launch_details"):
+        package = row["package_id"]
+        launch = _launch(
+            row, key, catalogue, nice, binaries[package], inputs[package], outputs[package]
         )
-        for row in store.rows("launch_details")
-    ]
+        launches.append(habits.guarded(launch, row, binaries[package], site))
+    return launches
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
@@ -138,6 +134,8 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:
         launch["runtime"] = binary["runtime"]
+    if binary["work_size"] is not None:
+        launch["work_size"] = binary["work_size"]
     return launch
 
 
