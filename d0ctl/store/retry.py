@@ -74,6 +74,7 @@ def make_again(store: Store, *, actor: str, note: str | None, now: float) -> Non
     store.change("set_unscheduled", actor=actor, note=note, now=now)
     store.change("clear_lost")
     store.change("lose_chosen_outputs")
+    store.change("lose_absent_inputs")
     store.change("forget_copies")
     store.change("lose_files")
     store.change("wait_for_lost_outputs", now=now)
