@@ -60,7 +60,8 @@ class Report:
 
     def is_open(self) -> bool:
         """Tell whether a binary has begun and its end is not noted."""
-        return self.binary is not None and len(self.records) < self.binary
+        last = self.records[-1]["binary"] if self.records else None
+        return self.binary is not None and last != self.binary
 
     def note(self, code: "int | None", number: "int | None", cpu: float, rss: int) -> None:
         """Record how the binary under way has ended."""

@@ -40,7 +40,7 @@ class Wrapper:
         """Do the work, clear up, and tell about it."""
         self.report.start(self.setting.boot_id)
         result = self._work()
-        if not result.get("outputs"):
+        if not (result.get("outputs") or result.get("kept")):
             _drop(self.places.kept(self.attempt))
         _drop(self.work)
         self.report.finish(result)
@@ -49,18 +49,38 @@ class Wrapper:
         """Do all the work, leave no process, and give what the end message says of it."""
         try:
             prepare(self.places, self.launch)
-            self.chain.run()
+            self._run_chain()
             self.tree.end(lambda: LEFTOVER_GRACE)
-            return {"outcome": "successful", "outputs": self._keep(self.launch["keep"])}
+            kept = self._keep(self.launch["keep"])
+            return {"outcome": "successful", "outputs": kept, **self._done()}
         except Failed as failed:
             self.tree.end(lambda: LEFTOVER_GRACE)
-            return failed.result()
+            return self._failed(failed)
         except Told:
             return self._end_early()
 
+    def _run_chain(self) -> None:
+        """Run all binaries, and the hooks at their end however that was."""
+        try:
+            self.chain.run()
+        except Failed as failed:
+            self.tree.end(lambda: LEFTOVER_GRACE)
+            self.chain.hooks.end(failed)
+            raise
+        self.chain.hooks.end(None)
+
+    def _done(self) -> "Dict[str, Any]":
+        return {**self.chain.resume.told, **self.chain.resume.done_events()}
+
+    def _failed(self, failed: Failed) -> "Dict[str, Any]":
+        """Keep what the next attempt can go on with, and give what the end message says."""
+        done = self._done()
+        return {**failed.result(), **done, **self.chain.resume.salvage()}
+
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
-            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            digests = self.chain.resume.digests
+            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs, digests)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)
@@ -71,10 +91,11 @@ class Wrapper:
             self.tree.end(lambda: LEFTOVER_GRACE)
             self.chain.note_end()
             detail = "the node ended the wrapper by SIGTERM"
-            return Failed("platform-failure", detail).result()
+            return self._failed(Failed("platform-failure", detail))
         way = ending.end(self.places, self.attempt, self.tree, self.chain.suspension)
         self.chain.note_end()
-        result = {"outcome": "killed", "reason": "killed", "detail": "ended on request: %s" % way}
+        detail = "ended on request: %s" % way
+        result = {"outcome": "killed", "reason": "killed", "detail": detail, **self._done()}
         kill = orders.kill_asked(self.places, self.attempt)
         return {**result, **self._partial()} if kill and kill.partial else result
 
