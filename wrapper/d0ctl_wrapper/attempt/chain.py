@@ -9,6 +9,7 @@ from d0ctl_wrapper.attempt import cores, orders, outputs, script, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.environment import of_binary
 from d0ctl_wrapper.attempt.headway import Chain, Headway
 from d0ctl_wrapper.attempt.hooks import Hooks
 from d0ctl_wrapper.attempt.progress import source
@@ -49,6 +50,7 @@ class Run:
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
+        self._environment = of_binary(setting.environment, self.places, launch)
         self._is_open = False
         self.resume = Resume(self.places, launch, setting.boot_id, report)
         self.around = Surroundings(
@@ -207,23 +209,8 @@ class Run:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
-        environment = {**self._environment(), **self.resume.events(number, binary)}
+        environment = {**self._environment, **self.resume.events(number, binary)}
         return Command(argv, environment, out, err)
-
-    def _environment(self) -> "Dict[bytes, bytes]":
-        """Give the environment of a binary; strays are found by the marks in it."""
-        asked = self.launch["environment"].items()
-        return {
-            **self.setting.environment,
-            **{to_path(name): to_path(value) for name, value in asked},
-            b"D0CTL_BASE": self.places.base,
-            b"D0CTL_ATTEMPT": b"%d" % self.attempt,
-            b"D0CTL_PACKAGE": to_path(self.launch["path"]),
-            b"D0CTL_INPUTS": self.places.attempt(self.attempt, b"inputs"),
-            b"D0CTL_PROGRESS": self.progress_file,
-            b"D0CTL_COMMAND": self.command.path,
-            b"D0CTL_WORK": self.work,
-        }
 
     def _note(self) -> "tuple[int | None, int | None]":
         """Record how the binary ended, and give its exit code and signal."""

@@ -37,7 +37,7 @@ class Surroundings(NamedTuple):
     attempt: int
     umask: int
     tree: Tree
-    environment: "Callable[[], Dict[bytes, bytes]]"
+    environment: "Dict[bytes, bytes]"
     watch: "Callable[[Clock, List[Watcher]], Watch]"
 
 
@@ -71,7 +71,7 @@ def _start(
         write(path, to_path(script.text))
         os.umask(around.umask)
         argv = [*SHELLS[script.shell], path]
-        return spawn(Command(argv, {**around.environment(), **more}, out, err))
+        return spawn(Command(argv, {**around.environment, **more}, out, err))
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else script.reason
         raise Failed(reason, "%s cannot be started: %s" % (script.who, error.strerror))
