@@ -1,5 +1,6 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
+import json
 from typing import Any
 
 from d0ctl.format import iso
@@ -130,6 +131,9 @@ def attempt(one: AttemptView) -> Document:
         "cpu": one.cpu,
         "rss": one.rss,
         "stderr": one.stderr,
+        "began": one.began or 1,
+        "began_why": one.began_why,
+        "events": json.loads(one.events or "[]"),
         "log": f"{one.base}/attempts/{one.id}" if one.base else None,
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
+from d0ctl.store import chains
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.message import token
 
@@ -46,6 +47,7 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
+    formers = chains.formers(store)
     return [
         _launch(
             row,
@@ -53,6 +55,7 @@ def details(store: Store) -> list[Launch]:
             binaries[row["package_id"]],
             inputs[row["package_id"]],
             outputs[row["package_id"]],
+            formers.get(row["package_id"]),
         )
         for row in store.rows("launch_details")
     ]
@@ -66,10 +69,15 @@ def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
 
 
 def _launch(
-    package: Row, key: bytes, binaries: Sequence[Row], inputs: Sequence[Row], outputs: Sequence[Row]
+    package: Row,
+    key: bytes,
+    binaries: Sequence[Row],
+    inputs: Sequence[Row],
+    outputs: Sequence[Row],
+    formers: list[dict[str, Any]] | None,
 ) -> Launch:
     attempt = package["attempt_id"]
-    return {
+    launch: Launch = {
         "attempt": attempt,
         "token": token(key, attempt),
         "path": package["path"],
@@ -79,6 +87,9 @@ def _launch(
         "binaries": [_binary(row, inputs, outputs) for row in binaries],
         "keep": [row["name"] for row in outputs],
     }
+    if formers:
+        launch["former"] = formers
+    return launch
 
 
 def _base(name: str) -> str:
@@ -114,8 +125,11 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         "shell": binary["shell"],
         "argv": None if argv is None else arguments_with_inputs(json.loads(argv), names),
         "inputs": names,
-        "outputs": [{"name": row["name"], "min_size": row["min_size"]} for row in made],
+        "outputs": chains.outputs(made),
+        **chains.verification(binary),
     }
+    if binary["check"] is not None:
+        launch["check"] = with_inputs(binary["check"], names)
     if binary["progress"] is not None:
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:

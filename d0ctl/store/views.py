@@ -167,6 +167,9 @@ class AttemptView:
     cpu: float | None
     rss: int | None
     stderr: str | None
+    began: int | None
+    began_why: str | None
+    events: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,7 @@ CREATE TABLE binary (
     work_size  integer,
     log_rules  text,
     progress   text,
-    "check"    text,
+    "check"    text, check_timeout real, events text,
     primary key (package_id, seq)
 ) strict, without rowid;
 
@@ -298,7 +298,7 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)),
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), kept text, began integer, began_why text, events text,
     unique (package_id, number)
 ) strict;
 
@@ -473,3 +473,20 @@ CREATE TABLE note (
 
 CREATE INDEX package_requested on package (node_id)
     where request = 'pause' or request = 'resume';
+
+CREATE TRIGGER package_cleaned after update of phase on package
+when new.phase in ('transferring', 'done', 'dropped')
+    and old.phase not in ('transferring', 'done', 'dropped')
+    and new.attempts > (new.phase <> 'dropped')
+begin
+    insert into purge (node_id, path)
+    select node.id, 'cache/' || attempt.id
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id
+       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null))
+     union all
+    select node.id, 'attempts/' || attempt.id || '/work'
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id and attempt.outcome = 'lost';
+    update attempt set kept = null where package_id = new.id and kept is not null;
+end;

@@ -164,13 +164,13 @@ stages:
                   - {file: /data/in.raw, locator: "sam:in.raw", size: 1KB, checksum: "md5:0",
                      acquire: self, disposition: retain-temp, required: no}
                 outputs:
-                  - {file: out/o.root, locator: "x:/y", size: 5, min-size: 1, checksum: c,
+                  - {file: out/o.root, locator: "x:/y", size: 5, min-size: 1, checksum: cccccccccccccccccccccccccccccccc,
                      disposition: [], result: yes, late: yes}
                 runtime: 90
                 work-size: 3MB
                 cpu: 99
                 needs: [sam]
-                log-rules: [{match: "^E(R+)OR", fail: true}]
+                log-rules: [{match: "^E(R+)OR", reason: "site:beam", passive: no}]
                 progress: {log: "event (\\\\d+)/(\\\\d+)"}
                 check: "test -s {outputs}"
 """,
@@ -208,11 +208,13 @@ stages:
         ),
     )
     assert binary.outputs == (
-        OutputSpec("out/o.root", "x:/y", 5, 1, "c", frozenset(), result=True, late=True),
+        OutputSpec(
+            "out/o.root", "x:/y", 5, 1, "md5:" + "c" * 32, frozenset(), result=True, late=True
+        ),
     )
     assert (binary.runtime, binary.work_size, binary.cpu) == (90, 3_000_000, 99)
     assert (binary.needs, binary.check) == (("sam",), "test -s out/o.root")
-    assert binary.log_rules == ({"match": "^E(R+)OR", "fail": True},)
+    assert binary.log_rules == ({"match": "^E(R+)OR", "reason": "site:beam", "passive": False},)
     assert binary.progress == {"log": "event (\\d+)/(\\d+)"}
 
 

@@ -9,12 +9,14 @@ from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Part, read_done
 from d0ctl_wrapper.kept import KEPT, Kept
 from d0ctl_wrapper.launch import Launch
-from d0ctl_wrapper.paths import Places, to_path
+from d0ctl_wrapper.paths import Places, is_below, to_path
 from d0ctl_wrapper.ranges import Ranges
 from d0ctl_wrapper.words import one_line
 
 RECORD = b"kept"
 """The file of an attempt's folder in which its wrapper notes what is done."""
+
+_END = shape.record({"kept": KEPT})
 
 NOTHING: Kept = {"through": 0, "why": "", "files": [], "parts": []}
 
@@ -35,6 +37,7 @@ class Former:
         self._places = places
         self._binaries: "List[Dict[str, Any]]" = launch["binaries"]
         self._boot_id = boot_id
+        self._ours = os.path.realpath(os.path.dirname(places.base))
         self._digests = digests
         self._formers = [former for former in launch["former"] if self._is_over(former)]
 
@@ -56,13 +59,25 @@ class Former:
 
     def _kept(self, former: "Dict[str, Any]") -> Kept:
         """Give what is known of a former attempt, by its own word or by its record here."""
-        if former["kept"] is not None:
-            return dict(former["kept"])
+        kept = former["kept"] or self._told(former["attempt"]) or self._recorded(former["attempt"])
+        return dict(kept or NOTHING)
+
+    def _told(self, attempt: int) -> "Kept | None":
+        """Read what an attempt said at its end that nobody heard any more."""
         try:
-            with open(self._places.attempt(former["attempt"], RECORD), "rb") as file:
+            with open(self._places.attempt(attempt, b"end"), "rb") as file:
+                told = shape.decode(file.read().rstrip(b"\n").split(b"\n")[-1])
+            return dict(_END(told)["kept"])
+        except (OSError, ValueError):
+            return None
+
+    def _recorded(self, attempt: int) -> "Kept | None":
+        """Read what an attempt recorded whose wrapper died."""
+        try:
+            with open(self._places.attempt(attempt, RECORD), "rb") as file:
                 return dict(KEPT(shape.decode(file.read())))
         except (OSError, ValueError):
-            return NOTHING
+            return None
 
     def _whole(self, attempt: int, kept: Kept) -> Found:
         """Hold the files of a former attempt against what they should be, binary by binary."""
@@ -84,6 +99,8 @@ class Former:
         if file is None:
             return "is not known"
         path = to_path(file["path"])
+        if not is_below(os.path.realpath(os.path.dirname(path)), self._ours):
+            return "is in none of our folders"
         try:
             status = os.lstat(path)
             if not stat.S_ISREG(status.st_mode):
@@ -111,9 +128,10 @@ class Former:
     ) -> "Part | None":
         attempt: int = former["attempt"]
         every = [(asked["first"], asked["last"])]
-        if former["kept"] is None:
+        kept = former["kept"] or self._told(attempt)
+        if kept is None:
             return self._left(attempt, number, asked["part"], every)
-        for one in former["kept"]["parts"]:
+        for one in kept["parts"]:
             if one["binary"] == number and not self._fault(one):
                 done = ranges.common(one["done"], every)
                 path = to_path(one["path"])
