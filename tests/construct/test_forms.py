@@ -164,7 +164,8 @@ stages:
                   - {file: /data/in.raw, locator: "sam:in.raw", size: 1KB, checksum: "md5:0",
                      acquire: self, disposition: retain-temp, required: no}
                 outputs:
-                  - {file: out/o.root, locator: "x:/y", size: 5, min-size: 1, checksum: cccccccccccccccccccccccccccccccc,
+                  - {file: out/o.root, locator: "x:/y", size: 5, min-size: 1,
+                     checksum: cccccccccccccccccccccccccccccccc,
                      disposition: [], result: yes, late: yes}
                 runtime: 90
                 work-size: 3MB

@@ -10,6 +10,7 @@ import pytest
 
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
+from tests.wrapper.pythons import found
 from tests.wrapper.test_progress import STAYS
 
 
@@ -203,3 +204,19 @@ def test_who_is_killed_on_request_leaves_nothing(node: Client) -> None:
 
     assert node.end(1)["kept"] is None
     assert not (node.base / "cache/1").exists()
+
+
+@pytest.mark.parametrize("version", found())
+def test_chains_are_taken_up_under_every_python(connect: Connect, version: str) -> None:
+    node = connect(found()[version])
+    node.wait("hello")
+    given: dict[str, Any] = {"hooks": [{"before": "echo before", "end": "echo end"}], "keep": KEEP}
+    rules = [{"match": "^begin", "required": True}, {"match": "careful", "passive": True}]
+    said: dict[str, Any] = {"log_rules": rules, "check": "test -s 2.out"}
+    steps = [step(1), step(2, "echo begin; echo careful", **said), step(3, "exit 64"), step(4)]
+    first = node.run(*steps, **given)
+    assert first["detail"].startswith("binary 3 (step) ended with exit code 64 (EX_USAGE)")
+
+    steps[2] = step(3, events={"first": 1, "last": 5, "part": "new"})
+    second = node.run(*steps, attempt=2, former=[former(first)], **given)
+    assert (second["outcome"], second["began"], ran(node)) == ("successful", 3, "12334")
