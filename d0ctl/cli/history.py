@@ -111,8 +111,11 @@ def _draw(document: dict[str, Any], now: float) -> None:
 def _notes(notes: Sequence[dict[str, Any]], now: float) -> None:
     emit()
     emit(paint("what its wrappers noted", "bold"))
-    rows = [[_when(one["at"], now), f"attempt {one['attempt']}", clean(one["text"])]
-            for one in notes]  # fmt: skip
+    rows = [
+        [_when(one["at"], now), f"attempt {one['attempt']}",
+         f"binary {one['binary']}" if one["binary"] else "", clean(one["text"])]
+        for one in notes
+    ]  # fmt: skip
     table(rows, indent="  ")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from d0ctl import select
-from d0ctl.cli import options, session
+from d0ctl.cli import log_names, options, session, show_part
 from d0ctl.cli.output import emit, is_terminal, paint, say
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.format import clean, count
@@ -43,7 +43,9 @@ def logs(
         tried = _attempt(store, one, attempt)
         numbers = _binaries(store, one, binary)
         read = _reader(store, tried)
-    names = [f"{number}.{stream}" for number in numbers for stream in ("out", "err")]
+    if tried.began_why:
+        say(f"attempt {tried.number} {show_part.began(tried.began, tried.began_why)}")
+    names = log_names.of(numbers, whole=binary is None)
     _print([(name, pieces) for name in names if (pieces := _pieces(read, name))])
 
 
@@ -107,8 +109,7 @@ def _print(found: list[tuple[str, Iterator[bytes]]]) -> None:
         say("it has printed nothing")
     for name, pieces in found:
         if len(found) > 1:
-            number, _, stream = name.partition(".")
-            emit(paint(f"== binary {number}, std{stream} ==", "bold"))
+            emit(paint(f"== {log_names.source(name)} ==", "bold"))
         last = b"\n"
         for piece in pieces:
             last = piece

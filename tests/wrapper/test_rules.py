@@ -61,7 +61,7 @@ def test_a_passive_rule_only_counts(node: Client) -> None:
     end = node.run(binary(script="for i in 1 2 3; do echo retry $i; done", log_rules=rules))
 
     assert end["outcome"] == "successful"
-    assert notes(node) == ["binary 1 (step) matched `retry` 3 times, first: retry 1"]
+    assert notes(node) == ["its log matched `retry` 3 times, first: retry 1"]
 
 
 def test_a_word_that_has_to_come_and_never_does_is_a_failed_verification(node: Client) -> None:
@@ -80,7 +80,7 @@ def test_each_of_a_million_lines_is_read_in_bounded_memory(node: Client) -> None
     end = node.run(binary(script="seq 1 1000000", log_rules=rules))
 
     assert end["detail"].endswith(": 1000000")
-    assert notes(node) == ["binary 1 (step) matched `^777777$` 1 times, first: 777777"]
+    assert notes(node) == ["its log matched `^777777$` once, first: 777777"]
 
 
 def test_a_line_of_a_gigabyte_needs_no_memory(node: Client) -> None:
@@ -137,7 +137,8 @@ def test_rules_see_what_a_search_line_by_line_sees(
     whole = said if data and not data.endswith(b"\n") else said[:-1]
     hits = [line for line in whole if re.search(pattern, line)]
     assert bool(rules.remarks()) == bool(hits)
-    assert not hits or f" {len(hits)} times" in rules.remarks()[0]
+    often = "once" if len(hits) == 1 else f"{len(hits)} times"
+    assert not hits or f" {often}, " in rules.remarks()[0]
 
 
 def test_a_fatal_rule_is_seen_at_the_first_look(tmp_path_factory: pytest.TempPathFactory) -> None:

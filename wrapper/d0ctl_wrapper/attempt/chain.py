@@ -94,7 +94,7 @@ class Run:
         try:
             self._wait(pid, number, binary, rules)
             code, signal_number = self._note()
-            self._collect_cores(number, signal_number)
+            self._see_to_cores(number, signal_number)
             if rules is not None:
                 rules.finish(self.tree.check)
         finally:
@@ -127,18 +127,12 @@ class Run:
             )
             script.run(self.around, check, {})
 
-    def _collect_cores(self, number: int, signal_number: "int | None") -> None:
-        """See to the cores of a binary that a signal has ended."""
-        is_dumped = os.WCOREDUMP(self.tree.status or 0)
-        if signal_number is None and not is_dumped:
-            return
-        limit: int = self.launch["largest_core"]
-        try:
-            said = cores.collect(self.places, self.attempt, number, self.work, limit, is_dumped)
-        except OSError as error:
-            said = ["a core of binary %d cannot be kept: %s" % (number, error.strerror)]
-        for sentence in said:
-            self.report.remark(sentence)
+    def _see_to_cores(self, number: int, signal_number: "int | None") -> None:
+        """Keep or remove the cores of a binary that a signal has ended."""
+        status = self.tree.status or 0
+        if signal_number is not None or os.WCOREDUMP(status):
+            for said in cores.collect(self.places, self.launch, number, os.WCOREDUMP(status)):
+                self.report.remark(said)
 
     def _watch(self, number: int, binary: Binary, rules: "Rules | None") -> Watch:
         """Make what looks at a binary that has just been started."""

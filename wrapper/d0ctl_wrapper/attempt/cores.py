@@ -5,6 +5,7 @@ import re
 import stat
 from typing import List
 
+from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places, to_text
 from d0ctl_wrapper.words import one_line
 
@@ -13,15 +14,21 @@ PATTERN = "/proc/sys/kernel/core_pattern"
 _CORE = re.compile(rb"core(\.[0-9A-Za-z_.-]+)?\Z|.*\.core\Z")
 
 
-def collect(
-    places: Places, attempt: int, number: int, work: bytes, limit: int, is_dumped: bool
-) -> "List[str]":
+def collect(places: Places, launch: Launch, number: int, is_dumped: bool) -> "List[str]":
     """Say what became of the cores that binary `number` left in its working directory."""
-    found = _find(work)
-    said = [_treat(places, attempt, number, place, path, limit)
-            for place, path in enumerate(found)]  # fmt: skip
+    attempt: int = launch["attempt"]
+    try:
+        found = _find(places.attempt(attempt, b"work"))
+        targets = [
+            places.attempt(attempt, b"%d.core" % number + (b".%d" % place if place else b""))
+            for place in range(len(found))
+        ]
+        limit: int = launch["largest_core"]
+        said = [_treat(*pair, limit=limit) for pair in zip(found, targets)]
+    except OSError as error:
+        return ["a core cannot be kept: %s" % error.strerror]
     if is_dumped and not found:
-        said.append("binary %d dumped core, not here: core_pattern is `%s`" % (number, _pattern()))
+        said.append("it dumped core, not here: core_pattern is `%s`" % _pattern())
     return said
 
 
@@ -41,15 +48,13 @@ def _is_core(path: bytes) -> bool:
     return head[:4] == b"\x7fELF" and 4 in head[16:18]
 
 
-def _treat(places: Places, attempt: int, number: int, place: int, path: bytes, limit: int) -> str:
+def _treat(path: bytes, target: bytes, limit: int) -> str:
     """Move a core beside the logs, or remove one that takes more than `limit` bytes."""
     status = os.lstat(path)
-    taken = status.st_blocks * 512
-    what = "binary %d left a core of %d bytes" % (number, status.st_size)
-    if taken > limit:
+    what = "it left a core of %d bytes" % status.st_size
+    if status.st_blocks * 512 > limit:
         os.unlink(path)
         return "%s, removed as it takes more than %d" % (what, limit)
-    target = places.attempt(attempt, b"%d.core" % number + (b".%d" % place if place else b""))
     os.rename(path, target)
     return "%s, kept as `%s`" % (what, to_text(target))
 

@@ -46,6 +46,12 @@ class Rule:
             self.first = one_line(line)[:SHOWN]
         self.count += 1
 
+    def remark(self) -> str:
+        """Say what has been found."""
+        often = "once" if self.count == 1 else "%d times" % self.count
+        shown = one_line(self.text)[:SHOWN]
+        return "its log matched `%s` %s, first: %s" % (shown, often, self.first)
+
 
 class Rules:
     """The rules for one binary, and how far both of its logs are read."""
@@ -87,12 +93,7 @@ class Rules:
 
     def remarks(self) -> "List[str]":
         """Say what passive rules have found."""
-        return [
-            "%s matched `%s` %d times, first: %s"
-            % (self._who, one_line(rule.text)[:SHOWN], rule.count, rule.first)
-            for rule in self._rules
-            if rule.is_passive and rule.count
-        ]
+        return [rule.remark() for rule in self._rules if rule.is_passive and rule.count]
 
     def _next(self, is_over: bool) -> "Iterator[bytes]":
         """Go on where a former look broke off, then read what has come since."""
