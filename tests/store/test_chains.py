@@ -49,7 +49,13 @@ def launched(world: World) -> dict[str, Any]:
 
 def kept(through: int = 1) -> dict[str, Any]:
     file = {**output("/farm/cache/1", "a"), "binary": 1}
-    return {"through": through, "why": "", "files": [file][:through], "parts": []}
+    return {
+        "through": through,
+        "why": "",
+        "given": ["x"] * through,
+        "files": [file][:through],
+        "parts": [],
+    }
 
 
 def end(world: World, attempt: int, *, reason: str | None = "exit-code", **more: Any) -> None:

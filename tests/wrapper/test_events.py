@@ -24,15 +24,18 @@ while read first last; do
   for event in $(seq $first $last); do
     echo $event >> new
     echo $event >> "$D0CTL_DONE"
-    %s
+    . ../../each
   done
 done < "$D0CTL_EVENTS"
 cat $(cat "$D0CTL_PARTS") new > all
 """
 
 
-def reco(each: str = "", **more: Any) -> Frame:
-    return binary(script="touch new" + SCRIPT % each, events=EVENTS, outputs=[ALL], **more)
+def reco(node: Client, each: str = "true") -> Frame:
+    """A binary that runs a line, which may differ from attempt to attempt, at each event."""
+    node.wait("pong", id=node.ping())
+    (node.base / "attempts" / "each").write_text(each)
+    return binary(script="touch new" + SCRIPT, events=EVENTS, outputs=[ALL])
 
 
 def made(end: Frame) -> list[int]:
@@ -40,29 +43,31 @@ def made(end: Frame) -> list[int]:
 
 
 def test_all_events_are_done_at_once_when_nothing_fails(node: Client) -> None:
-    end = node.run(reco(), keep=["all"])
+    end = node.run(reco(node), keep=["all"])
 
     assert end["events"] == [{"binary": 1, "done": [(1, 10)]}]
     assert made(end) == list(range(1, 11))
 
 
 def test_a_retry_takes_only_the_rest(node: Client) -> None:
-    first = node.run(reco("test $event != 6"), keep=["all"])
+    first = node.run(reco(node, "test $event != 6"), keep=["all"])
     assert (first["reason"], first["events"]) == ("exit-code", [{"binary": 1, "done": [(1, 6)]}])
     assert [part["done"] for part in first["kept"]["parts"]] == [[(1, 6)]]
 
-    second = node.run(reco("test $event != 8"), attempt=2, keep=["all"], former=[former(first)])
+    second = node.run(
+        reco(node, "test $event != 8"), attempt=2, keep=["all"], former=[former(first)]
+    )
     assert second["events"] == [{"binary": 1, "done": [(7, 8)]}]
 
     formers = [former(first), former(second)]
-    third = node.run(reco(), attempt=3, keep=["all"], former=formers)
+    third = node.run(reco(node), attempt=3, keep=["all"], former=formers)
     assert third["events"] == [{"binary": 1, "done": [(9, 10)]}]
     assert made(third) == list(range(1, 11))
     assert (node.folder(3) / "1.parts").read_text() == "new.part1\nnew.part2\n"
 
 
 def test_what_was_done_when_the_wrapper_was_killed_is_not_done_again(node: Client) -> None:
-    node.launch(launch(1, reco(f"test $event != 4 || {{ {STAYS}; }}"), keep=["all"]))
+    node.launch(launch(1, reco(node, f"test $event != 4 || {{ {STAYS}; }}"), keep=["all"]))
     wrapper = node.started(1)
     done = node.folder(1) / "1.done"
     while not (done.exists() and done.read_text().endswith("4\n")):
@@ -70,24 +75,24 @@ def test_what_was_done_when_the_wrapper_was_killed_is_not_done_again(node: Clien
     os.kill(wrapper, signal.SIGKILL)
     node.wait("dead")
 
-    end = node.run(reco(), attempt=2, keep=["all"], former=[{"attempt": 1}])
+    end = node.run(reco(node), attempt=2, keep=["all"], former=[{"attempt": 1}])
     assert end["events"] == [{"binary": 1, "done": [(5, 10)]}]
     assert made(end) == list(range(1, 11))
 
 
 def test_a_part_that_is_gone_is_done_again(node: Client) -> None:
-    first = node.run(reco("test $event != 6"), keep=["all"])
+    first = node.run(reco(node, "test $event != 6"), keep=["all"])
     Path(first["kept"]["parts"][0]["path"]).write_text("1\n")
 
-    end = node.run(reco(), attempt=2, keep=["all"], former=[former(first)])
+    end = node.run(reco(node), attempt=2, keep=["all"], former=[former(first)])
     assert end["events"] == [{"binary": 1, "done": [(1, 10)]}]
 
 
 def test_no_event_is_in_two_parts(node: Client) -> None:
-    first = node.run(reco("test $event != 6"), keep=["all"])
-    again = node.run(reco("test $event != 8"), attempt=2, keep=["all"])
+    first = node.run(reco(node, "test $event != 6"), keep=["all"])
+    again = node.run(reco(node, "test $event != 8"), attempt=2, keep=["all"])
     formers = [former(first), former(again)]
-    end = node.run(reco(), attempt=3, keep=["all"], former=formers)
+    end = node.run(reco(node), attempt=3, keep=["all"], former=formers)
 
     assert end["events"] == [{"binary": 1, "done": [(7, 10)]}]
     assert made(end) == list(range(1, 11))

@@ -47,8 +47,9 @@ kept = st.fixed_dictionaries(
     {
         "through": sizes,
         "why": words,
+        "given": st.lists(words, max_size=2),
         "files": st.lists(numbered(), max_size=2),
-        "parts": st.lists(numbered(done=ranges), max_size=2),
+        "parts": st.lists(numbered(done=ranges, given=words), max_size=2),
     }
 )
 endings = st.sampled_from(

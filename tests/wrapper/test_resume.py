@@ -220,3 +220,57 @@ def test_chains_are_taken_up_under_every_python(connect: Connect, version: str) 
     steps[2] = step(3, events={"first": 1, "last": 5, "part": "new"})
     second = node.run(*steps, attempt=2, former=[former(first)], **given)
     assert (second["outcome"], second["began"], ran(node)) == ("successful", 3, "12334")
+
+
+def test_what_was_made_of_other_inputs_is_made_again(node: Client, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("x", "y")]
+    for file in files:
+        file.write_text(f"{file.name}\n")
+    given = [{"name": f.name, "path": str(f), "size": 2, "required": True} for f in files]
+    merge = binary(script="cat * > m", inputs=["x", "y"], outputs=[output("m")])
+    first = node.run(merge, binary("false"), inputs=given)
+
+    merge["inputs"] = ["x"]
+    end = node.run(
+        merge, binary("true"), attempt=2, inputs=given[:1], keep=["m"], former=[former(first)]
+    )
+    assert (end["outcome"], end["began"]) == ("successful", 1)
+    assert end["began_why"] == "binary 1 was given something else in attempt 1"
+    assert Path(end["outputs"][0]["path"]).read_text() == "x\n"
+
+
+def test_what_was_made_of_an_input_that_was_made_anew_is_made_again(
+    node: Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "x"
+    file.write_text("1\n")
+    given = [{"name": "x", "path": str(file), "size": 2, "required": True}]
+    made = binary(script="cat x > m", inputs=["x"], outputs=[output("m")])
+    first = node.run(made, binary("false"), inputs=given)
+    (tmp_path / "aside").write_text("2\n")
+    (tmp_path / "aside").rename(file)
+
+    end = node.run(made, binary("true"), attempt=2, inputs=given, former=[former(first)])
+    assert (end["outcome"], end["began"]) == ("successful", 1)
+
+
+def test_an_end_that_nobody_heard_is_read_on_the_node(node: Client) -> None:
+    first = node.run(*chain("exit 3"), keep=KEEP)
+    assert first["kept"]
+
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[{"attempt": 1}])
+    assert (end["outcome"], end["began"], ran(node)) == ("successful", 3, "12334")
+
+
+def test_no_file_is_taken_from_elsewhere(
+    node: Client, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "1.out"
+    first = node.run(*chain("exit 3"), keep=KEEP)
+    taken = Path(first["kept"]["files"][0]["path"])
+    shutil.move(taken, elsewhere)
+    first["kept"]["files"][0]["path"] = str(elsewhere)
+
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[former(first)])
+    assert (end["outcome"], end["began"]) == ("successful", 1)
+    assert "is in none of our folders" in end["began_why"]

@@ -1,6 +1,7 @@
 """The only place that says what an attempt that did not succeed leaves for the next one.
 
-`through` binaries, from the first, are done, and all files that they declare lie there whole.
+`through` binaries, from the first, are done, and all files that they declare lie there whole;
+`given` has a digest of each with its inputs, so that it counts for no other.
 Of one binary with event ranges that is not, `part` holds what it has done so far.
 """
 
@@ -28,12 +29,15 @@ FILE = {
     "checksum": checksum,
 }
 
-_PART = shape.record({**FILE, "binary": shape.positive, "done": ranges.check})
+_PART = shape.record(
+    {**FILE, "binary": shape.positive, "done": ranges.check, "given": shape.string}
+)
 
 KEPT = shape.record(
     {
         "through": shape.whole,
         "why": shape.string,
+        "given": shape.many(shape.string),
         "files": shape.many(shape.record({**FILE, "binary": shape.positive})),
     },
     {"parts": (shape.many(_PART), [])},

@@ -203,7 +203,7 @@ class Run:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
-        environment = {**self._environment, **self.resume.events(number, binary)}
+        environment = {**self._environment, **self.resume.prepare(number, binary)}
         return Command(argv, environment, out, err)
 
     def _note(self) -> "tuple[int | None, int | None]":

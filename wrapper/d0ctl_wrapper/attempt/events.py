@@ -34,19 +34,23 @@ class Events:
     def __init__(self, places: Places, attempt: int, number: int, asked: "Dict[str, Any]") -> None:
         self._names = {
             end: places.attempt(attempt, b"%d.%s" % (number, end))
-            for end in (b"events", b"done", b"parts")
+            for end in (b"events", b"done", b"parts", b"given")
         }
         self.number = number
         self.all: Ranges = [(asked["first"], asked["last"])]
         self.part: str = asked["part"]
         self.rest = self.all
 
-    def give(self, parts: "List[Part]", names: "List[str]") -> None:
-        """Write down for the binary what is left to do, and the names of the parts that are."""
+    def give(self, parts: "List[Part]", names: "List[str]", given: str) -> None:
+        """Write down for the binary what is left to do, and the names of the parts that are.
+
+        `given` is noted for the next attempt, should this one be unable to say anything.
+        """
         done = ranges.join(one for part in parts for one in part.done)
         self.rest = ranges.without(self.all, done)
         write(self._names[b"events"], ranges.text(self.rest).encode("ascii"))
         write(self._names[b"parts"], to_path("".join(name + "\n" for name in names)))
+        write(self._names[b"given"], given.encode("ascii"))
         remove(self._names[b"done"])
 
     def environment(self) -> "Dict[bytes, bytes]":

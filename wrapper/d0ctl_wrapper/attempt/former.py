@@ -5,6 +5,7 @@ import stat
 from typing import Any, Dict, List, NamedTuple
 
 from d0ctl_wrapper import attempts, ranges, shape
+from d0ctl_wrapper.attempt import given
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Part, read_done
 from d0ctl_wrapper.kept import KEPT, Kept
@@ -18,7 +19,7 @@ RECORD = b"kept"
 
 _END = shape.record({"kept": KEPT})
 
-NOTHING: Kept = {"through": 0, "why": "", "files": [], "parts": []}
+NOTHING: Kept = {"through": 0, "why": "", "given": [], "files": [], "parts": []}
 
 
 class Found(NamedTuple):
@@ -35,6 +36,8 @@ class Former:
 
     def __init__(self, places: Places, launch: Launch, boot_id: str, digests: Digests) -> None:
         self._places = places
+        self._launch = launch
+        self._work = places.attempt(launch["attempt"], b"work")
         self._binaries: "List[Dict[str, Any]]" = launch["binaries"]
         self._boot_id = boot_id
         self._ours = os.path.realpath(os.path.dirname(places.base))
@@ -43,6 +46,8 @@ class Former:
 
     def _is_over(self, former: "Dict[str, Any]") -> bool:
         """Tell whether no wrapper of a former attempt runs that might still write."""
+        if attempts.has_ended(self._places, former["attempt"]):
+            return True
         record = attempts.read_record(self._places, former["attempt"])
         return not attempts.is_running(record, self._boot_id)
 
@@ -65,19 +70,25 @@ class Former:
     def _told(self, attempt: int) -> "Kept | None":
         """Read what an attempt said at its end that nobody heard any more."""
         try:
-            with open(self._places.attempt(attempt, b"end"), "rb") as file:
-                told = shape.decode(file.read().rstrip(b"\n").split(b"\n")[-1])
-            return dict(_END(told)["kept"])
-        except (OSError, ValueError):
+            last = self._read(attempt, b"end").rstrip(b"\n").split(b"\n")[-1]
+            return dict(_END(shape.decode(last))["kept"])
+        except ValueError:
             return None
 
     def _recorded(self, attempt: int) -> "Kept | None":
         """Read what an attempt recorded whose wrapper died."""
         try:
-            with open(self._places.attempt(attempt, RECORD), "rb") as file:
-                return dict(KEPT(shape.decode(file.read())))
-        except (OSError, ValueError):
+            return dict(KEPT(shape.decode(self._read(attempt, RECORD))))
+        except ValueError:
             return None
+
+    def _read(self, attempt: int, name: bytes) -> bytes:
+        """Read a file of a former attempt's folder; what is not there is empty."""
+        try:
+            with open(self._places.attempt(attempt, name), "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
 
     def _whole(self, attempt: int, kept: Kept) -> Found:
         """Hold the files of a former attempt against what they should be, binary by binary."""
@@ -85,6 +96,9 @@ class Former:
         files = {(one["binary"], one["name"]): one for one in kept["files"]}
         used: "List[Dict[str, Any]]" = []
         for number in range(1, min(kept["through"], len(wanted)) + 1):
+            if self._given(number) != (kept["given"][number - 1 :] or [""])[0]:
+                why = "binary %d was given something else in attempt %d" % (number, attempt)
+                return Found(attempt, number - 1, used, why)
             for name in wanted[number - 1]:
                 fault = self._fault(files.get((number, name)))
                 if fault:
@@ -93,6 +107,9 @@ class Former:
             used = used + [files[number, name] for name in wanted[number - 1]]
         why = kept["why"] or "attempt %d came no further" % attempt
         return Found(attempt, min(kept["through"], len(wanted)), used, one_line(why))
+
+    def _given(self, number: int) -> str:
+        return given.fingerprint(self._launch, number, self._work)
 
     def _fault(self, file: "Dict[str, Any] | None") -> str:
         """Say what is wrong with a file of a former attempt; empty when it is whole."""
@@ -132,7 +149,8 @@ class Former:
         if kept is None:
             return self._left(attempt, number, asked["part"], every)
         for one in kept["parts"]:
-            if one["binary"] == number and not self._fault(one):
+            is_same = one["binary"] == number and one["given"] == self._given(number)
+            if is_same and not self._fault(one):
                 done = ranges.common(one["done"], every)
                 path = to_path(one["path"])
                 return Part(attempt, done, path, one["size"], one["checksum"])
@@ -145,6 +163,8 @@ class Former:
             return None
         path = os.path.join(self._places.attempt(attempt, b"work"), to_path(name))
         if os.path.islink(path) or not os.path.isfile(path):
+            return None
+        if self._read(attempt, b"%d.given" % number) != self._given(number).encode("ascii"):
             return None
         done = read_done(self._places.attempt(attempt, b"%d.done" % number), every)
         return Part(attempt, done, path, None, None)

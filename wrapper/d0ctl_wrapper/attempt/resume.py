@@ -8,7 +8,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import shape
-from d0ctl_wrapper.attempt import outputs
+from d0ctl_wrapper.attempt import given, outputs
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Events, Part
 from d0ctl_wrapper.attempt.former import RECORD, Former, Found
@@ -39,6 +39,7 @@ class Resume:
         self._known = {to_path(name) for name in self._inputs}
         self._files: "List[Dict[str, Any]]" = []
         self._events: "Dict[int, Events]" = {}
+        self._given: "Dict[int, str]" = {}
         self._through = 0
         self._why = ""
         self.told: "Dict[str, Any]" = {}
@@ -57,8 +58,9 @@ class Resume:
             shown = "attempt %d: %s" % (found.attempt, error.strerror)
             return self._tell(found._replace(through=0, why="nothing can be taken from " + shown))
         self._files = [{**file, "path": self._here(file["name"])} for file in found.files]
-        for binary in self._binaries[: found.through]:
+        for number, binary in enumerate(self._binaries[: found.through], 1):
             self._declare(binary)
+            self._take_in(number)
         self._through = found.through
         return self._tell(found)
 
@@ -89,14 +91,20 @@ class Resume:
         self._report.remark("began %s: %s" % (where, why))
         return found.through
 
-    def events(self, number: int, binary: Binary) -> "Dict[bytes, bytes]":
-        """Prepare the events of a binary, if it has any, and give the variables that name them."""
+    def _take_in(self, number: int) -> None:
+        """Take note of what a binary is given, before it begins."""
+        self._given[number] = given.fingerprint(self._launch, number, self._work)
+
+    def prepare(self, number: int, binary: Binary) -> "Dict[bytes, bytes]":
+        """Prepare for a binary; give the variables that name its events, if it has any."""
+        if self._is_of_use or binary["events"] is not None:
+            self._take_in(number)
         if binary["events"] is None:
             return {}
         events = Events(self._places, self._attempt, number, binary["events"])
         parts = self._former.parts(number) if self._former is not None else []
         names = [self._link_part(events, place, part) for place, part in enumerate(parts, 1)]
-        events.give(parts, names)
+        events.give(parts, names, self._given[number])
         self._events[number] = events
         return events.environment()
 
@@ -151,7 +159,7 @@ class Resume:
         try:
             made = [self._describe(number, output["name"]) for output in binary["outputs"]]
             self._files += made
-            record = {"through": number, "why": "", "files": self._files}
+            record = {**self._record(number), "files": self._files}
             path = self._places.attempt(self._attempt, RECORD)
             if self._files:
                 write(path + b".aside", shape.encode(record).encode("ascii"))
@@ -159,6 +167,10 @@ class Resume:
         except (OSError, Failed):
             return False
         return True
+
+    def _record(self, through: int) -> Kept:
+        told = [self._given[number] for number in range(1, through + 1)]
+        return {"through": through, "why": self._why, "given": told, "files": [], "parts": []}
 
     def _describe(self, number: int, name: str) -> "Dict[str, Any]":
         true = outputs.find(self._work, name, self._inputs)[0]
@@ -170,7 +182,8 @@ class Resume:
         """Keep what is done for the next attempt; give what the end message says of it."""
         if not (self._is_of_use or self._events):
             return {}
-        kept: Kept = {"through": 0, "why": self._why, "files": [], "parts": []}
+        kept = self._record(self._through)
+        kept["through"] = 0
         for number in range(1, self._through + 1):
             binary = self._binaries[number - 1]
             files = [self._move(number, output["name"]) for output in binary["outputs"]]
@@ -202,7 +215,8 @@ class Resume:
     def _salvage_part(self, events: Events) -> "List[Dict[str, Any]]":
         done = events.done()
         moved = self._move(events.number, events.part) if done else None
-        return [{**moved, "done": done}] if moved is not None else []
+        told = {"done": done, "given": self._given[events.number]}
+        return [{**moved, **told}] if moved is not None else []
 
     def done_events(self) -> "Dict[str, Any]":
         """Give what the end message says of events: which were done, by which binary."""
