@@ -9,6 +9,7 @@ from d0ctl_wrapper.attempt import cores, orders, outputs, script, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.environment import of_binary
 from d0ctl_wrapper.attempt.headway import Chain, Headway
 from d0ctl_wrapper.attempt.hooks import Hooks
@@ -52,7 +53,9 @@ class Run:
         self.suspension: "Suspension | None" = None
         self._environment = of_binary(setting.environment, self.places, launch)
         self._is_open = False
-        self.resume = Resume(self.places, launch, setting.boot_id, report)
+        self.resume = Resume(
+            self.places, launch, setting.boot_id, report, Digests(lambda: tree.answer())
+        )
         self.around = Surroundings(
             self.places, self.attempt, setting.umask, tree, self._environment, self._watch_script
         )
@@ -142,6 +145,7 @@ class Run:
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
+        self.report.present = headway.present
         return Watch([headway.look, *([rules.look] if rules is not None else ())], self._obey)
 
     def _watch_script(self, clock: Clock, watchers: "List[Watcher]") -> Watch:

@@ -2,8 +2,9 @@
 
 import os
 import time
-from typing import Dict, Tuple
+from typing import Callable, Dict, Tuple
 
+from d0ctl_wrapper.attempt import answer
 from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.kept import Stamp
 
@@ -14,7 +15,8 @@ SETTLED = 0.1
 class Digests:
     """Sizes and checksums by what files look like from outside."""
 
-    def __init__(self) -> None:
+    def __init__(self, give_answer: "Callable[[], None]") -> None:
+        self._give_answer = give_answer
         self._known: "Dict[Stamp, Tuple[int, str]]" = {}
 
     def of(self, path: bytes) -> "Tuple[int, str]":
@@ -23,7 +25,8 @@ class Digests:
         known = self._known.get(before)
         if known is not None:
             return known
-        found = digest(path)
+        with answer.meanwhile(self._give_answer):
+            found = digest(path)
         after = _stamp(path)
         if before == after and time.time() - after[3] / 1e9 > SETTLED:
             self._known[after] = found

@@ -25,8 +25,10 @@ Binary = Dict[str, Any]
 class Resume:
     """How much of the chain is done, by this attempt and those before it."""
 
-    def __init__(self, places: Places, launch: Launch, boot_id: str, report: Report) -> None:
-        self.digests = Digests()
+    def __init__(
+        self, places: Places, launch: Launch, boot_id: str, report: Report, digests: Digests
+    ) -> None:
+        self.digests = digests
         self._places = places
         self._launch = launch
         self._report = report
