@@ -86,3 +86,73 @@ def test_a_chain_whose_wrapper_was_killed_begins_where_it_was(
     wait_until(lambda: not (first / "work").exists(), PATIENCE_S, "the first is cleared away")
     assert (first / "3.out").exists()
     assert site.ok("doctor")
+
+
+FAILS = """\
+job: fails
+parameters: {{record: {record}, go: {go}}}
+stages:
+  - lines:
+      - packages:
+          - binaries:
+              - {{run: "echo 1 >> {{record}}; echo gen > a", outputs: a}}
+              - {{run: "echo 2 >> {{record}}; cat a > b", inputs: a, outputs: b}}
+              - {{run: "echo 3 >> {{record}}; test -e {{go}}; cat b > c", inputs: b, outputs: c}}
+              - {{run: "echo 4 >> {{record}}; cat c > d", inputs: c, outputs: d}}
+"""
+
+
+def test_a_retry_runs_only_what_is_not_done(site: Site, record: Path) -> None:
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.submit(FAILS.format(record=record, go=site.folder / "go"))
+    assert site.d0ctl("wait", "fails").code == 1
+    assert ran(record) == "123"
+    cache = folder(site, "fails/1/1/1", 1).parents[1] / "cache"
+    assert {path.name for path in cache.glob("[0-9]*/*")} == {"a", "b"}
+
+    (site.folder / "go").touch()
+    site.ok("retry", "fails/1/1/1")
+    assert site.ok("wait", "fails") == "`fails` is successful\n"
+    assert ran(record) == "12334"
+    assert site.package("fails/1/1/1")["attempts"][-1]["began"] == 3
+    first = min(cache.glob("[0-9]*"), key=lambda path: int(path.name))
+    wait_until(lambda: not (first / "b").exists() or len(list(cache.glob("[0-9]*"))) == 1,
+               PATIENCE_S, "what the first kept is cleared away")  # fmt: skip
+
+
+EVENTS = """\
+job: events
+parameters: {{go: {go}}}
+stages:
+  - lines:
+      - run: |
+          touch new
+          while read first last; do
+            for event in $(seq $first $last); do
+              test $event -le 6 || test -e {{go}}
+              echo $event >> new
+              echo $event >> "$D0CTL_DONE"
+            done
+          done < "$D0CTL_EVENTS"
+          cat $(cat "$D0CTL_PARTS") new > all
+        events: {{of: 10, part: new}}
+        outputs: all
+"""
+
+
+def test_a_retry_takes_the_rest_of_the_events(site: Site) -> None:
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.submit(EVENTS.format(go=site.folder / "go"))
+    assert site.d0ctl("wait", "events").code == 1
+    assert "binary 1 did 6 events: 1-6" in site.ok("status", "events/1/1/1")
+
+    (site.folder / "go").touch()
+    site.ok("retry", "events/1/1/1")
+    assert site.ok("wait", "events") == "`events` is successful\n"
+    assert "binary 1 did 4 events: 7-10" in site.ok("status", "events/1/1/1")
+    made = (site.home / "results/events/all").read_text().split()
+    assert made == [str(event) for event in range(1, 11)]
