@@ -57,6 +57,8 @@ class Resume:
             for file in found.files:
                 self._link(to_path(file["path"]), file["name"])
         except OSError as error:
+            for file in found.files:
+                remove(os.path.join(self._work, to_path(file["name"])))
             shown = "attempt %d: %s" % (found.attempt, error.strerror)
             return self._tell(found._replace(through=0, why="nothing can be taken from " + shown))
         self._files = [{**file, "path": self._here(file["name"])} for file in found.files]
@@ -127,7 +129,10 @@ class Resume:
         if not self._is_of_use or self._through != number - 1:
             return
         self._declare(binary)
-        stray = self._stray(self._work, b"")
+        try:
+            stray = self._stray(self._work, b"")
+        except OSError as error:
+            stray = to_path("a folder that cannot be read (%s)" % error.strerror)
         if stray:
             shown = one_line(to_text(stray))
             self._why = "binary %d left `%s`, which it does not declare" % (number, shown)
