@@ -260,6 +260,8 @@ def _live(case: _Case) -> None:
     tries = browse.attempts(case.store, one.id)
     since = f" for {duration(case.now - tries[-1].started)}" if tries and tries[-1].started else ""
     told.answer = f"{case.name} is {one.phase} on `{one.node}`{since}"
+    if one.phase == Phase.SUSPENDED and one.note:
+        told.facts.append(f"because: {one.note}")
     if len(tries) > 1:
         told.facts.append(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import chains
+from d0ctl.store import chains, habits
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.message import token
 
@@ -49,17 +49,15 @@ def details(store: Store) -> list[Launch]:
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
     formers = chains.formers(store)
-    return [
-        _launch(
-            row,
-            key,
-            binaries[row["package_id"]],
-            inputs[row["package_id"]],
-            outputs[row["package_id"]],
-            formers.get(row["package_id"]),
+    site = habits.site(store)
+    launches = []
+    for row in store.rows("launch_details"):
+        package = row["package_id"]
+        launch = _launch(
+            row, key, binaries[package], inputs[package], outputs[package], formers.get(package)
         )
-        for row in store.rows("launch_details")
-    ]
+        launches.append(habits.guarded(launch, row, binaries[package], site))
+    return launches
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
@@ -135,6 +133,8 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:
         launch["runtime"] = binary["runtime"]
+    if binary["work_size"] is not None:
+        launch["work_size"] = binary["work_size"]
     return launch
 
 

@@ -482,6 +482,22 @@ CREATE INDEX action_at on action (at);
 
 CREATE INDEX stage_lenient on stage (job_id) where require < 1;
 
+CREATE TABLE habit (
+    software text not null,
+    stage_id integer not null,             -- 0 for one from the catalogue
+    binary   integer not null,             -- likewise
+    runs     integer not null,
+    gap      real not null,                -- the longest time in which nothing of it showed
+    primary key (software, stage_id, binary)
+) strict, without rowid;
+
+CREATE TRIGGER stage_forgotten after delete on stage
+begin
+    delete from habit where software = '' and stage_id = old.id;
+end;
+
+CREATE INDEX location_of_cluster on location (cluster_id, file_id);
+
 CREATE TRIGGER package_cleaned after update of phase on package
 when new.phase in ('transferring', 'done', 'dropped')
     and old.phase not in ('transferring', 'done', 'dropped')

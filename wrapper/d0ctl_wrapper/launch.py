@@ -19,6 +19,10 @@ LARGEST_CORE = 100 * 1000 * 1000
 """A core that takes more bytes on the disk is removed, unless a launch says otherwise."""
 
 
+PATIENCE = 1800.0
+"""How many seconds a binary stands still for want of disk before its attempt fails."""
+
+
 def _pattern(value: Any) -> str:
     try:
         re.compile(shape.filled(value))
@@ -85,8 +89,26 @@ _PROGRESS = shape.record(
     },
 )
 
+_HABIT = shape.record({"gap": shape.number, "runs": shape.positive})
+
+_GUARDS = shape.record(
+    {},
+    {
+        "wall_time": (shape.maybe(shape.number), None),
+        "memory": (shape.maybe(shape.whole), None),
+        "disk": (shape.maybe(shape.whole), None),
+        "reserve": (shape.maybe(shape.whole), None),
+        "patience": (shape.number, PATIENCE),
+        "swap": (shape.maybe(shape.whole), None),
+        "yield_cpu": (shape.maybe(shape.number), None),
+    },
+)
+
 _BINARY_EXTRAS = {
     **_CHAIN_EXTRAS,
+    "looping": (shape.maybe(shape.number), None),
+    "habit": (shape.maybe(_HABIT), None),
+    "work_size": (shape.maybe(shape.whole), None),
     "progress": (shape.maybe(_PROGRESS), None),
     "runtime": (shape.maybe(shape.number), None),
 }
@@ -107,6 +129,7 @@ _LAUNCH = shape.record(
         "hooks": (shape.many(_HOOK), []),
         "former": (shape.many(kept.FORMER), []),
         "largest_core": (shape.whole, LARGEST_CORE),
+        "guards": (_GUARDS, _GUARDS({})),
     },
 )
 

@@ -120,7 +120,7 @@ _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
 """The reasons that a log rule can give."""
 
-_kind = shape.one_of("start", "state", "progress", "note", "binary", "end")
+_kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "end")
 
 _phase = shape.one_of("staging-in", "running", "suspended")
 
@@ -141,6 +141,8 @@ _BINARY = {
     "cpu": shape.number,
     "rss": shape.whole,
 }
+
+_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(shape.number), None)}
 
 _START = {
     "pid": shape.positive,
@@ -163,6 +165,8 @@ _PROGRESS = {
 
 _NOTE = {"binary": shape.maybe(shape.positive), "text": _line}
 
+_NEED = {"bytes": shape.whole, "why": _line}
+
 _END = {
     "outcome": shape.one_of("successful", "failed", "killed"),
     "started": shape.number,
@@ -176,13 +180,14 @@ _END = {
     "cpu": shape.number,
     "rss": shape.whole,
     "stderr": _stderr,
-    "binaries": shape.many(shape.record(_BINARY)),
+    "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
     "outputs": shape.many(shape.record(kept.FILE)),
     "missing": shape.many(shape.string),
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
+    "binary": _BINARY_OTHERS,
     "end": {
         "partial": (shape.boolean, False),
         "began": (shape.positive, 1),
@@ -203,6 +208,7 @@ _CHECKS = {
         ("state", _STATE),
         ("progress", _PROGRESS),
         ("note", _NOTE),
+        ("need", _NEED),
         ("binary", _BINARY),
         ("end", _END),
     )

@@ -37,6 +37,7 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
+       demand.memory, demand.disk, package.wall_time, package.looping,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from decision
   join package on package.id = decision.package_id
@@ -47,11 +48,17 @@ select package.attempt_id, package.id as package_id, package.environment, demand
  order by package.id;
 
 -- name: launch_binaries
--- The binaries of the packages decided on, in order.
+-- The binaries of the packages decided on, in order, with what is known of their habits.
 select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
-       binary.progress, binary.runtime, binary.log_rules, binary."check", binary.check_timeout,
-       binary.events
-  from decision join binary on binary.package_id = decision.package_id
+       binary.progress, binary.runtime, binary.work_size, habit.runs, habit.gap,
+       binary.log_rules, binary."check", binary.check_timeout, binary.events
+  from decision
+  join package on package.id = decision.package_id
+  join binary on binary.package_id = package.id
+  left join habit
+    on habit.software = coalesce(binary.software || '/' || coalesce(binary.version, ''), '')
+   and habit.stage_id = iif(binary.software is null, package.stage_id, 0)
+   and habit.binary = iif(binary.software is null, binary.seq, 0)
  order by binary.package_id, binary.seq;
 
 -- name: launch_inputs

@@ -11,6 +11,7 @@ from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.environment import of_binary
+from d0ctl_wrapper.attempt.guards import Guards
 from d0ctl_wrapper.attempt.headway import Chain, Headway
 from d0ctl_wrapper.attempt.hooks import Hooks
 from d0ctl_wrapper.attempt.progress import source
@@ -51,6 +52,7 @@ class Run:
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
+        self.guards = Guards(self.places, launch, tree, report)
         self._environment = of_binary(setting.environment, self.places, launch)
         self._is_open = False
         self.resume = Resume(
@@ -95,9 +97,10 @@ class Run:
         pid = self._start(number, binary, who)
         self._is_open = True
         try:
-            self._wait(pid, number, binary, rules)
+            self._wait(pid, number, binary, who, rules)
             code, signal_number = self._note()
             self._see_to_cores(number, signal_number)
+            self.guards.judge(who, signal_number)
             if rules is not None:
                 rules.finish(self.tree.check)
         finally:
@@ -108,10 +111,10 @@ class Run:
         if rules is not None:
             rules.require()
 
-    def _wait(self, pid: int, number: int, binary: Binary, rules: "Rules | None") -> None:
+    def _wait(self, pid: int, number: int, binary: Binary, who: str, rules: "Rules | None") -> None:
         """Wait for the end of a binary; one that fails while it runs has its record, too."""
         try:
-            self.tree.wait(pid, lambda: self._watch(number, binary, rules))
+            self.tree.wait(pid, lambda: self._watch(number, binary, who, rules))
         except Failed:
             self.tree.end(lambda: GRACE)
             self._note()
@@ -137,7 +140,7 @@ class Run:
             for said in cores.collect(self.places, self.launch, number, os.WCOREDUMP(status)):
                 self.report.remark(said)
 
-    def _watch(self, number: int, binary: Binary, rules: "Rules | None") -> Watch:
+    def _watch(self, number: int, binary: Binary, who: str, rules: "Rules | None") -> Watch:
         """Make what looks at a binary that has just been started."""
         clock = Clock()
         self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
@@ -146,7 +149,9 @@ class Run:
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
         self.report.present = headway.present
-        return Watch([headway.look, *([rules.look] if rules is not None else ())], self._obey)
+        guards = self.guards.over(who, binary, logs, clock, headway, self.suspension)
+        by_rules = [rules.look] if rules is not None else []
+        return Watch([headway.look, *by_rules, *guards], self._obey)
 
     def _watch_script(self, clock: Clock, watchers: "List[Watcher]") -> Watch:
         """Make what looks at a script that goes with a binary; it can be paused like one."""
@@ -214,5 +219,5 @@ class Run:
         """Record how the binary ended, and give its exit code and signal."""
         self._is_open = False
         code, number = verdict.decode(self.tree.status or 0)
-        self.report.note(code, number, self.tree.cpu, self.tree.rss)
+        self.report.note(code, number, self.tree.cpu, self.tree.rss, self.guards.end())
         return code, number
