@@ -16,20 +16,16 @@ SHORTEST_S = 1800.0
 class Watching:
     """What holds for the packages of a site that ask for nothing else; None guards nothing."""
 
-    looping: float | None = None
+    looping: float | None
     """Seconds without a sign of life."""
-    reserve: int = 200_000_000
+    reserve: int
     """Bytes that are to stay free on the disk of a node."""
-    patience: float = 1800.0
+    patience: float
     """Seconds that a package stands still for want of disk before it fails."""
-    swap: int | None = None
+    swap: int | None
     """Bytes a second that a node may swap, both in and out."""
-    yield_cpu: float | None = None
+    yield_cpu: float | None
     """The part of a node's processors that others may take before packages give way."""
-
-
-SITE = Watching()
-"""What holds where the site says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

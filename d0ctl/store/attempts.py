@@ -8,7 +8,10 @@ from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
 from d0ctl.store import chains, habits
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.equip import equipped
+from d0ctl.store.site import default
 from d0ctl_wrapper.message import token
 
 REFUSED_DELAY_S = 30.0
@@ -48,14 +51,22 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    formers = chains.formers(store)
-    site = habits.site(store)
+    formers, judges = chains.formers(store), chains.site_judges(store)
+    catalogue, site, nice = Catalogue(store), habits.site(store), default(store, "nice")
     launches = []
     for row in store.rows("launch_details"):
         package = row["package_id"]
         launch = _launch(
-            row, key, binaries[package], inputs[package], outputs[package], formers.get(package)
+            row,
+            key,
+            catalogue,
+            nice,
+            binaries[package],
+            inputs[package],
+            outputs[package],
+            formers.get(package),
         )
+        launch = chains.judged(launch, *judges)
         launches.append(habits.guarded(launch, row, binaries[package], site))
     return launches
 
@@ -70,6 +81,8 @@ def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
 def _launch(
     package: Row,
     key: bytes,
+    catalogue: Catalogue,
+    nice: int,
     binaries: Sequence[Row],
     inputs: Sequence[Row],
     outputs: Sequence[Row],
@@ -83,8 +96,12 @@ def _launch(
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
         "inputs": _links(inputs),
-        "binaries": [_binary(row, inputs, outputs) for row in binaries],
+        "binaries": [
+            equipped(_binary(row, inputs, outputs), row, package, inputs, catalogue)
+            for row in binaries
+        ],
         "keep": [row["name"] for row in outputs],
+        "nice": nice,
     }
     if formers:
         launch["former"] = formers

@@ -59,3 +59,19 @@ def verification(binary: Row) -> dict[str, Any]:
         if binary[name] is not None:
             found[name] = json.loads(binary[name])
     return found
+
+
+def site_judges(store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The hooks and the log rules of the site file, for all binaries."""
+    hooks, rules = (store.value("setting", name=name) for name in ("hooks", "log-rules"))
+    own = [{"name": "the site", **json.loads(hooks)}] if hooks else []
+    return own, json.loads(rules) if rules else []
+
+
+def judged(launch: dict[str, Any], hooks: Sequence[Any], rules: Sequence[Any]) -> dict[str, Any]:
+    """A launch with the hooks and log rules of the site; those of a binary come after them."""
+    if hooks:
+        launch["hooks"] = list(hooks)
+    for binary in launch["binaries"] if rules else ():
+        binary["log_rules"] = [*rules, *binary.get("log_rules", ())]
+    return launch

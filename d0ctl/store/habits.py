@@ -1,10 +1,12 @@
 """What programs are used to: learned from successful runs, and told to those that follow."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
-from d0ctl.recover.guards import SITE, Habit, Watching, silence
+from d0ctl.recover.guards import Habit, Watching, silence
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.site import default
 
 Told = tuple[Mapping[str, Any], Row]
 """An end message, and what is known of its attempt."""
@@ -27,7 +29,8 @@ def learn(store: Store, ends: Iterable[Told]) -> None:
 
 def site(store: Store) -> Watching:
     """What the site has its packages watched for."""
-    return SITE
+    names = (field.name for field in fields(Watching))
+    return Watching(**{name: default(store, name.replace("_", "-")) for name in names})
 
 
 def guarded(

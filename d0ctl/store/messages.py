@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
 from d0ctl.recover.policy import Verdict, judge
-from d0ctl.store import chains
+from d0ctl.store import chains, software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
 from d0ctl.store.habits import learn
@@ -198,6 +198,8 @@ def _end_row(
     """The row of `told_end`, with the verdict on the attempt."""
     package = context["package_id"]
     lost = _lost_copies(store, message, context)
+    if message["reason"] == Reason.SOFTWARE_MISSING:
+        software.missed(store, context["node_id"], package)
     return (
         message["attempt"],
         message["outcome"],

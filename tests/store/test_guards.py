@@ -7,9 +7,11 @@ import pytest
 from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
 from d0ctl.model import Address
 from d0ctl.recover.guards import FEWEST_RUNS, Habit, Watching, silence
+from d0ctl.site.spec import SoftwareEntry
 from d0ctl.store import Store, files, messages, nodes, room
 from d0ctl.store.attempts import Launch, launch
 from d0ctl.store.removal import remove_rows
+from d0ctl.store.site import keep_software
 from d0ctl_wrapper.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
 from tests.support.world import World, end_message, output
@@ -50,7 +52,8 @@ def end(store: Store, attempt: int, gap: float, outcome: str = "successful") -> 
 def test_how_long_a_binary_may_show_nothing(
     asked: float | None, site: float | None, habit: Habit | None, limit: float | None
 ) -> None:
-    assert silence(asked, Watching(looping=site), habit) == limit
+    watching = Watching(looping=site, reserve=0, patience=0.0, swap=None, yield_cpu=None)
+    assert silence(asked, watching, habit) == limit
 
 
 def test_a_launch_has_the_limits_of_its_package(store: Store) -> None:
@@ -96,6 +99,9 @@ def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: St
 
 def test_a_program_of_the_catalogue_has_one_habit_in_all_jobs(store: Store) -> None:
     known = {"software": "reco/v12-01"}
+    with store.writing():
+        entry = SoftwareEntry("reco", "v12-01", "", script="reco", parameters={})
+        keep_software(store, entry, applied=False)
     lines = [package(binary(**known)) for _ in range(FEWEST_RUNS)]
     submitted(store, job("first", stage(*lines)))
     for _ in range(FEWEST_RUNS):

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper import checksum, kept, shape
+from d0ctl_wrapper import checksum, kept, shape, software
 from d0ctl_wrapper.message import LOG_REASON
 
 Launch = Dict[str, Any]
@@ -111,6 +111,7 @@ _BINARY_EXTRAS = {
     "work_size": (shape.maybe(shape.whole), None),
     "progress": (shape.maybe(_PROGRESS), None),
     "runtime": (shape.maybe(shape.number), None),
+    "software": (shape.maybe(shape.record(software.FIELDS)), None),
 }
 
 _LAUNCH = shape.record(

@@ -5,7 +5,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import cores, orders, outputs, script, verdict
+from d0ctl_wrapper.attempt import cores, orders, outputs, script, tools, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
@@ -54,6 +54,7 @@ class Run:
         self.suspension: "Suspension | None" = None
         self.guards = Guards(self.places, launch, tree, report)
         self._environment = of_binary(setting.environment, self.places, launch)
+        self._software: "List[bytes | None]" = []
         self._is_open = False
         self.resume = Resume(
             self.places, launch, setting.boot_id, report, Digests(lambda: tree.answer())
@@ -65,8 +66,10 @@ class Run:
 
     def run(self) -> None:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
+        binaries = self.launch["binaries"]
+        self._software = tools.provide(self.places, binaries, self.tree.check)
         done = self.resume.begin()
-        for number, binary in enumerate(self.launch["binaries"], 1):
+        for number, binary in enumerate(binaries, 1):
             if number > done:
                 self._run_binary(number, binary)
 
@@ -212,7 +215,8 @@ class Run:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
-        environment = {**self._environment, **self.resume.prepare(number, binary)}
+        environment = tools.add(self._software[number - 1], self._environment)
+        environment = {**environment, **self.resume.prepare(number, binary)}
         return Command(argv, environment, out, err)
 
     def _note(self) -> "tuple[int | None, int | None]":
