@@ -7,7 +7,9 @@ from typing import Any
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
 
-DEMANDED = ("cpus", "memory", "disk", "platform", "nodes", "exclude_nodes")
+DEMANDED = (
+    "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
+)  # fmt: skip
 
 
 def keep_phases(store: Store, phases: Iterable[str]) -> None:
