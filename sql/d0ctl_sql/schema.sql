@@ -498,23 +498,6 @@ end;
 
 CREATE INDEX location_of_cluster on location (cluster_id, file_id);
 
-CREATE TRIGGER package_cleaned after update of phase on package
-when new.phase in ('transferring', 'done', 'dropped')
-    and old.phase not in ('transferring', 'done', 'dropped')
-    and new.attempts > (new.phase <> 'dropped')
-begin
-    insert into purge (node_id, path)
-    select node.id, 'cache/' || attempt.id
-      from attempt join node on node.id = attempt.node_id
-     where attempt.package_id = new.id
-       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null))
-     union all
-    select node.id, 'attempts/' || attempt.id || '/work'
-      from attempt join node on node.id = attempt.node_id
-     where attempt.package_id = new.id and attempt.outcome = 'lost';
-    update attempt set kept = null where package_id = new.id and kept is not null;
-end;
-
 CREATE TABLE setting (
     name  text primary key,                -- a section of the site file
     value text not null                    -- what it says, as JSON
@@ -584,3 +567,20 @@ CREATE TABLE software_order (
 ) strict;
 
 CREATE INDEX software_order_open on software_order (node_id) where ended is null;
+
+CREATE TRIGGER package_cleaned after update of phase on package
+when new.phase in ('transferring', 'done', 'dropped')
+    and old.phase not in ('transferring', 'done', 'dropped')
+    and new.attempts > (new.phase <> 'dropped')
+begin
+    insert into purge (node_id, path)
+    select node.id, 'cache/' || attempt.id
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id
+       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null))
+     union all
+    select node.id, 'attempts/' || attempt.id || '/work'
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id and attempt.outcome = 'lost';
+    update attempt set kept = null where package_id = new.id and kept is not null;
+end;
