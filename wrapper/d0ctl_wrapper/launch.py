@@ -26,6 +26,16 @@ _INPUT = {
     "required": shape.boolean,
 }
 
+FED = shape.record(
+    {
+        "name": shape.base_name,
+        "path": shape.maybe(shape.absolute),
+        "size": shape.maybe(shape.whole),
+        "binaries": shape.many(shape.positive),
+    }
+)
+"""An input that reaches an attempt after its launch; without a path the binary gets it itself."""
+
 _BINARY = {
     "name": shape.string,
     "script": shape.maybe(shape.string),
@@ -33,7 +43,10 @@ _BINARY = {
     "argv": shape.maybe(shape.many(shape.string)),
     "inputs": shape.many(shape.string),
     "outputs": shape.many(
-        shape.record({"name": shape.relative, "min_size": shape.maybe(shape.whole)})
+        shape.record(
+            {"name": shape.relative, "min_size": shape.maybe(shape.whole)},
+            {"late": (shape.boolean, False), "min_count": (shape.whole, 1)},
+        )
     ),
 }
 
@@ -64,6 +77,8 @@ _LAUNCH = shape.record(
     },
     {
         "nice": (shape.whole, NICE),
+        "early": (shape.boolean, False),
+        "ahead": (shape.boolean, False),
     },
 )
 

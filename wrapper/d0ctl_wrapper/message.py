@@ -153,6 +153,9 @@ _OUTPUT = {
     "checksum": _checksum,
 }
 
+_LATE: "Dict[str, Tuple[shape.Check, Any]]" = {"late": (shape.maybe(shape.relative), None)}
+"""The pattern of an output whose name was not known at the launch."""
+
 _START = {
     "pid": shape.positive,
     "boot_id": shape.string,
@@ -188,7 +191,7 @@ _END = {
     "rss": shape.whole,
     "stderr": _stderr,
     "binaries": shape.many(shape.record(_BINARY)),
-    "outputs": shape.many(shape.record(_OUTPUT)),
+    "outputs": shape.many(shape.record(_OUTPUT, _LATE)),
     "missing": shape.many(shape.string),
 }
 

@@ -5,7 +5,8 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import orders, outputs, verdict
+from d0ctl_wrapper.attempt import late, orders, outputs, verdict
+from d0ctl_wrapper.attempt.arrivals import Arrivals
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
@@ -41,6 +42,7 @@ class Run:
         self.attempt: int = launch["attempt"]
         self.work = self.places.attempt(self.attempt, b"work")
         self.inputs = {entry["name"] for entry in launch["inputs"]}
+        self.arrivals = Arrivals(self.places, launch, self.inputs)
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
@@ -49,6 +51,7 @@ class Run:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
         for number, binary in enumerate(self.launch["binaries"], 1):
             self._run_binary(number, binary)
+        self.arrivals.check_closed()
 
     def note_end(self) -> None:
         """Record how a binary ended that was under way when the chain was ended."""
@@ -65,6 +68,7 @@ class Run:
         code, signal_number = self._note(binary)
         err = self.places.attempt(self.attempt, b"%d.err" % number)
         verdict.judge(who, code, signal_number, binary["script"] is not None, err)
+        late.settle(self.work, self.launch, binary)
         outputs.check(self.work, binary["outputs"], self.inputs)
 
     def _watch(self, number: int, binary: Binary) -> Watch:
@@ -75,11 +79,13 @@ class Run:
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
-        return Watch([headway.look], self._obey)
+        watchers = [headway.look, self.arrivals.look] if self.arrivals.is_open else [headway.look]
+        return Watch(watchers, self._obey)
 
     def _obey(self) -> "float | None":
         """Do what the control host has ordered for the binary under way."""
         assert self.suspension is not None
+        self.arrivals.take()
         grace = orders.pause_asked(self.places, self.attempt)
         if grace is None:
             self.suspension.release("order")
@@ -123,8 +129,7 @@ class Run:
     def _command(self, number: int, binary: Binary) -> Command:
         """Write down what a binary needs, and give the command that runs it."""
         here = self.places.attempt(self.attempt)
-        names = "".join(name + "\n" for name in binary["inputs"])
-        write(here + b"/inputs", to_path(names))
+        self.arrivals.begin(number, binary)
         argv = [to_path(word) for word in binary["argv"] or ()]
         if binary["script"] is not None:
             script = here + b"/%d.sh" % number
@@ -142,7 +147,7 @@ class Run:
             b"D0CTL_BASE": self.places.base,
             b"D0CTL_ATTEMPT": b"%d" % self.attempt,
             b"D0CTL_PACKAGE": to_path(self.launch["path"]),
-            b"D0CTL_INPUTS": self.places.attempt(self.attempt, b"inputs"),
+            b"D0CTL_INPUTS": self.arrivals.list,
             b"D0CTL_PROGRESS": self.progress_file,
             b"D0CTL_COMMAND": self.command.path,
             b"D0CTL_WORK": self.work,

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from d0ctl_wrapper.attempt import ending, orders, outputs
+from d0ctl_wrapper.attempt import ending, late, orders, outputs, slot
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.report import Report
@@ -31,14 +31,14 @@ class Wrapper:
         self.launch = launch
         self.attempt: int = launch["attempt"]
         self.work = self.places.attempt(self.attempt, b"work")
-        self.inputs = {entry["name"] for entry in launch["inputs"]}
         self.tree = Tree(self.places, self.attempt)
         self.report = Report(self.places, launch)
         self.chain = Run(setting, launch, self.tree, self.report)
+        self.inputs = self.chain.inputs
 
     def run(self) -> None:
         """Do the work, clear up, and tell about it."""
-        self.report.start(self.setting.boot_id)
+        self.report.start(self.setting.boot_id, "staging-in" if self.launch["ahead"] else "running")
         result = self._work()
         if not result.get("outputs"):
             _drop(self.places.kept(self.attempt))
@@ -49,6 +49,7 @@ class Wrapper:
         """Do all the work, leave no process, and give what the end message says of it."""
         try:
             prepare(self.places, self.launch)
+            self._take_slot()
             self.chain.run()
             self.tree.end(lambda: LEFTOVER_GRACE)
             return {"outcome": "successful", "outputs": self._keep(self.launch["keep"])}
@@ -58,9 +59,18 @@ class Wrapper:
         except Told:
             return self._end_early()
 
+    def _take_slot(self) -> None:
+        """Wait for processors, if the inputs were brought without; with an open list it goes on."""
+        if self.launch["ahead"]:
+            if not self.launch["early"]:
+                self.report.state("staging-in", "its inputs are there; it waits for a free cpu")
+                slot.wait(self.places, self.attempt)
+            self.report.state("running", "its inputs are there")
+
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
-            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            kept = outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            return late.told(self.launch, kept)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)
@@ -80,6 +90,7 @@ class Wrapper:
 
     def _partial(self) -> "Dict[str, Any]":
         """Keep the outputs that are there and large enough, and note what others lack."""
+        self._find_late()
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}
         try:
@@ -88,6 +99,14 @@ class Wrapper:
             self.report.remark(failed.detail)
             return {}
         return {"outputs": kept, "partial": True}
+
+    def _find_late(self) -> None:
+        """Find what is there of the outputs without a known name, however few they are."""
+        for binary in self.launch["binaries"]:
+            try:
+                late.settle(self.work, self.launch, binary, is_partial=True)
+            except Failed as failed:
+                self.report.remark("not kept: %s" % failed.detail)
 
     def _is_whole(self, output: "Dict[str, Any]") -> bool:
         try:

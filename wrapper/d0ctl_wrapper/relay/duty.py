@@ -49,6 +49,7 @@ class Duty:
         """Take over the attempts of former relays, and list them."""
         listing = self.keeper.adopt()
         self.post.sweep(self.keeper.live)
+        self.keeper.look_for_asking()
         return listing
 
     def _listen(self) -> None:
@@ -70,6 +71,7 @@ class Duty:
         os.read(fifo, 65536)
         self.post.want()
         self.keeper.check_adopted()
+        self.keeper.look_for_asking()
 
     def _reap(self, reader: int) -> None:
         """Collect the children that have ended: wrappers, helpers, and orphans of theirs."""
@@ -102,6 +104,8 @@ class Duty:
         self._rescan_at = time.monotonic() + RESCAN
         self.post.want()
         self.keeper.check_adopted()
+        self.keeper.look_for_asking()
+        self.keeper.feed_again()
         self._check_disk()
 
     def _check_disk(self) -> None:
