@@ -15,6 +15,7 @@ from typing import Any
 
 from d0ctl.agents.control import LEASE, Control
 from d0ctl.agents.distribute import carry_files, distribute, forget_idle
+from d0ctl.agents.feed import feed
 from d0ctl.agents.oversee import hear, look_after, stand_in
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.sync import sync
@@ -32,7 +33,7 @@ log = logging.getLogger("d0ctl")
 
 Step = Callable[[Control, float], None]
 
-STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files, finish)
+STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, feed, carry_files, finish)
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, forget_idle)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
+from d0ctl.store import feed
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.message import token
 
@@ -29,6 +30,7 @@ def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
     store.change_many("decide", ((package, node) for package in packages))
     store.change("begin_attempts", now=now)
     store.change("launch_packages", now=now)
+    feed.begin(store)
     return details(store)
 
 
@@ -69,7 +71,7 @@ def _launch(
     package: Row, key: bytes, binaries: Sequence[Row], inputs: Sequence[Row], outputs: Sequence[Row]
 ) -> Launch:
     attempt = package["attempt_id"]
-    return {
+    launch = {
         "attempt": attempt,
         "token": token(key, attempt),
         "path": package["path"],
@@ -79,6 +81,7 @@ def _launch(
         "binaries": [_binary(row, inputs, outputs) for row in binaries],
         "keep": [row["name"] for row in outputs],
     }
+    return {**launch, "early": True} if package["early"] == 1 else launch
 
 
 def _base(name: str) -> str:
@@ -114,13 +117,18 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         "shell": binary["shell"],
         "argv": None if argv is None else arguments_with_inputs(json.loads(argv), names),
         "inputs": names,
-        "outputs": [{"name": row["name"], "min_size": row["min_size"]} for row in made],
+        "outputs": [_output(row) for row in made],
     }
     if binary["progress"] is not None:
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:
         launch["runtime"] = binary["runtime"]
     return launch
+
+
+def _output(row: Row) -> dict[str, Any]:
+    output = {"name": row["name"], "min_size": row["min_size"]}
+    return {**output, "late": True, "min_count": row["min_count"]} if row["late"] else output
 
 
 def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
@@ -146,6 +154,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     and has no more is lost; what it runs without need is ended.
     """
     store.change("regain_contact", node=node, now=now)
+    feed.again(store, node)
     expected = {row["attempt_id"]: row for row in store.rows("live_attempts", node=node)}
     absent = [attempt for attempt in expected if attempt not in listed]
     never_there = [a for a in absent if expected[a]["started"] is None]

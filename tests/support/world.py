@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from d0ctl.agents.schedule import decide
 from d0ctl.model import Address
-from d0ctl.schedule.place import place
 from d0ctl.store import Store, attempts, files, messages, nodes
 from d0ctl.store import schedule as planning
 from d0ctl.store.attempts import Launch
@@ -198,12 +198,7 @@ class World:
         """Plan as the scheduler does; how many packages got a node."""
         with self.store.writing():
             planning.advance(self.store, now=self.now)
-            decisions = place(
-                planning.nodes(self.store),
-                planning.demands(self.store),
-                lambda demand, limit: planning.oldest(self.store, demand, limit),
-                lambda packages: planning.local_bytes(self.store, packages),
-            )
+            decisions = decide(self.store)
             return planning.assign(self.store, decisions, now=self.now) if decisions else 0
 
     def launch(self, node: Node) -> int:

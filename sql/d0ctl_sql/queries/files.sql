@@ -181,7 +181,8 @@ delete from transfer
  where result = 0 and not_before > 0 and not exists (
      select 1 from input join package on package.id = input.package_id
       where input.file_id = transfer.file_id
-        and package.phase in ('assigned', 'ready', 'waiting'));
+        and package.phase in ('assigned', 'ready', 'waiting'))
+   and not exists (select 1 from feed where feed.file_id = transfer.file_id and feed.state = 1);
 
 -- name: purges_of_node
 -- What is to be removed on a node.
