@@ -6,6 +6,7 @@ from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
 from d0ctl.construct.faults import Place, did_you_mean
 from d0ctl.construct.kinds import (
     ACQUIRE,
+    COUNT,
     FLAG,
     INPUT_DISPOSITION,
     LABEL,
@@ -17,6 +18,7 @@ from d0ctl.construct.kinds import (
     TIME,
     words,
 )
+from d0ctl.construct.late import judge_late
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, OutputRecipe
 from d0ctl.construct.script import Run, compile_arguments, compile_script
@@ -28,7 +30,7 @@ BINARY_KEYS = words(
     "progress check"
 )
 INPUT_KEYS = words("file from match glob locator size checksum acquire disposition required")
-OUTPUT_KEYS = words("file locator size min-size checksum disposition result late")
+OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
 SHELLS = ("bash", "sh")
 LOG_RULE_PATTERNS = ("match", "pattern", "regex")
 """The keys of a log rule that hold a regular expression."""
@@ -204,8 +206,9 @@ def _output(node: Node, reading: Reading) -> OutputRecipe | None:
         return None
     level = Level(node, "an output", OUTPUT_KEYS, reading)
     fields = Fields()
-    kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG}
+    kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG, "min-count": COUNT}
     level.fields({"locator": TEXT, "checksum": TEXT, **kinds}, fields)
+    judge_late(level, fields)
     disposition = level.get("disposition")
     if disposition is not None:
         many = reading.many("disposition", disposition, OUTPUT_DISPOSITION, frozenset)

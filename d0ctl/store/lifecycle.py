@@ -72,6 +72,7 @@ def drop(store: Store, *, actor: str, note: str | None, now: float) -> None:
     store.change("drop_inputs")
     if store.change("drop_open_inputs"):
         feed.starve(store)
+    store.change("wait_for_first", actor=actor, note=note, now=now)
     store.change("drop_files")
     store.change("drop_lines", now=now)
     store.change("drop_idle_packages", actor=actor, note=note, now=now)

@@ -120,6 +120,16 @@ delete from feed
  where state < 2 and file_id in
     (select file.id from chosen join file on file.package_id = chosen.package_id);
 
+-- name: wait_for_first
+-- ready -> waiting: packages that start early and lose by the choice all that was there.
+update package
+   set phase = 'waiting', changed = :now, actor = :actor, note = :note
+ where phase = 'ready' and early > 0 and missing > 0
+   and id in (select input.package_id
+                from chosen
+                join file on file.package_id = chosen.package_id
+                join input on input.file_id = file.id);
+
 -- name: look_at_lists
 -- Running packages that lose inputs by the choice may have all that they can get.
 insert into feed (package_id, file_id, node_id)

@@ -170,7 +170,7 @@ insert or ignore into transfer (file_id, cluster_id, result, wanted)
 select file.id, 1, 1, :now
   from told_end
   join file on file.package_id = told_end.package_id
- where file.result = 1
+ where file.result = 1 and file.late = 0
    and (told_end.phase = 'transferring'
         or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1));
 
@@ -206,7 +206,7 @@ update package
 -- Of the packages that ended well, those that make something for results/.
 select distinct file.package_id
   from chosen join file on file.package_id = chosen.package_id
- where file.result = 1;
+ where file.result = 1 and file.late = 0;
 
 -- name: copy_at
 -- The copy that lies at a path on a node, for a package that did not find it there.
