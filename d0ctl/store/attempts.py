@@ -162,6 +162,9 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     for attempt in set(never_there) - set(again):
         end_unstarted(store, node, [attempt], now=now)
     dead = [attempt for attempt, state in listed.items() if state == "dead"]
+    for attempt, state in listed.items():
+        if state != "running" and attempt not in expected:
+            store.change("purge_unknown", node=node, attempt=attempt)
     return Reconciled(
         launch=launch_again(store, node, again),
         resend=[a for a, state in listed.items() if state == "ended" and a in expected],

@@ -133,6 +133,7 @@ def open_store(home: Home, *, create: bool = False, read_only: bool = False) -> 
     """
     if create and not home.exists():
         home.create()
+        home.database.touch(mode=0o600)  # what SQLite makes, others may read
     elif not home.exists():
         raise DatabaseUnavailable(
             f"there is no home at `{home.root}`", hint="d0ctl run FILE makes one"

@@ -235,6 +235,9 @@ class EarlyLife(Life):
 
     def finish(self) -> None:
         """What runs when all is over waits for inputs that nobody makes; without, it ends too."""
+        with self.store.writing():
+            lifecycle.choose(self.store, self.packages)
+            lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)
         for _ in range(6):
             self.world.settle()
             open_ones = [
@@ -246,18 +249,6 @@ class EarlyLife(Life):
             with self.store.writing():
                 lifecycle.choose(self.store, open_ones)
                 lifecycle.kill(self.store, actor="tester", note=None, now=self.world.now)
-        if any(p in ("running", "starting") for p in phases(self.store).values()):
-            for q in (
-                "select id, phase, early, awaited, gathered, missing, attempt_id, node_id, staging from package",
-                "select * from feed",
-                "select * from transfer",
-                "select input.package_id, input.dropped, file.id, file.name, file.present, file.dropped from input join file on file.id=file_id where package_id > 5",
-            ):
-                print(q, [tuple(r) for r in self.store.connection.execute(q)])
-            for n in self.world.nodes.values():
-                print(
-                    n.name, n.attempts, {k: v.get("early") for k, v in n.launches.items()}, n.orders
-                )
         super().finish()
 
 

@@ -10,6 +10,7 @@ from d0ctl_wrapper.attempt.arrivals import Arrivals
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.environment import of_binary
 from d0ctl_wrapper.attempt.headway import Chain, Headway
 from d0ctl_wrapper.attempt.progress import source
 from d0ctl_wrapper.attempt.report import Report
@@ -46,6 +47,7 @@ class Run:
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
+        self._environment = of_binary(setting.environment, self.places, launch)
 
     def run(self) -> None:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
@@ -136,22 +138,7 @@ class Run:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
-        return Command(argv, self._environment(), out, err)
-
-    def _environment(self) -> "Dict[bytes, bytes]":
-        """Give the environment of a binary; strays are found by the marks in it."""
-        asked = self.launch["environment"].items()
-        return {
-            **self.setting.environment,
-            **{to_path(name): to_path(value) for name, value in asked},
-            b"D0CTL_BASE": self.places.base,
-            b"D0CTL_ATTEMPT": b"%d" % self.attempt,
-            b"D0CTL_PACKAGE": to_path(self.launch["path"]),
-            b"D0CTL_INPUTS": self.arrivals.list,
-            b"D0CTL_PROGRESS": self.progress_file,
-            b"D0CTL_COMMAND": self.command.path,
-            b"D0CTL_WORK": self.work,
-        }
+        return Command(argv, self._environment, out, err)
 
     def _note(self, binary: Binary) -> "tuple[int | None, int | None]":
         """Record how the binary ended, and give its exit code and signal."""
