@@ -10,9 +10,9 @@ from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
 from d0ctl.construct.inputs import Given, Origin, Surroundings, World, judge_bases
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.known import KnownNames
-from d0ctl.construct.late import judge_early, late_name
+from d0ctl.construct.late import judge_early, judge_pattern
 from d0ctl.construct.loops import MOST_VALUES
-from d0ctl.construct.names import input_name, output_name
+from d0ctl.construct.names import input_name, is_pattern, output_name
 from d0ctl.construct.order import Edges
 from d0ctl.construct.outside import Outside
 from d0ctl.construct.plan import Plan, outputs_of
@@ -119,8 +119,9 @@ class Check:
             return None
         try:
             name = output_name(output.file.render(env))
-            if output.fields.fixed.get("late"):
-                self.world.late.add(late_name(name))
+            if output.fields.fixed.get("late") and is_pattern(name):
+                judge_pattern(name, output.fields.fixed)
+                self.world.late.add(name)
             return name
         except WrongError as error:
             self._alike(output.place, "output", str(error))

@@ -1,6 +1,7 @@
 """The only place that judges what is known only later: late outputs, and lists that grow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from d0ctl.construct.faults import Faults, shown
 from d0ctl.construct.inputs import Origin
@@ -10,8 +11,6 @@ from d0ctl.construct.recipe import BinaryRecipe, LineRecipe
 from d0ctl.construct.script import Hole
 from d0ctl.construct.values import Fields
 
-_WILD = "*?["
-
 
 def judge_late(level: Level, fields: Fields) -> None:
     """Note keys of an output that do not go together with what is known of its name."""
@@ -19,18 +18,15 @@ def judge_late(level: Level, fields: Fields) -> None:
         level.reading.fault(level.place("late"), "`late` is the same for each line of a loop")
     if not fields.fixed.get("late") and "min-count" in level:
         level.reading.fault(level.place("min-count"), "`min-count` goes with `late: yes`")
-    if fields.fixed.get("late") and "checksum" in level:
-        message = "a late output stands for several files, so it has no `checksum`"
-        level.reading.fault(level.place("checksum"), message)
 
 
-def late_name(name: str) -> str:
-    """Return the pattern of a late output; raises WrongError where it can't be one."""
-    if not any(sign in name for sign in _WILD):
-        raise WrongError(f"late output {shown(name)} is no pattern: it has no `*`, `?` or `[`")
+def judge_pattern(name: str, fields: Mapping[str, Any]) -> None:
+    """Raise WrongError for a late output that can't be one."""
     if "**" in name:
         raise WrongError(f"late output {shown(name)}: `**` is not known here, only `*`")
-    return name
+    if "checksum" in fields:
+        told = "stands for several files, so it has no `checksum`"
+        raise WrongError(f"late output {shown(name)} {told}")
 
 
 def judge_early(line: LineRecipe, faults: Faults) -> None:

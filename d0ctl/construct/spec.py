@@ -66,7 +66,7 @@ class OutputSpec:
     dispositions: frozenset[Disposition] = frozenset()
     result: bool = False
     late: bool = False
-    """Whether `file` is a pattern, and its files are known only when they are made."""
+    """Whether `file` may be a pattern, whose files are known only when they are made."""
     min_count: int = 1
     """Fewer files than that of a late output are a failure."""
 

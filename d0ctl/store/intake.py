@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
 
+from d0ctl.construct.names import is_pattern
 from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
@@ -213,7 +214,8 @@ class Intake:
                 self.made[output.file] = file
                 if not output.dispositions:
                     self.plain.append(file)
-                if output.late:
+                is_late = int(output.late and is_pattern(output.file))
+                if is_late:
                     chunk.late.append((output.min_count, file))
                 chunk.files.append(
                     (
@@ -225,7 +227,7 @@ class Intake:
                         0,
                         " ".join(sorted(output.dispositions)),
                         int(output.result),
-                        int(output.late),
+                        is_late,
                         output.locator,
                         output.size,
                         output.min_size,

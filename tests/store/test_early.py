@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 
 from d0ctl.construct.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
@@ -254,8 +254,7 @@ class EarlyLife(Life):
 
 TestEarlyLife = EarlyLife.TestCase
 TestEarlyLife.settings = settings(
-    max_examples=30,
-    phases=[Phase.generate],
+    max_examples=60,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
