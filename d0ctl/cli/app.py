@@ -19,7 +19,7 @@ from d0ctl.format import clean
 
 COMMANDS = (
     *("run", "validate", "submit", "wait"),
-    *("status", "why", "history", "logs"),
+    *("status", "why", "history", "logs", "peek"),
     *("hold", "release", "kill", "kill-line", "remove"),
     *("node", "daemon", "doctor", "backup", "restore"),
 )

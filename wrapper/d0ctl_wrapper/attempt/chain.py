@@ -81,6 +81,7 @@ class Run:
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
+        self.report.present = headway.present
         watchers = [headway.look, self.arrivals.look] if self.arrivals.is_open else [headway.look]
         return Watch(watchers, self._obey)
 

@@ -18,6 +18,12 @@ LONGEST = 60.0
 AGE = 0.2
 
 
+UNKNOWN: "Dict[str, Any]" = {
+    "done": None, "total": None, "percent": None, "line": "", "left": None
+}  # fmt: skip
+"""The fields of a progress that nobody knows."""
+
+
 class Chain:
     """What is known beforehand of the binaries of an attempt: how long each takes."""
 
@@ -75,6 +81,11 @@ class Headway:
         if reading.done is not None:
             self._pace.add(self._clock.now(), reading.done)
         return True
+
+    def present(self) -> "Dict[str, Any]":
+        """Give what is known at this moment."""
+        self.read()
+        return self.fields()
 
     def tell(self) -> None:
         """Send what is known."""

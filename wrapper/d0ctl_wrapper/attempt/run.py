@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from d0ctl_wrapper.attempt import ending, late, orders, outputs, slot
+from d0ctl_wrapper.attempt import answer, ending, late, orders, outputs, slot
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.report import Report
@@ -33,6 +33,7 @@ class Wrapper:
         self.work = self.places.attempt(self.attempt, b"work")
         self.tree = Tree(self.places, self.attempt)
         self.report = Report(self.places, launch)
+        self.tree.answer = lambda: answer.give(self.report, self.tree)
         self.chain = Run(setting, launch, self.tree, self.report)
         self.inputs = self.chain.inputs
 
@@ -64,12 +65,13 @@ class Wrapper:
         if self.launch["ahead"]:
             if not self.launch["early"]:
                 self.report.state("staging-in", "its inputs are there; it waits for a free cpu")
-                slot.wait(self.places, self.attempt)
+                slot.wait(self.places, self.attempt, self.tree.answer)
             self.report.state("running", "its inputs are there")
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
-            kept = outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            with answer.meanwhile(self.tree.answer):
+                kept = outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
             return late.told(self.launch, kept)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"

@@ -7,6 +7,7 @@ list of inputs is still open, is no load for its node (`002`, package distributi
 
 import os
 import signal
+from typing import Callable
 
 from d0ctl_wrapper import spool
 from d0ctl_wrapper.attempt.spawn import SIGNALS
@@ -44,10 +45,11 @@ def is_asked(places: Places, attempt: int) -> bool:
     return _is_noted(places, attempt, ASKED)
 
 
-def wait(places: Places, attempt: int) -> None:
+def wait(places: Places, attempt: int, answer: "Callable[[], None]") -> None:
     """Ask for processors and wait until there are; raise Told on SIGTERM.
 
-    On a full disk nobody can be asked, and the work goes on rather than never.
+    `answer` tells whoever asks by SIGUSR1 how the attempt stands. On a full disk nobody can be
+    asked for processors, and the work goes on rather than never.
     """
     try:
         ask(places, attempt)
@@ -58,6 +60,8 @@ def wait(places: Places, attempt: int) -> None:
         caught = signal.sigtimedwait(SIGNALS, ASK_AGAIN)
         if caught is not None and caught.si_signo == signal.SIGTERM:
             raise Told
+        if caught is not None and caught.si_signo == signal.SIGUSR1:
+            answer()
 
 
 def _note(places: Places, attempt: int, name: bytes) -> None:

@@ -92,7 +92,7 @@ class Duty:
         self.keeper.bury({*self.helpers.children, *self.keeper.children})
         self.keeper.fill()
         self.post.collect()
-        delays = [self._rescan_at - now, self.post.delay()]
+        delays = [self._rescan_at - now, self.post.delay(), self.service.asking.work()]
         if self.keeper.burial:
             delays.append(burial.PAUSE)
         return min(delay for delay in delays if delay is not None)
