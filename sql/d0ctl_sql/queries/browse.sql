@@ -270,6 +270,10 @@ select file.name, transfer.tries, transfer.trouble
 select not exists (select 1 from node) and not exists (select 1 from job)
        and not exists (select 1 from action);
 
+-- name: input_list
+-- Whether a package starts early, and how many of its inputs are there and are not.
+select early, gathered, awaited from package where id = :package;
+
 -- name: missing_inputs
 -- A few inputs that a package waits for, with their makers, from both ends of its list.
 select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
