@@ -19,6 +19,7 @@ from d0ctl.agents.feed import feed
 from d0ctl.agents.oversee import hear, look_after, stand_in
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.sync import sync
+from d0ctl.agents.tidy import tidy
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
 from d0ctl.errors import D0Error, DatabaseUnavailable
@@ -33,7 +34,9 @@ log = logging.getLogger("d0ctl")
 
 Step = Callable[[Control, float], None]
 
-STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, feed, carry_files, finish)
+STEPS: tuple[Step, ...] = (
+    sync, hear, schedule, tidy, distribute, feed, carry_files, finish,
+)  # fmt: skip
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, forget_idle)
@@ -109,7 +112,8 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
         dropbox.sweep()
         row = store.row("site")
         assert row is not None
-        site = Site(row["name"], home.nodes, home.known_hosts, home.dropbox)
+        places = home.nodes, home.known_hosts, home.dropbox
+        site = Site(row["name"], *places, lease=row["lease"], keep_logs=row["keep_logs"])
         control = Control(home, store, dropbox, site, job=job)
         with dropbox.watched(control.wake.set):
             try:

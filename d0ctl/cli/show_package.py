@@ -185,11 +185,14 @@ def _outputs(outputs: Sequence[OutputView]) -> None:
 def _output(one: OutputView) -> list[str]:
     if one.dropped:
         state = "dropped"
+    elif one.present:
+        state = f"{glyph('successful')} {size(one.size)}"
     else:
-        state = f"{glyph('successful')} {size(one.size)}" if one.present else "not made yet"
+        state = "removed: not needed any more" if one.is_purged else "not made yet"
     kind = "result" if one.result else one.dispositions
     kind = f"{kind} partial".strip() if one.partial else kind
-    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(one.copies)), "dim")]
+    places = [*one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
+    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(places)), "dim")]
 
 
 def _and_more(files: Sequence[object]) -> None:

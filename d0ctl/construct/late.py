@@ -24,9 +24,10 @@ def judge_pattern(name: str, fields: Mapping[str, Any]) -> None:
     """Raise WrongError for a late output that can't be one."""
     if "**" in name:
         raise WrongError(f"late output {shown(name)}: `**` is not known here, only `*`")
-    if "checksum" in fields:
-        told = "stands for several files, so it has no `checksum`"
-        raise WrongError(f"late output {shown(name)} {told}")
+    for key in ("checksum", "locator"):
+        if key in fields:
+            told = f"stands for several files, so it has no `{key}`"
+            raise WrongError(f"late output {shown(name)} {told}")
 
 
 def judge_early(line: LineRecipe, faults: Faults) -> None:

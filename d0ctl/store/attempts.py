@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import feed
+from d0ctl.store import feed, origins, schemes
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.message import token
 
@@ -48,7 +48,7 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    return [
+    launches = [
         _launch(
             row,
             key,
@@ -58,6 +58,14 @@ def details(store: Store) -> list[Launch]:
         )
         for row in store.rows("launch_details")
     ]
+    site = store.row("site")
+    assert site is not None
+    for one in launches:
+        if "deliver" in one:
+            one["lease"] = site["lease"]
+        if named := origins.schemes(one["inputs"], one.get("deliver", ())):
+            one["transfer"] = {"commands": schemes.commands(store, named)}
+    return launches
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
@@ -77,35 +85,18 @@ def _launch(
         "path": package["path"],
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
-        "inputs": _links(inputs),
+        "inputs": origins.links(inputs),
         "binaries": [_binary(row, inputs, outputs) for row in binaries],
         "keep": [row["name"] for row in outputs],
     }
+    if deliver := origins.deliveries(outputs, package):
+        launch["deliver"] = deliver
     return {**launch, "early": True} if package["early"] == 1 else launch
-
-
-def _base(name: str) -> str:
-    return name.rpartition("/")[2]
-
-
-def _links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
-    """What is to lie in the working directory before the first binary starts."""
-    links = {
-        row["name"]: {
-            "name": _base(row["name"]),
-            "path": row["path"],
-            "size": row["size"],
-            "required": True,
-        }
-        for row in inputs
-        if not row["own"] and row["acquire"] != "self"
-    }
-    return list(links.values())
 
 
 def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[str, Any]:
     names = [
-        row["name"] if row["own"] else _base(row["name"])
+        row["name"] if row["own"] else origins.base_name(row["name"])
         for row in inputs
         if row["binary"] == binary["seq"]
     ]

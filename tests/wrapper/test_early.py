@@ -85,8 +85,9 @@ def test_inputs_that_come_later_are_read_until_the_list_is_closed(
 def test_the_same_input_twice_is_read_once(node: Client, tmp_path: Path) -> None:
     node.launch(early(tmp_path, "a"))
 
+    again = fed_input(tmp_path, "b")
     for _ in range(3):
-        feed(node, fed_input(tmp_path, "b"), closed=True)
+        feed(node, again, closed=True)
 
     assert Path(node.end(1)["outputs"][0]["path"]).read_text().split() == ["a", "b"]
 
@@ -132,7 +133,8 @@ def test_a_list_that_was_closed_counts_as_any_other_package(
 def test_a_new_relay_goes_on_where_the_former_one_was(connect: Connect, tmp_path: Path) -> None:
     first = connect(cpus=1)
     first.launch(early(tmp_path, "a"))
-    feed(first, fed_input(tmp_path, "b"))
+    again = fed_input(tmp_path, "b")
+    feed(first, again)
     wait_read(first, ["a", "b"])
     first.close()
 
@@ -140,7 +142,7 @@ def test_a_new_relay_goes_on_where_the_former_one_was(connect: Connect, tmp_path
     assert second.wait("hello")["attempts"] == [{"attempt": 1, "state": "running"}]
     second.launch(launch(2, binary("true")))
     second.end(2)
-    feed(second, fed_input(tmp_path, "b"), fed_input(tmp_path, "c"), closed=True)
+    feed(second, again, fed_input(tmp_path, "c"), closed=True)
 
     assert Path(second.end(1)["outputs"][0]["path"]).read_text().split() == ["a", "b", "c"]
 

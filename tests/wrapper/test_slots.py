@@ -117,3 +117,31 @@ def test_one_that_can_not_bring_its_inputs_fails_without_a_cpu(
     assert node.end(2)["reason"] == "missing-input"
     go(node, 1)
     node.end(1)
+
+
+def test_the_cpu_is_never_idle_while_a_slow_transfer_is_under_way(
+    connect: Connect, tmp_path: Path
+) -> None:
+    node = connect(cpus=1)
+    (tmp_path / "far").touch()
+    script = tmp_path / "fetch"
+    script.write_text(f"while [ ! -e {tmp_path}/tape ]; do sleep 0.05; done; cp $1 $2")
+    slow = {"name": "a", "path": None, "size": None, "required": True,
+            "locator": f"tape://farm{tmp_path}/far"}  # fmt: skip
+    fetch = f"sh {script} {tmp_path}/far {{dest}}"
+    node.launch(
+        launch(1, binary(script=f"[ -e a ]; {BUSY}"), inputs=[slow],
+               transfer={"commands": {"tape": {"fetch": fetch}}})
+    )  # fmt: skip
+    node.launch(launch(2, binary(script=BUSY)))
+    wait_on(node, 2)
+
+    (tmp_path / "tape").touch()
+    asks(node, 1)
+    assert not is_on(node, 1)
+    go(node, 2)
+    node.end(2)
+
+    wait_on(node, 1)
+    go(node, 1)
+    assert node.end(1)["outcome"] == "successful"

@@ -156,6 +156,15 @@ _OUTPUT = {
 _LATE: "Dict[str, Tuple[shape.Check, Any]]" = {"late": (shape.maybe(shape.relative), None)}
 """The pattern of an output whose name was not known at the launch."""
 
+_STAGED = {
+    "locator": shape.filled,
+    "path": shape.absolute,
+    "size": shape.whole,
+    "checksum": _checksum,
+}
+
+_STORED = {"name": shape.relative, "locator": shape.filled}
+
 _START = {
     "pid": shape.positive,
     "boot_id": shape.string,
@@ -197,7 +206,11 @@ _END = {
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
-    "end": {"partial": (shape.boolean, False)},
+    "end": {
+        "partial": (shape.boolean, False),
+        "staged": (shape.many(shape.record(_STAGED)), []),
+        "stored": (shape.many(shape.record(_STORED)), []),
+    },
 }
 """What messages of older wrappers do not say, with what they mean by that."""
 
