@@ -5,6 +5,8 @@ from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
 from d0ctl.store import Store
 from d0ctl.store import schedule as store_schedule
+from d0ctl.store.finish import sweep
+from d0ctl.store.require import let_go_on
 
 
 def schedule(control: Control, now: float) -> None:
@@ -39,5 +41,7 @@ def decide(store: Store, job: int | None = None) -> list[Decision]:
 
 
 def finish(control: Control, now: float) -> None:
-    """Note which jobs can't move any more without a person."""
+    """Carry on what ends jobs, and note which can't move any more without a person."""
+    sweep(control.store, now=now)
+    let_go_on(control.store, now=now)
     store_schedule.end_jobs(control.store, now=now)

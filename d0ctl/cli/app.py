@@ -20,7 +20,9 @@ from d0ctl.format import clean
 COMMANDS = (
     *("run", "validate", "submit", "wait"),
     *("status", "why", "history", "logs", "peek"),
-    *("hold", "release", "kill", "kill-line", "remove"),
+    *("hold", "release", "pause", "resume", "retry"),
+    *("kill", "kill-line", "restore-line", "finish"),
+    *("priority", "set-status", "remove"),
     *("node", "daemon", "doctor", "backup", "restore"),
 )
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""

@@ -31,6 +31,7 @@ def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
     store.change("begin_attempts", now=now)
     store.change("launch_packages", now=now)
     feed.begin(store)
+    store.change("keep_left_out")
     return details(store)
 
 
@@ -196,3 +197,9 @@ def killing(store: Store, node: int) -> dict[int, bool]:
 def requested(store: Store, node: int) -> dict[int, str]:
     """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
     return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}
+
+
+def settle_resumed(store: Store, attempts: Iterable[int]) -> None:
+    """Let those be that were to go on and never stood still: they have nothing to say to that."""
+    for attempt in attempts:
+        store.change("settle_resumed", attempt=attempt)

@@ -10,6 +10,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files import lose
 from d0ctl.store.holder import holder
 from d0ctl.store.intake import Intake, as_json
+from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.removal import remove_rows, sweep
 
 
@@ -39,8 +40,8 @@ def submit(
             intake.results()
         with store.writing():
             lose(store, [(file, 0) for file in intake.absent], now=now)
-            store.change(
-                "keep_action",
+            keep_action(
+                store,
                 now=now,
                 actor=actor,
                 verb="submit",
