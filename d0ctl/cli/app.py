@@ -20,6 +20,7 @@ from d0ctl.format import clean
 COMMANDS = (
     *("run", "validate", "submit", "wait"),
     *("status", "why", "history", "logs", "peek"),
+    *("report", "policy"),
     *("hold", "release", "kill", "kill-line", "remove"),
     *("node", "site", "software", "daemon", "doctor", "backup", "restore"),
 )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from d0ctl.explain import recovery
 from d0ctl.explain.common import MOST, Explanation, against, any_driver, held_job, takers
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import Phase
@@ -11,6 +12,7 @@ from d0ctl.schedule.place import Demand
 from d0ctl.store import browse
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.policies import of_package
 from d0ctl.store.views import EventView, JobSummary, PackageView
 
 
@@ -178,7 +180,7 @@ def _room(case: _Case) -> str:
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
         software=catalogue.platforms(one.software),
-        needs=catalogue.needs(one.software, one.needs),
+        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid,
     )  # fmt: skip
     fits, rows = [], case.store.rows("node_rooms")
     for row in rows:
@@ -186,6 +188,7 @@ def _room(case: _Case) -> str:
             told.facts.append(f"node `{row['name']}` {objection}")
         else:
             fits.append(row)
+    fits = _but_last(one, fits, told)
     if not rows:
         told.commands.append("d0ctl node add NAME [user@]host")
         return "there is no node at all"
@@ -207,21 +210,36 @@ def _room(case: _Case) -> str:
     return f"it starts on {names} as soon as its turn comes"
 
 
+def _but_last(one: PackageView, fits: list[Row], told: Explanation) -> list[Row]:
+    """The nodes that fit without that of the last attempt, if the policy leaves it out."""
+    others = [row for row in fits if row["name"] != one.avoid]
+    if not others or len(others) == len(fits):
+        return fits
+    told.facts.append(f"node `{one.avoid}` is left out: the last attempt failed there")
+    return others
+
+
 def _cooloff(case: _Case) -> None:
     one = case.package
     left = duration((one.not_before or case.now) - case.now)
-    case.told.answer = f"{case.name} cools off and is tried again in {left}"
-    if one.note:
-        case.told.facts.append(f"because: {one.note}")
+    case.told.answer = f"{case.name} is {recovery.cooling(one.not_before, one.note, case.now)}"
+    case.told.facts.append(f"it is tried again in {left}")
+    if one.avoid:
+        case.told.facts.append(f"not on `{one.avoid}` if another node can take it")
+    case.told.commands += [f"d0ctl policy show {one.path}", f"d0ctl hold {one.path}"]
     _job_hold(case)
 
 
 def _held(case: _Case) -> None:
     one = case.package
-    by = f" by {one.actor}" if one.actor else ""
+    is_ours = one.actor == recovery.BY_POLICY
+    by = f" by {'the policy' if is_ours else one.actor}" if one.actor else ""
     why = f": {one.note}" if one.note else ""
     case.told.answer = f"{case.name} is held{by} since {case.since()}{why}"
     case.told.commands.append(f"d0ctl release {one.path}")
+    if is_ours:
+        case.told.facts.append(recovery.held(one.not_before, case.now))
+        case.told.commands.append(f"d0ctl policy show {one.path}")
 
 
 def _assigned(case: _Case) -> None:
@@ -320,8 +338,18 @@ def _failed(case: _Case) -> None:
         more = " and others" if len(consumers) == MOST else ""
         names = listed(f"`{path}`" for path in consumers)
         told.facts.append(f"its files are waited for by {names}{more}")
+    _policy(case, last.reason if last else None)
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl history {one.path}",
                       f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
+
+
+def _policy(case: _Case, reason: str | None) -> None:
+    """Tell why it was not tried again, and what would have it tried."""
+    words = recovery.rule(of_package(case.store, case.package.id), reason)
+    if words:
+        case.told.facts.append(words)
+    if (why := (case.package.note or "").rpartition("; ")[2]) and ";" in (case.package.note or ""):
+        case.told.facts.append(f"not tried again: {why}")
 
 
 def _canceled(case: _Case) -> None:

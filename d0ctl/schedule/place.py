@@ -29,7 +29,8 @@ class Demand:
     """What some packages ask of a node, and how many of them are ready.
 
     `pace` is how many seconds such a package lately took, None when not known. `software` has
-    for each title the platforms that it exists for, None for any.
+    for each title the platforms that it exists for, None for any. `avoid` is the node of the last
+    attempt, to be left out when another fits.
     """
 
     id: int
@@ -42,6 +43,7 @@ class Demand:
     software: Mapping[str, Collection[str] | None] = field(default_factory=dict)
     needs: Sequence[str] = ()
     pace: float | None = None
+    avoid: str | None = None
 
     def ahead(self, cpus: int) -> int:
         """How many cpus' worth a node with `cpus` may have in hand beyond them.
@@ -84,6 +86,14 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
     return None
 
 
+def suited(demand: Demand, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
+    """The nodes that packages of this demand may go to."""
+    fits = [node for node in nodes if misfit(demand, node) is None]
+    if demand.avoid is None:
+        return fits
+    return [node for node in fits if node.name != demand.avoid] or fits
+
+
 def place(
     nodes: Sequence[NodeRoom],
     demands: Iterable[Demand],
@@ -99,7 +109,7 @@ def place(
     free = {node.id: node.cpus - node.used for node in nodes}
     decisions: list[Decision] = []
     for demand in demands:
-        fits = [node for node in nodes if misfit(demand, node) is None]
+        fits = suited(demand, nodes)
         room = {node.id: free[node.id] + demand.ahead(node.cpus) for node in fits}
         most = sum(max(0, left) // demand.cpus for left in room.values())
         if not most:

@@ -43,6 +43,7 @@ def demands(store: Store, job: int | None = None) -> list[Demand]:
             software=catalogue.platforms(row["software"]),
             needs=catalogue.needs(row["software"], row["needs"]),
             pace=row["pace"],
+            avoid=row["avoid"],
         )
         for row in rows
     ]
@@ -74,8 +75,9 @@ def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
 
 
 def advance(store: Store, *, now: float) -> None:
-    """waiting -> ready and cooloff -> ready, for all whose time has come."""
+    """waiting, cooloff, held -> ready, for all whose time has come."""
     store.change("end_cooloff", now=now)
+    store.change("release_in_time", now=now)
     store.change("release_packages", now=now)
     store.change("reopen_ready")
 
@@ -102,6 +104,8 @@ def is_settled(store: Store, job: int, part: Counts | None = None) -> bool:
     held = {Phase.READY, Phase.COOLOFF} if store.value("is_held", job=job) else set()
     moving = MOVING - {Phase.HELD} - held
     if any(counts.get(phase) for phase in moving):
+        return False
+    if counts.get(Phase.HELD) and not held and store.row("releases_to_come", job=job):
         return False
     if not counts.get("waiting"):
         return True

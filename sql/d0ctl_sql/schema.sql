@@ -138,7 +138,7 @@ CREATE TABLE demand (
     exclude_nodes text not null default '[]',
     ready         integer not null default 0 check (ready >= 0),
     pace          real                     -- seconds such a package lately took
-, software text not null default '[]', needs text not null default '[]') strict;
+, software text not null default '[]', needs text not null default '[]', avoid text, boost integer not null default 0 check (boost between 0 and 100)) strict;
 
 CREATE INDEX demand_of_job on demand (job_id);
 
@@ -176,7 +176,7 @@ CREATE TABLE package (
     wrapper     text,
     wrapper_parameters text,
     environment text,
-    policy      text,
+    policy      text, tried_from integer not null default 0,
     unique (line_id, seq)
 ) strict;
 
@@ -298,7 +298,7 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)),
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), answer text,
     unique (package_id, number)
 ) strict;
 
@@ -498,7 +498,7 @@ CREATE TABLE software (
     hooks      text not null default '{}',
     progress   text,
     "check"    text,
-    applied    integer not null default 0 check (applied in (0, 1)),  -- it came with a site file
+    applied    integer not null default 0 check (applied in (0, 1)), policy text not null default '{}',  -- it came with a site file
     unique (name, version, platform),
     check (script is not null or archive is not null),
     check (archive is null or checksum is not null)
@@ -543,3 +543,14 @@ CREATE TABLE software_order (
 ) strict;
 
 CREATE INDEX software_order_open on software_order (node_id) where ended is null;
+
+CREATE INDEX package_releasing on package (not_before, job_id)
+    where phase = 'held' and not_before is not null;
+
+CREATE TRIGGER package_resubmitted after update of phase on package
+when new.actor is not null and new.phase in ('ready', 'waiting')
+    and (old.phase in ('failed', 'canceled', 'cooloff', 'done')
+         or (old.phase = 'held' and old.actor = 'policy'))
+begin
+    update package set tried_from = new.attempts, restarts = 0 where id = new.id;
+end;

@@ -26,8 +26,8 @@ update package
 -- name: release_held_packages
 -- held -> ready or waiting.
 update package
-   set phase = case when missing = 0 then 'ready' else 'waiting' end, changed = :now,
-       actor = :actor, note = :note
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, not_before = null,
+       changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'held';
 
 -- name: kill_idle_packages
