@@ -23,6 +23,7 @@ app = typer.Typer(
 
 MOST_SHOWN = 8
 MOST_IN_DOCUMENT = 1_000
+WIDEST = 90
 
 
 @app.callback()
@@ -94,10 +95,15 @@ def _draw(found: "Report", now: float) -> None:
                 emit(paint("  and more: --json prints all", "dim"))
 
 
+def _cut(text: str | None) -> str | None:
+    """As much of a message as goes into a table."""
+    return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
+
+
 def _row(one: "Alike", now: float) -> list[str]:
     sample = one.sample
     return [
         clean(one.name), count(one.count, "failure"), count(one.packages, "package"),
         f"{_hours(one.wasted):,.2f} CPU h", f"last {moment(one.last, now)}",
-        f"{clean(sample.path)}: {show_part.reason_of(sample.reason, sample.message)}",
+        f"{clean(sample.path)}: {show_part.reason_of(sample.reason, _cut(sample.message))}",
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 """What a policy did to a package, in words."""
 
-from d0ctl.format import duration, moment
+from d0ctl.format import count, duration, moment
 from d0ctl.recover.rules import Policy
 
 BY_POLICY = "policy"
@@ -35,4 +35,5 @@ def rule(policy: Policy, reason: str | None) -> str:
         told = f"the policy ({origin}) has no other try for `{reason}`"
         return f"{told}: `policy: {{{reason}: {{tries: 3}}}}` in a job or site file would"
     origin = keys["tries"][1] if "tries" in keys else keys["escalate"][1]
-    return f"the policy ({origin}) has {found.tries} more tries for `{reason}`"
+    tries = count(found.tries, "more try", "more tries")
+    return f"the policy ({origin}) allows {tries} for `{reason}`"

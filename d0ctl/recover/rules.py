@@ -21,6 +21,9 @@ Said: TypeAlias = Mapping[str, Mapping[str, Any]]
 Layer: TypeAlias = tuple[str, Said]
 """Who says it, and what."""
 
+_GROWTH = ("factor", "longest")
+"""What belongs to the delay beside it."""
+
 _MINUTE, _HOUR = 60.0, 3600.0
 
 _TRANSFER = {"tries": 10, "delay": [5 * _MINUTE], "factor": 2.0, "longest": _HOUR}
@@ -97,11 +100,17 @@ _NOTHING = Rule()
 
 
 def combine(layers: Iterable[Layer]) -> Policy:
-    """One policy out of several, the later ones stronger, key by key, over the defaults."""
+    """One policy out of several, the later ones stronger, key by key, over the defaults.
+
+    Who says another delay says how it grows, too.
+    """
     said: dict[str, dict[str, tuple[Any, str]]] = {}
     for origin, policy in (("default", DEFAULTS), *layers):
         for reason, keys in policy.items():
             entry = said.setdefault(str(reason), {})
+            if "delay" in keys:
+                for key in _GROWTH:
+                    entry.pop(key, None)
             entry.update({key: (value, origin) for key, value in keys.items()})
     plain = {reason: {key: one for key, (one, _) in keys.items()} for reason, keys in said.items()}
     never = Never(**{key.replace("-", "_"): one for key, one in plain.pop(NEVER).items()})

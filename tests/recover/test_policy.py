@@ -158,6 +158,12 @@ def test_the_stronger_says_a_key_and_leaves_the_others() -> None:
     assert policy.never.attempt == 24 * HOUR
 
 
+def test_who_says_another_delay_says_how_it_grows() -> None:
+    policy = site(stage_in={"delay": [4 * HOUR]})
+
+    assert judge(policy, case(tries=5)).delay == 4 * HOUR
+
+
 def test_escalation_gives_more_memory_up_to_what_a_node_has() -> None:
     policy = site(out_of_memory={"escalate": {"memory": 1.5}})
 
