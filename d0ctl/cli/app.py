@@ -21,7 +21,9 @@ COMMANDS = (
     *("run", "validate", "submit", "wait"),
     *("status", "why", "history", "logs", "peek"),
     *("report", "policy"),
-    *("hold", "release", "kill", "kill-line", "remove"),
+    *("hold", "release", "pause", "resume", "retry"),
+    *("kill", "kill-line", "restore-line", "finish"),
+    *("priority", "set-status", "remove"),
     *("node", "site", "software", "daemon", "doctor", "backup", "restore"),
 )
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""

@@ -10,6 +10,7 @@ from d0ctl.explain import recovery
 from d0ctl.format import clean, count, duration, moment, size
 from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.left_out import Shortfall, shortfall
 from d0ctl.store.views import (
     AttemptView,
     BinaryView,
@@ -33,6 +34,7 @@ class Picture:
     inputs: list[InputView]
     outputs: list[OutputView]
     attempts: list[AttemptView]
+    short: Shortfall | None
     progress: ProgressView | None
     notes: list[NoteView]
     now: float
@@ -49,6 +51,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
         inputs=browse.inputs(store, package.id),
         outputs=browse.outputs(store, package.id),
         attempts=browse.attempts(store, package.id),
+        short=shortfall(store, package.id, package.path),
         progress=browse.progress(store, package.id),
         notes=browse.notes(store, package.id, MOST_NOTES),
         now=now,
@@ -62,6 +65,8 @@ def draw(picture: Picture) -> None:
     _progress(picture.progress, picture.now)
     _binaries(picture.binaries)
     _inputs(picture.inputs)
+    if picture.short is not None:
+        emit(f"  it goes with {clean(picture.short.sentence())}")
     _outputs(picture.outputs)
     _attempts(picture.attempts, picture.now)
     _notes(picture.notes, picture.now)
@@ -172,6 +177,8 @@ def _input(one: InputView) -> list[str]:
         state = "dropped"
     elif one.present:
         state = f"{glyph('successful')} {size(one.size) if one.size is not None else 'there'}"
+    elif one.maker_phase == "done":
+        state = "removed: not needed any more"
     else:
         state = "missing" if one.required else "not there yet"
     maker = f"from {one.maker_path} ({one.maker_phase})" if one.maker_path else one.acquire
@@ -190,11 +197,14 @@ def _outputs(outputs: Sequence[OutputView]) -> None:
 def _output(one: OutputView) -> list[str]:
     if one.dropped:
         state = "dropped"
+    elif one.present:
+        state = f"{glyph('successful')} {size(one.size)}"
     else:
-        state = f"{glyph('successful')} {size(one.size)}" if one.present else "not made yet"
+        state = "removed: not needed any more" if one.is_purged else "not made yet"
     kind = "result" if one.result else one.dispositions
     kind = f"{kind} partial".strip() if one.partial else kind
-    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(one.copies)), "dim")]
+    places = [*one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
+    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(places)), "dim")]
 
 
 def _and_more(files: Sequence[object]) -> None:
@@ -214,6 +224,8 @@ def _attempts(attempts: Sequence[AttemptView], now: float) -> None:
                  one.outcome or "under way"]  # fmt: skip
         if one.kind != "first":
             words.append(one.kind)
+        if one.inputs is not None:
+            words.append(f"{count(one.inputs)} of {count(one.inputs_asked or 0)} inputs")
         if one.reason:
             words.append(show_part.reason_of(one.reason, one.message))
         emit("  " + "  ".join(words))

@@ -1,7 +1,11 @@
 """What a policy did to a package, in words."""
 
+from d0ctl.explain.common import Explanation
 from d0ctl.format import count, duration, moment
 from d0ctl.recover.rules import Policy
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.policies import of_package
+from d0ctl.store.views import PackageView
 
 BY_POLICY = "policy"
 """Who holds a package that a policy has put aside."""
@@ -21,6 +25,22 @@ def held(until: float | None, now: float) -> str:
     if until is None:
         return "the policy does not release it: a person has to"
     return f"the policy releases it in {duration(until - now)}, at {moment(until, now)}"
+
+
+def refusal(store: Store, one: PackageView, reason: str | None) -> list[str]:
+    """Why what failed was not tried again, and what would have it tried."""
+    words = rule(of_package(store, one.id), reason)
+    note, mark, why = (one.note or "").rpartition("; ")
+    return ([words] if words else []) + ([f"not tried again: {why}"] if note and mark else [])
+
+
+def but_last(one: PackageView, fits: list[Row], told: Explanation) -> list[Row]:
+    """The nodes that fit without that of the last attempt, if the policy leaves it out."""
+    others = [row for row in fits if row["name"] != one.avoid]
+    if not others or len(others) == len(fits):
+        return fits
+    told.facts.append(f"node `{one.avoid}` is left out: the last attempt failed there")
+    return others
 
 
 def rule(policy: Policy, reason: str | None) -> str:

@@ -13,7 +13,7 @@ from d0ctl.construct import disk
 from d0ctl.construct.document import Mapping as MappingNode
 from d0ctl.construct.document import Node, Scalar
 from d0ctl.construct.faults import shown
-from d0ctl.construct.kinds import FLAG, PATTERN, TEXT, TIME, Kind, whole, words
+from d0ctl.construct.kinds import FLAG, FRACTION, PATTERN, SIZE, TEXT, TIME, Kind, whole, words
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.policy import read_policy
 from d0ctl.construct.script import compile_script
@@ -25,7 +25,6 @@ from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
 HOOK_KEYS = words("before after end timeout")
-DEFAULT_KEYS = words("looping lease unreachable-after nice grace")
 TRANSFER_KEYS = words("fetch store")
 
 _REASON = re.compile(r"log-message|site:[a-z0-9][a-z0-9-]*", re.ASCII)
@@ -42,8 +41,10 @@ def _reason(value: str) -> str:
 REASON = Kind(_reason, "`log-message` or `site:NAME`")
 NICENESS = Kind(whole(0, 19), "a whole number from 0 to 19")
 
-_DEFAULTS = {
+DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
+    "reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
+    "keep-logs": TIME,
 }  # fmt: skip
 
 
@@ -94,10 +95,10 @@ def read_hooks(node: Node, reading: Reading) -> dict[str, Any]:
 
 def read_defaults(node: Node, reading: Reading) -> dict[str, Any]:
     """Read what counts where a job says nothing; a lease ends before its node is given up."""
-    level = _keys(node, "defaults", DEFAULT_KEYS, reading)
+    level = _keys(node, "defaults", tuple(DEFAULTS), reading)
     if level is None:
         return {}
-    found = {key.replace("_", "-"): one for key, one in values(level, _DEFAULTS).items()}
+    found = {key.replace("_", "-"): one for key, one in values(level, DEFAULTS).items()}
     whole = {**STANDARD, **found}
     if whole["lease"] >= whole["unreachable-after"]:
         place = level.place("lease" if "lease" in level else "unreachable-after")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import recovery
+from d0ctl.store import habits, origins, recovery
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
@@ -30,6 +30,7 @@ def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
     store.change_many("decide", ((package, node) for package in packages))
     store.change("begin_attempts", now=now)
     store.change("launch_packages", now=now)
+    store.change("keep_left_out")
     return details(store)
 
 
@@ -47,20 +48,17 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    catalogue = Catalogue(store)
-    nice = default(store, "nice")
-    return [
-        _launch(
-            row,
-            key,
-            catalogue,
-            nice,
-            binaries[row["package_id"]],
-            inputs[row["package_id"]],
-            outputs[row["package_id"]],
+    catalogue, site, nice = Catalogue(store), habits.site(store), default(store, "nice")
+    carried = origins.Rules(store)
+    launches = []
+    for row in store.rows("launch_details"):
+        package = row["package_id"]
+        launch = _launch(
+            row, key, catalogue, nice, binaries[package], inputs[package], outputs[package]
         )
-        for row in store.rows("launch_details")
-    ]
+        carried.add(launch)
+        launches.append(habits.guarded(launch, row, binaries[package], site))
+    return launches
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
@@ -80,13 +78,13 @@ def _launch(
     outputs: Sequence[Row],
 ) -> Launch:
     attempt = package["attempt_id"]
-    return {
+    launch = {
         "attempt": attempt,
         "token": token(key, attempt),
         "path": package["path"],
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
-        "inputs": _links(inputs),
+        "inputs": origins.links(inputs),
         "binaries": [
             equipped(_binary(row, inputs, outputs), row, package, inputs, catalogue)
             for row in binaries
@@ -94,30 +92,14 @@ def _launch(
         "keep": [row["name"] for row in outputs],
         "nice": nice,
     }
-
-
-def _base(name: str) -> str:
-    return name.rpartition("/")[2]
-
-
-def _links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
-    """What is to lie in the working directory before the first binary starts."""
-    links = {
-        row["name"]: {
-            "name": _base(row["name"]),
-            "path": row["path"],
-            "size": row["size"],
-            "required": True,
-        }
-        for row in inputs
-        if not row["own"] and row["acquire"] != "self"
-    }
-    return list(links.values())
+    if deliver := origins.deliveries(outputs, package):
+        launch["deliver"] = deliver
+    return launch
 
 
 def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[str, Any]:
     names = [
-        row["name"] if row["own"] else _base(row["name"])
+        row["name"] if row["own"] else origins.base_name(row["name"])
         for row in inputs
         if row["binary"] == binary["seq"]
     ]
@@ -135,6 +117,8 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:
         launch["runtime"] = binary["runtime"]
+    if binary["work_size"] is not None:
+        launch["work_size"] = binary["work_size"]
     return launch
 
 
@@ -203,3 +187,9 @@ def killing(store: Store, node: int) -> dict[int, bool]:
 def requested(store: Store, node: int) -> dict[int, str]:
     """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
     return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}
+
+
+def settle_resumed(store: Store, attempts: Iterable[int]) -> None:
+    """Let those be that were to go on and never stood still: they have nothing to say to that."""
+    for attempt in attempts:
+        store.change("settle_resumed", attempt=attempt)

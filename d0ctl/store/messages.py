@@ -14,6 +14,7 @@ from d0ctl.model import Phase, Reason
 from d0ctl.store import recovery, software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
+from d0ctl.store.habits import learn
 from d0ctl.store.recovery import Answer, Failure
 
 Message = dict[str, Any]
@@ -25,10 +26,13 @@ _End: TypeAlias = tuple[Message, Row]
 
 @dataclass(slots=True)
 class Applied:
-    """What came of a batch: attempts nobody knows, and how long a demand's packages took."""
+    """What came of a batch: attempts nobody knows, how long a demand's packages took, and how
+    many bytes of their disks nodes are short of.
+    """
 
     unknown: set[int] = field(default_factory=set)
     durations: dict[int, list[float]] = field(default_factory=dict)
+    needs: dict[int, int] = field(default_factory=dict)
 
 
 def apply(
@@ -59,7 +63,16 @@ def apply(
     _tell_ends(store, ends, now)
     for message, context in ends:
         _count_duration(applied, message, context)
+    if _tell_places(store, ends):
+        for query in ("unpurge_staged", "weigh_staged", "keep_stored"):
+            store.change(query)
+        store.change("keep_staged", now=now)
+    for message in heard:
+        if message["kind"] == "need":
+            short_of = live[message["attempt"]]["node_id"]
+            applied.needs[short_of] = max(applied.needs.get(short_of, 0), message["bytes"])
     _keep(store, now)
+    learn(store, ends)
     remake(store, now=now)
     return applied
 
@@ -208,6 +221,23 @@ def _failure(message: Message, context: Row, lost_copies: bool) -> Failure:
     )
 
 
+def _tell_places(store: Store, ends: Sequence[_End]) -> bool:
+    """What wrappers brought from outside, and what they stored there; whether there is any."""
+    staged = [
+        (m["attempt"], one["locator"], one["path"], one["size"], one["checksum"])
+        for m, _ in ends
+        for one in m.get("staged", ())
+    ]
+    stored = [
+        (context["package_id"], one["name"], one["locator"])
+        for m, context in ends
+        for one in m.get("stored", ())
+    ]
+    store.change_many("tell_staged", staged)
+    store.change_many("tell_stored", stored)
+    return bool(staged or stored)
+
+
 def _end_row(
     message: Message, context: Row, with_results: set[int], answers: Mapping[int, Answer]
 ) -> tuple[Any, ...]:
@@ -260,6 +290,8 @@ _CLEARED = (
     "clear_told_end",
     "clear_told_binary",
     "clear_told_output",
+    "clear_told_staged",
+    "clear_told_stored",
     "clear_lost",
 )
 
@@ -299,6 +331,7 @@ def _keep(store: Store, now: float) -> None:
     store.change("wake_made_transfers", parked=PARKED)
     store.change("keep_binaries")
     store.change("want_results", now=now)
+    store.change("want_forwards", now=now)
     store.change("end_attempts")
     store.change("fail_for_now", now=now)
     store.change("end_packages", now=now)

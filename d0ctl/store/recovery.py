@@ -144,6 +144,6 @@ def refused(
             phase="cooloff" if found.is_again else "held",
             not_before=None if delay is None else now + delay,
             demand=_Demands(store).after(row, found) or row["demand_id"],
-            note=sentence(one.reason, message, found),
+            note=sentence(one.reason, message, found), trouble=f"{one.reason}: {message}",
         )
     )  # fmt: skip

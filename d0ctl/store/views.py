@@ -24,6 +24,14 @@ class JobSummary:
     hold_note: str | None
     hold_since: float | None
     pause: int
+    pause_running: int
+    pause_actor: str | None
+    pause_note: str | None
+    pause_since: float | None
+    finish: str | None
+    finish_actor: str | None
+    finish_note: str | None
+    finish_since: float | None
     submitted: float
     ended: float | None
     counts: Counts
@@ -67,6 +75,7 @@ class LineSummary:
     name: str
     early_start: int
     dropped: float | None
+    named: int
     counts: Counts
     blocked: bool
 
@@ -167,6 +176,9 @@ class AttemptView:
     cpu: float | None
     rss: int | None
     stderr: str | None
+    inputs: int | None
+    inputs_asked: int | None
+    left_out: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +230,24 @@ class OutputView:
     dispositions: str
     result: int
     partial: int
+    locator: str | None
+    stored: str | None
     places: str
 
     @property
     def copies(self) -> list[str]:
         """Where its copies lie."""
         return list(json.loads(self.places))
+
+    @property
+    def stored_at(self) -> list[str]:
+        """The locators at which its node has stored it."""
+        return list(json.loads(self.stored or "[]"))
+
+    @property
+    def is_purged(self) -> bool:
+        """Whether it was made, and removed when nobody needed it any more."""
+        return not self.present and self.size is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +275,14 @@ class PackageView:
     line: int
     line_name: str
     line_dropped: float | None
+    line_named: int
     seq: int
     name: str
     phase: str
     status: str
     missing: int
     staging: int
+    parked: int
     node: str | None
     request: str | None
     attempts: int
@@ -305,6 +331,7 @@ class ActionView:
     target: str
     note: str | None
     packages: int
+    undo: str | None
 
 
 def make(kind: type[T], row: Row, **more: Any) -> T:

@@ -84,7 +84,9 @@ CREATE TABLE job (
     policy      text not null default '{}',
     directory   text not null,
     source      text not null
-) strict;
+, pause_running integer not null default 0
+    check (pause_running in (0, 1)), pause_actor text, pause_note text, pause_since real, finish text         -- null: no; what is not launched is canceled
+    check (finish is null or finish = 'soft' or finish = 'hard'), finish_actor text, finish_note text, finish_since real) strict;
 
 CREATE TABLE need (
     job_id   integer not null references job on delete cascade,
@@ -98,7 +100,7 @@ CREATE TABLE stage (
     seq     integer not null,
     name    text not null,
     require real not null default 1.0 check (require between 0 and 1),
-    lines   integer not null default 0,
+    lines   integer not null default 0, weighed real,
     unique (job_id, seq)
 ) strict;
 
@@ -120,7 +122,7 @@ CREATE TABLE line (
     seq         integer not null,
     name        text not null,
     early_start integer not null default 0 check (early_start in (0, 1)),
-    dropped     real,                      -- when, by kill-line --drop-outputs
+    dropped     real, named integer not null default 0 check (named in (0, 1)),                      -- when, by kill-line --drop-outputs
     unique (stage_id, seq)
 ) strict;
 
@@ -176,7 +178,7 @@ CREATE TABLE package (
     wrapper     text,
     wrapper_parameters text,
     environment text,
-    policy      text, tried_from integer not null default 0,
+    policy      text, parked integer not null default 0 check (parked in (0, 1)), tried_from integer not null default 0,
     unique (line_id, seq)
 ) strict;
 
@@ -230,7 +232,7 @@ CREATE TABLE file (
     checksum_asked text,
     dispositions text not null default '',
     result       integer not null default 0 check (result in (0, 1)),
-    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)),
+    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)), stored text,
     unique (job_id, name)
 ) strict;
 
@@ -261,7 +263,7 @@ CREATE TABLE location (
     path       text not null,
     node_id    integer,
     sticky     integer not null default 0 check (sticky in (0, 1)),
-    made       real not null,
+    made       real not null, shared integer not null default 0 check (shared in (0, 1)), spare integer not null default 0 check (spare in (0, 1)),
     primary key (file_id, cluster_id)
 ) strict, without rowid;
 
@@ -298,7 +300,7 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), answer text,
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text, answer text,
     unique (package_id, number)
 ) strict;
 
@@ -346,7 +348,7 @@ CREATE TABLE action (
     target   text not null,
     note     text,
     packages integer not null default 0
-) strict;
+, undo text) strict;
 
 CREATE TABLE purge (
     id         integer primary key,
@@ -474,6 +476,28 @@ CREATE TABLE note (
 CREATE INDEX package_requested on package (node_id)
     where request = 'pause' or request = 'resume';
 
+CREATE INDEX job_finishing on job (id) where finish is not null;
+
+CREATE INDEX action_at on action (at);
+
+CREATE INDEX stage_lenient on stage (job_id) where require < 1;
+
+CREATE TABLE habit (
+    software text not null,
+    stage_id integer not null,             -- 0 for one from the catalogue
+    binary   integer not null,             -- likewise
+    runs     integer not null,
+    gap      real not null,                -- the longest time in which nothing of it showed
+    primary key (software, stage_id, binary)
+) strict, without rowid;
+
+CREATE TRIGGER stage_forgotten after delete on stage
+begin
+    delete from habit where software = '' and stage_id = old.id;
+end;
+
+CREATE INDEX location_of_cluster on location (cluster_id, file_id);
+
 CREATE TABLE setting (
     name  text primary key,                -- a section of the site file
     value text not null                    -- what it says, as JSON
@@ -543,6 +567,23 @@ CREATE TABLE software_order (
 ) strict;
 
 CREATE INDEX software_order_open on software_order (node_id) where ended is null;
+
+CREATE INDEX location_shared on location (cluster_id, path) where shared = 1;
+
+CREATE INDEX location_spare on location (cluster_id, made) where spare = 1;
+
+CREATE INDEX purge_of_path on purge (path) where path is not null;
+
+CREATE TABLE spent (
+    file_id integer primary key
+) strict;
+
+CREATE TRIGGER package_spent after update of phase on package
+when new.phase in ('transferring', 'done', 'dropped') and old.phase <> new.phase
+begin
+    insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
+    insert or ignore into spent (file_id) select id from file where package_id = new.id;
+end;
 
 CREATE INDEX package_releasing on package (not_before, job_id)
     where phase = 'held' and not_before is not null;

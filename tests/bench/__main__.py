@@ -20,6 +20,7 @@ from tests.bench import (
     placement,
     submission,
     throughput,
+    verbs,
     zpeak,
 )
 from tests.bench.measure import Figure, Options
@@ -31,6 +32,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P3", submission.measure),
     ("P4", placement.measure),
     ("P5", commands.measure),
+    ("verbs", verbs.measure),
     ("P7", beside.measure),
     ("P8", zpeak.measure),
 )

@@ -234,3 +234,55 @@ def test_software_in_use_is_not_purged(d0ctl: Type, site: Site, file: Path, tmp_
 
     assert result.exit_code == 4
     assert "package `some-001/1/1/1` on node `localhost` uses software `reco/v1`" in result.stderr
+
+
+def test_why_offers_to_verify_the_software_of_a_failed_package(
+    d0ctl: Type, site: Site, file: Path, tmp_path: Path
+) -> None:
+    d0ctl("site", "apply", str(file))
+    with site.store.writing():
+        site.store.connection.execute("update node set state = 'up'")
+    d0ctl("submit", write(tmp_path, JOB))
+    site.fail("some-001/1/1/1")
+
+    told = d0ctl("why", "some-001/1/1/1").stdout
+    assert "d0ctl software verify reco/v1 --node localhost" in told
+
+
+def test_what_a_site_file_says_no_more_of_a_node_is_what_it_says_itself(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    with site.store.writing():
+        facts = '{"cpus": 6, "memory": 9, "system": "Linux", "machine": "arm"}'
+        site.store.connection.execute("update node set facts = ?", [facts])
+    asked = "nodes: {localhost: {cpus: 2, memory: 4, platform: sl7}}"
+    for text, cpus, memory, platform in (
+        (asked, 2, 4, "sl7"),
+        ("nodes: {localhost: {}}", 6, 9, "linux-arm"),
+        ("nodes: {localhost: {cluster: lab}}\nclusters: {lab: {platform: sl6}}", 6, 9, "sl6"),
+    ):
+        d0ctl("site", "apply", write(tmp_path, text))
+        (node,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+        if "lab" not in text:
+            assert (node["cpus"], node["memory"]) == (cpus, memory)
+        assert node["platform"] == platform
+
+
+def test_a_retry_with_other_parameters_reaches_the_script_of_the_catalogue(
+    d0ctl: Type, site: Site, file: Path, tmp_path: Path
+) -> None:
+    d0ctl("site", "apply", str(file))
+    with site.store.writing():
+        site.store.connection.execute("update node set state = 'up'")
+    text = (
+        "parameters: {cards: a}\n"
+        'stages: [{lines: [{software: reco/v1, parameters: {x: "{cards}"}, outputs: x}]}]'
+    )
+    d0ctl("submit", write(tmp_path, text))
+    site.fail("some-001/1/1/1")
+
+    result = d0ctl("retry", "some-001/1/1/1", "--set", "cards=b")
+
+    assert result.exit_code == 0, result.stderr
+    (parameters,) = site.store.connection.execute("select parameters from binary").fetchone()
+    assert parameters == '{"x":"b"}'

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.construct.kinds import TIME, Kind
 from d0ctl.model import Address
 from d0ctl.site.nodes import CLUSTER_KEYS, NODE_KEYS
 from d0ctl.site.reader import SECTIONS
-from d0ctl.site.settings import DEFAULT_KEYS, HOOK_KEYS, LOG_RULE_KEYS, TRANSFER_KEYS
+from d0ctl.site.settings import DEFAULTS, HOOK_KEYS, LOG_RULE_KEYS, TRANSFER_KEYS
 from d0ctl.site.software import SOFTWARE_KEYS
 from d0ctl.site.spec import ClusterEntry, NodeEntry
 from d0ctl.site.standard import STANDARD
@@ -188,7 +187,7 @@ def test_settings_are_kept_as_they_are_read(site: Read) -> None:
 
 LEVELS = {
     "Node": NODE_KEYS, "Cluster": CLUSTER_KEYS, "Software": SOFTWARE_KEYS,
-    "Log rule": LOG_RULE_KEYS, "Hooks": HOOK_KEYS, "Defaults": DEFAULT_KEYS,
+    "Log rule": LOG_RULE_KEYS, "Hooks": HOOK_KEYS, "Defaults": DEFAULTS,
     "Transfer": TRANSFER_KEYS,
 }  # fmt: skip
 
@@ -203,10 +202,6 @@ def test_the_reference_has_each_key_of_a_level(level: str) -> None:
 
 def test_the_reference_names_each_section_and_the_real_defaults() -> None:
     assert [name for name in SECTIONS if f"`{name}:`" not in REFERENCE] == []
-    told = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| (\d+[mhs]?) \|$", REFERENCE, re.MULTILINE))
+    told = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| (\d+\w*) \|$", REFERENCE, re.MULTILINE))
     real = {name: value for name, value in STANDARD.items() if value is not None}
-    assert {name: _read(TIME, told[name]) for name in real} == real
-
-
-def _read(kind: Kind, text: str) -> float:
-    return float(kind.convert(text))
+    assert {name: DEFAULTS[name].convert(told[name]) for name in real} == real

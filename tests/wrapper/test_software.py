@@ -280,6 +280,17 @@ def test_an_order_that_leads_elsewhere_is_refused(
     assert "software" in node.wait("fault")["message"]
 
 
+def test_what_a_killed_helper_left_is_in_nobodys_way(node: Client, reco: Path) -> None:
+    left = node.base / "software/.aside/reco,v12-01,linux-x86_64/new/bin"
+    left.mkdir(parents=True)
+    (left / "half").touch()
+    (node.base / "software/reco/v12-01/linux-x86_64").mkdir(parents=True)
+
+    assert ask(node, "pull", order(reco))[0]
+    assert names(cached(node) / "bin") == ["reco", "reco-v12"]
+    assert names(node.base / "software/.aside") == []
+
+
 def test_an_attempt_that_waits_for_software_can_be_ended(node: Client, reco: Path) -> None:
     places = Places(os.fsencode(node.base))
     with software._locked(places, order(reco), archive.nothing):

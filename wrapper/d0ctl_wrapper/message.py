@@ -124,7 +124,7 @@ _TOKEN = re.compile(r"[0-9a-f]{64}\Z")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 
-_kind = shape.one_of("start", "state", "progress", "note", "binary", "end")
+_kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "end")
 
 _phase = shape.one_of("staging-in", "running", "suspended")
 
@@ -146,12 +146,23 @@ _BINARY = {
     "rss": shape.whole,
 }
 
+_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(shape.number), None)}
+
 _OUTPUT = {
     "name": shape.relative,
     "path": shape.absolute,
     "size": shape.whole,
     "checksum": _checksum,
 }
+
+_STAGED = {
+    "locator": shape.filled,
+    "path": shape.absolute,
+    "size": shape.whole,
+    "checksum": _checksum,
+}
+
+_STORED = {"name": shape.relative, "locator": shape.filled}
 
 _START = {
     "pid": shape.positive,
@@ -174,6 +185,8 @@ _PROGRESS = {
 
 _NOTE = {"binary": shape.maybe(shape.positive), "text": _line}
 
+_NEED = {"bytes": shape.whole, "why": _line}
+
 _END = {
     "outcome": shape.one_of("successful", "failed", "killed"),
     "started": shape.number,
@@ -187,14 +200,19 @@ _END = {
     "cpu": shape.number,
     "rss": shape.whole,
     "stderr": _stderr,
-    "binaries": shape.many(shape.record(_BINARY)),
+    "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
     "outputs": shape.many(shape.record(_OUTPUT)),
     "missing": shape.many(shape.string),
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
-    "end": {"partial": (shape.boolean, False)},
+    "binary": _BINARY_OTHERS,
+    "end": {
+        "partial": (shape.boolean, False),
+        "staged": (shape.many(shape.record(_STAGED)), []),
+        "stored": (shape.many(shape.record(_STORED)), []),
+    },
 }
 """What messages of older wrappers do not say, with what they mean by that."""
 
@@ -205,6 +223,7 @@ _CHECKS = {
         ("state", _STATE),
         ("progress", _PROGRESS),
         ("note", _NOTE),
+        ("need", _NEED),
         ("binary", _BINARY),
         ("end", _END),
     )

@@ -29,7 +29,8 @@ select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
 -- name: launch_packages
 -- assigned -> starting: the attempt just begun is the one that counts.
 update package
-   set phase = 'starting', attempts = attempts + 1, changed = :now, actor = null, note = null,
+   set phase = 'starting', attempts = attempts + 1, request = null, changed = :now, actor = null,
+       note = null,
        attempt_id = (select id from attempt
                       where attempt.package_id = package.id
                         and attempt.number = package.attempts + 1)
@@ -46,6 +47,7 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
+       demand.memory, demand.disk, package.wall_time, package.looping,
        node.platform, node.cluster_id, job.parameters,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from decision
@@ -58,15 +60,26 @@ select package.attempt_id, package.id as package_id, package.environment, demand
  order by package.id;
 
 -- name: launch_binaries
--- The binaries of the packages decided on, in order.
+-- The binaries of the packages decided on, in order, with what is known of their habits.
 select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
-       binary.progress, binary.runtime, binary.software, binary.parameters
-  from decision join binary on binary.package_id = decision.package_id
+       binary.progress, binary.runtime, binary.work_size, binary.software, binary.parameters,
+       habit.runs, habit.gap
+  from decision
+  join package on package.id = decision.package_id
+  join binary on binary.package_id = package.id
+  left join habit
+    on habit.software = coalesce(binary.software || '/' || coalesce(binary.version, ''), '')
+   and habit.stage_id = iif(binary.software is null, package.stage_id, 0)
+   and habit.binary = iif(binary.software is null, binary.seq, 0)
  order by binary.package_id, binary.seq;
 
 -- name: launch_inputs
 -- The inputs of the packages decided on, and where they lie for their nodes.
 select input.package_id, input.binary, input.own, input.acquire, input.required,
+       input.locator, input.size as size_asked, input.checksum as checksum_asked,
+       here.path as here, node.cluster_id as cluster,
+       (select cluster_id from node as far
+         where far.name = substr(input.locator, 1, instr(input.locator, ':') - 1)) as far,
        file.name, file.package_id as maker,
        case when file.package_id is not null then file.size end as size,
        case when file.package_id is null and (node.cluster_id = 1 or input.acquire <> 'pre-fetch')
@@ -84,7 +97,10 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
 
 -- name: launch_outputs
 -- The outputs of the packages decided on.
-select file.package_id, file.binary, file.name, file.min_size, file.size_asked
+select file.package_id, file.binary, file.name, file.min_size, file.size_asked,
+       file.locator,
+       (select cluster_id from node as far
+         where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)) as far
   from decision join file on file.package_id = decision.package_id
  order by file.package_id, file.binary, file.id;
 

@@ -64,9 +64,8 @@ update package
                                 and input.own = 0
                                 and consumer.phase not in ('done', 'transferring', 'canceled',
                                                            'dropped'))
-                  or (file.result = 1 and exists
-                         (select 1 from transfer
-                           where transfer.file_id = file.id and transfer.result = 1)));
+                  or exists (select 1 from transfer
+                              where transfer.file_id = file.id and transfer.result = 1));
 
 -- name: lost_after_remake
 -- What a remake needs and is not there either: the next to be remade.
@@ -83,6 +82,7 @@ select distinct file.id, 0
 -- Transfers that may be tried now, with what is known of the file.
 select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
        file.name, file.size, file.checksum, file.package_id, file.job_id, job.name as job,
+       file.locator, file.size_asked, file.checksum_asked, file.result as is_result,
        (select path from location
          where location.file_id = file.id and location.cluster_id = 1) as here
   from transfer
@@ -149,6 +149,11 @@ update package
    and not exists (select 1 from file join transfer on transfer.file_id = file.id
                     where file.package_id = package.id and transfer.result = 1);
 
+-- name: keep_forwarded
+-- An output lies where its locator says.
+update file set stored = json_array(locator)
+ where id = :file and locator is not null and (result = 0 or :cluster <> 1);
+
 -- name: delay_transfer
 -- A transfer did not work; try it again later.
 update transfer
@@ -182,6 +187,36 @@ delete from transfer
      select 1 from input join package on package.id = input.package_id
       where input.file_id = transfer.file_id
         and package.phase in ('assigned', 'ready', 'waiting'));
+
+-- name: copies_in_cache
+-- A bounded number of copies in the cache of a node's cluster, from a file on, and whether each
+-- may be purged at the node: nobody needs it any more, as its maker is done and delivered, and so
+-- are all who read it.
+select here.file_id, here.cluster_id, here.path, coalesce(file.size, 0) as size,
+       here.node_id = node.id
+       and substr(here.path, 1, length(node.base) + 7) = node.base || '/cache/'
+       and here.sticky = 0 and file.dispositions not like '%retain-indef%'
+       and (file.package_id is null or maker.phase in ('done', 'dropped'))
+       and not exists (select 1 from transfer where transfer.file_id = file.id)
+       and not exists (select 1
+                         from input join package on package.id = input.package_id
+                        where input.file_id = file.id
+                          and (input.disposition = 'retain-indef'
+                               or (input.dropped = 0 and input.own = 0
+                                   and package.phase not in ('done', 'dropped')))) as is_idle
+  from node
+  join (select file_id, cluster_id, path, node_id, sticky from location
+         where cluster_id = (select cluster_id from node where id = :node) and file_id > :after
+         order by file_id
+         limit :limit) as here
+  join file on file.id = here.file_id
+  left join package as maker on maker.id = file.package_id
+ where node.id = :node
+ order by here.file_id;
+
+-- name: purge_copy
+-- A copy on a node that is to be removed there.
+insert into purge (node_id, path) values (?, ?);
 
 -- name: purges_of_node
 -- What is to be removed on a node.

@@ -75,7 +75,11 @@ select 1 from package indexed by package_releasing
 -- starting -> cooloff or held: the node could not start it, and by the policy it waits.
 update package
    set phase = :phase, not_before = :not_before, node_id = null, demand_id = :demand,
-       changed = :now, actor = case when :phase = 'held' then 'policy' end, note = :note
+       changed = :now, actor = case when :phase = 'held' then 'policy' end, note = :note,
+       request = case when exists (select 1 from attempt
+                                    where attempt.package_id = package.id
+                                      and attempt.outcome <> 'refused')
+                      then 'resubmit failed: ' else 'submit failed: ' end || :trouble
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
    and node_id = :node and phase = 'starting';
 

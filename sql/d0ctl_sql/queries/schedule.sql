@@ -18,7 +18,8 @@ select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs, demand.avoid
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
- where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.ended is null
+ where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
+   and job.ended is null
    and (:job is null or job.id = :job)
  order by job.priority + demand.boost desc, job.id, demand.avoid is null, demand.id;
 
@@ -52,7 +53,12 @@ select distinct input.file_id, node.cluster_id, :now
   join input on input.package_id = package.id
             and input.own = 0 and input.dropped = 0 and input.acquire = 'pre-fetch'
   join file on file.id = input.file_id
- where not (file.package_id is null and node.cluster_id = 1)
+ where (file.package_id is not null
+        or (file.locator is null and node.cluster_id <> 1)
+        or (substr(file.locator, instr(file.locator, ':'), 3) glob ':/[^/]'
+            and node.cluster_id is not
+                (select cluster_id from node as far
+                  where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1))))
    and not exists (select 1 from location
                     where location.file_id = input.file_id
                       and location.cluster_id = node.cluster_id)
@@ -104,7 +110,7 @@ select id, name
 
 -- name: is_held
 -- Whether a job is kept from being scheduled.
-select 1 from job where id = :job and hold = 1;
+select 1 from job where id = :job and (hold = 1 or pause = 1);
 
 -- name: end_job
 -- Note when a job could not move any more.

@@ -58,15 +58,16 @@ on conflict (name) do update
        services = excluded.services, applied = excluded.applied;
 
 -- name: keep_node
--- What a site file says of a node beside how it is reached.
+-- What a site file says of a node beside how it is reached; else what the node says counts.
 update node
    set identity = :identity, python = :python, via = :via,
-       cpus = coalesce(:cpus, cpus), cpus_asked = :cpus, speed = :speed,
-       memory_asked = :memory, memory = coalesce(:memory, memory), services = :services,
-       platform_asked = :platform,
+       cpus = coalesce(:cpus, json_extract(facts, '$.cpus'), cpus), cpus_asked = :cpus, speed = :speed,
+       memory_asked = :memory, memory = coalesce(:memory, json_extract(facts, '$.memory')),
+       services = :services, platform_asked = :platform,
        platform = coalesce(:platform,
                            (select platform from cluster where cluster.id = node.cluster_id),
-                           platform),
+                           lower(json_extract(facts, '$.system') || '-'
+                                 || json_extract(facts, '$.machine'))),
        applied = :applied
  where id = :node;
 

@@ -1,6 +1,7 @@
 -- name: temporary_tables
 -- What a writing connection keeps for the length of a batch.
 create temp table chosen (package_id integer primary key);
+create temp table asked_line (line_id integer primary key);
 create temp table decision (package_id integer primary key, node_id integer);
 create temp table heard (attempt_id integer primary key);
 create temp table told_state (attempt_id integer primary key, started real, utc_offset integer,
@@ -20,16 +21,22 @@ create temp table told_binary (attempt_id integer, seq integer, started real, en
                                rss integer);
 create temp table told_output (attempt_id integer, package_id integer, name text, path text,
                                size integer, checksum text);
+create temp table told_staged (attempt_id integer, locator text, path text, size integer,
+                               checksum text);
+create temp table told_stored (package_id integer, name text, locator text);
+create temp table unneeded (file_id integer primary key, rank integer);
 create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,
                             seq integer, name text, phase text, missing integer,
                             demand_id integer, changed real, wall_time real, looping real,
                             wrapper text, wrapper_parameters text, environment text,
                             policy text);
+create temp table told_gap (package_id integer, seq integer, gap real);
 create temp table lost_copy (file_id integer, cluster_id integer);
 
 -- name: temporary_sizes
 -- Let the planner believe that the temporary tables are small, so that joins start at them.
 insert into chosen (package_id) values (0);
+insert into asked_line (line_id) values (0);
 insert into decision (package_id) values (0);
 insert into heard (attempt_id) values (0);
 insert into told_state (attempt_id) values (0);
@@ -38,10 +45,15 @@ insert into told_end (attempt_id) values (0);
 insert into failing (attempt_id) values (0);
 insert into told_binary (attempt_id) values (0);
 insert into told_output (attempt_id) values (0);
+insert into told_staged (attempt_id) values (0);
+insert into told_stored (package_id) values (0);
+insert into unneeded (file_id) values (0);
 insert into incoming (id) values (0);
+insert into told_gap (package_id) values (0);
 insert into lost_copy (file_id) values (0);
 analyze temp;
 delete from chosen;
+delete from asked_line;
 delete from decision;
 delete from heard;
 delete from told_state;
@@ -50,7 +62,11 @@ delete from told_end;
 delete from failing;
 delete from told_binary;
 delete from told_output;
+delete from told_staged;
+delete from told_stored;
+delete from unneeded;
 delete from incoming;
+delete from told_gap;
 delete from lost_copy;
 
 -- name: clear_chosen

@@ -54,6 +54,10 @@ class Tree:
             self.cpu + sum(one.cpu for one in living), sum(one.rss for one in living)
         )
 
+    def memory(self) -> int:
+        """Measure what all processes of the binary take of memory together, shared pages once."""
+        return sum(process.memory(pid) for pid in process.below(os.getpid()))
+
     def signal(self, number: int) -> None:
         """Signal every process, those too that come to be meanwhile."""
         done: "set[int]" = set()
@@ -69,6 +73,18 @@ class Tree:
         """Raise Told when SIGTERM came."""
         if signal.sigtimedwait((signal.SIGTERM,), 0) is not None:
             raise Told
+
+    def rest(self, seconds: float) -> None:
+        """Sleep; raise Told when SIGTERM comes, or came."""
+        until = time.monotonic() + seconds
+        self.check()
+        while time.monotonic() < until:
+            if self._sleep(until - time.monotonic()) == signal.SIGTERM:
+                raise Told
+
+    def let_go(self) -> None:
+        """Take note that what was waited for was no binary, or is none any more."""
+        self.awaited = 0
 
     @property
     def is_running(self) -> bool:
