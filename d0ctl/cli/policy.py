@@ -98,6 +98,8 @@ def _words(key: str, value: Any) -> str:
         return f"delay {' '.join(format_time(one) for one in value)}"
     if key == "escalate":
         return " ".join(f"{name} x{factor:g}" for name, factor in value.items())
+    if value == "only":
+        return f"{key} only"
     if isinstance(value, bool):
         return key if value else f"no {key}"
     if key in _TIMES:

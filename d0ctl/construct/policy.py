@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
 from d0ctl.construct.faults import did_you_mean, shown
-from d0ctl.construct.kinds import FLAG, PERCENT, SIZE, TIME, Kind, whole, words
+from d0ctl.construct.kinds import FLAG, PERCENT, SIZE, TIME, Kind, flag, whole, words
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.model import Reason
 
@@ -16,6 +16,8 @@ ESCALATE_KEYS = words("memory wall-time")
 
 SHORTEST_RELEASE_S = 300.0
 """What is held is released at most once in five minutes (`001`, automatic restart)."""
+
+ONLY = "only"
 
 _SITE = re.compile(r"site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,9})?", re.ASCII)
@@ -42,12 +44,17 @@ def _or_no(kind: Kind) -> Kind:
     return Kind(convert, f"{kind.expected}, or `no`")
 
 
+def _elsewhere(value: str) -> bool | str:
+    return ONLY if value == ONLY else flag(value)
+
+
+ELSEWHERE = Kind(_elsewhere, "`yes`, `no` or `only`")
 TRIES = Kind(whole(0, 1_000_000), "a whole number, 0 or more")
 FACTOR = Kind(_factor, "a number from 1 on, such as `2` or `1.5`")
 GROWTH = Kind(_growth, "a number greater than 1, such as `1.5`")
 
 _KINDS = {
-    "tries": TRIES, "factor": FACTOR, "longest": TIME, "elsewhere": FLAG, "priority": PERCENT,
+    "tries": TRIES, "factor": FACTOR, "longest": TIME, "elsewhere": ELSEWHERE, "priority": PERCENT,
     "hold": FLAG, "release": TIME, "passive": FLAG,
 }  # fmt: skip
 _NEVER = {

@@ -345,7 +345,7 @@ def _failed(case: _Case) -> None:
         more = " and others" if len(consumers) == MOST else ""
         names = listed(f"`{path}`" for path in consumers)
         told.facts.append(f"its files are waited for by {names}{more}")
-    told.facts += recovery.refusal(case.store, one, last.reason if last else None)
+    told.facts += recovery.refusal(case.store, one, last)
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl retry {one.path}",
                       f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
     _doubt_software(case, last.node_name if last else None)

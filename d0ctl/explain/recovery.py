@@ -5,7 +5,7 @@ from d0ctl.format import count, duration, moment
 from d0ctl.recover.rules import Policy
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.policies import of_package
-from d0ctl.store.views import PackageView
+from d0ctl.store.views import AttemptView, PackageView
 
 BY_POLICY = "policy"
 """Who holds a package that a policy has put aside."""
@@ -27,11 +27,15 @@ def held(until: float | None, now: float) -> str:
     return f"the policy releases it in {duration(until - now)}, at {moment(until, now)}"
 
 
-def refusal(store: Store, one: PackageView, reason: str | None) -> list[str]:
+def refusal(store: Store, one: PackageView, last: AttemptView | None) -> list[str]:
     """Why what failed was not tried again, and what would have it tried."""
-    words = rule(of_package(store, one.id), reason)
-    note, mark, why = (one.note or "").rpartition("; ")
-    return ([words] if words else []) + ([f"not tried again: {why}"] if note and mark else [])
+    if last is None or last.reason is None:
+        return []
+    told = f"{last.reason}: {last.message}; " if last.message else f"{last.reason}; "
+    facts = [rule(of_package(store, one.id), last.reason)]
+    if one.note and one.note.startswith(told):
+        facts.append(f"not tried again: {one.note.removeprefix(told)}")
+    return facts
 
 
 def but_last(one: PackageView, fits: list[Row], told: Explanation) -> list[Row]:
@@ -43,10 +47,8 @@ def but_last(one: PackageView, fits: list[Row], told: Explanation) -> list[Row]:
     return others
 
 
-def rule(policy: Policy, reason: str | None) -> str:
+def rule(policy: Policy, reason: str) -> str:
     """What the rule for a reason is, and what would change it."""
-    if reason is None:
-        return ""
     found, keys = policy.rule(reason), policy.said.get(reason, {})
     if found.passive:
         return f"the rule for `{reason}` ({keys['passive'][1]}) is passive: it only counts"

@@ -4,7 +4,7 @@ import enum
 from dataclasses import dataclass
 
 from d0ctl.format import duration, size
-from d0ctl.recover.rules import RESTARTED, Never, Policy, Rule
+from d0ctl.recover.rules import ONLY, RESTARTED, Never, Policy, Rule
 
 MEMORY_STEP = 10**8
 """In which steps memory is given to packages that have not said what they need."""
@@ -29,7 +29,8 @@ class Case:
 
     `tries` counts the failures for this reason, `failures` those for any reason that counts,
     both since the last submit or retry by a person and with this one. `memory` and `wall_time`
-    are the package's limits, `largest` is the memory of the largest node.
+    are the package's limits, `largest` is the memory of the largest node; `has_others` says
+    that a node fits on which it has not failed so.
     """
 
     reason: str
@@ -42,6 +43,7 @@ class Case:
     memory: int | None = None
     wall_time: float | None = None
     largest: int | None = None
+    has_others: bool = True
     reported: bool = True
 
 
@@ -73,7 +75,7 @@ def judge(policy: Policy, case: Case) -> Judgement:
     rule = policy.rule(case.reason)
     is_restart = case.reason in RESTARTED
     number = case.restarts + 1 if is_restart else case.tries
-    against = _spent(rule, number) or _at_its_most(rule, case)
+    against = _spent(rule, number) or _at_its_most(rule, case) or _nowhere(rule, case)
     never = "" if is_restart else _never(policy.never, rule, case)
     if rule.passive:
         would = "it would be tried again" if rule.tries and not (against or never) else ""
@@ -85,7 +87,7 @@ def judge(policy: Policy, case: Case) -> Judgement:
         delay=rule.pause(number),
         number=number,
         tries=rule.tries,
-        elsewhere=rule.elsewhere,
+        elsewhere=bool(rule.elsewhere),
         priority=rule.priority,
         memory=_more_memory(rule, case),
         wall_time=_more_time(rule, case),
@@ -98,7 +100,7 @@ def _give_up(rule: Rule, never: str, against: str) -> Judgement:
     if not rule.hold:
         return Judgement(Verdict.FAIL, why=why)
     delay = None if never else rule.release
-    return Judgement(Verdict.HOLD, delay=delay, elsewhere=rule.elsewhere, why=why)
+    return Judgement(Verdict.HOLD, delay=delay, elsewhere=bool(rule.elsewhere), why=why)
 
 
 def _spent(rule: Rule, number: int) -> str:
@@ -119,6 +121,12 @@ def _never(never: Never, rule: Rule, case: Case) -> str:
     if never.tries is not None and case.failures > never.tries:
         return f"it was tried again {never.tries} times since it was submitted"
     return ""
+
+
+def _nowhere(rule: Rule, case: Case) -> str:
+    if rule.elsewhere != ONLY or case.has_others:
+        return ""
+    return "no other node can take it"
 
 
 def _at_its_most(rule: Rule, case: Case) -> str:

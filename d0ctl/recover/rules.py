@@ -6,6 +6,9 @@ from typing import Any, TypeAlias
 
 from d0ctl.model import Reason
 
+ONLY = "only"
+"""Elsewhere or not at all: it would go no better where it was."""
+
 NEVER = "never"
 """The entry of a policy that says when nothing is tried again, whatever the reason."""
 
@@ -35,7 +38,7 @@ DEFAULTS: Said = {
     Reason.STAGE_OUT: _TRANSFER,
     Reason.MISSING_INPUT: _TRANSFER,
     Reason.SOFTWARE_MISSING: {
-        "tries": 10, "delay": [15.0], "factor": 2.0, "longest": 10 * _MINUTE, "elsewhere": True,
+        "tries": 10, "delay": [15.0], "factor": 2.0, "longest": 10 * _MINUTE, "elsewhere": ONLY,
     },
     Reason.DISK_FULL: {"tries": 3, "delay": [10 * _MINUTE], "elsewhere": True},
     Reason.HOOK: {"tries": 3, "delay": [5 * _MINUTE]},
@@ -56,7 +59,7 @@ class Rule:
     delay: tuple[float, ...] = ()
     factor: float = 1.0
     longest: float | None = None
-    elsewhere: bool = False
+    elsewhere: bool | str = False
     memory: float | None = None
     wall_time: float | None = None
     priority: int = 0

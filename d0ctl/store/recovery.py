@@ -6,6 +6,10 @@ from typing import Any
 
 from d0ctl.model import Reason
 from d0ctl.recover.policy import Case, Judgement, Verdict, judge, sentence
+from d0ctl.recover.rules import ONLY
+from d0ctl.schedule.place import NodeRoom, misfit
+from d0ctl.store import schedule as planning
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.policies import Policies
 
@@ -43,10 +47,9 @@ def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int
     if not failures:
         return {}
     cases = _cases(store, failures)
-    policies, demands = Policies(store), _Demands(store)
-    largest = store.value("largest_memory")
+    policies, demands, places = Policies(store), _Demands(store), _Places(store)
     return {
-        one.attempt: _answer(one, cases[one.attempt], policies, demands, largest, now)
+        one.attempt: _answer(one, cases[one.attempt], policies, demands, places, now)
         for one in failures
     }
 
@@ -62,11 +65,12 @@ def _answer(
     row: Row,
     policies: Policies,
     demands: "_Demands",
-    largest: int | None,
+    places: "_Places",
     now: float,
 ) -> Answer:
     policy = policies.of(row["job_policy"], row["policy"], row["software"], row["platform"])
-    found = judge(policy, _case(one, row, largest))
+    has_others = policy.rule(one.reason).elsewhere != ONLY or places.has_others(row)
+    found = judge(policy, _case(one, row, places.largest, has_others))
     return Answer(
         phase=_phase(found),
         verdict=found.verdict,
@@ -77,7 +81,7 @@ def _answer(
     )
 
 
-def _case(one: Failure, row: Row, largest: int | None) -> Case:
+def _case(one: Failure, row: Row, largest: int | None, has_others: bool) -> Case:
     return Case(
         reason=one.reason,
         restarts=one.restarts,
@@ -89,6 +93,7 @@ def _case(one: Failure, row: Row, largest: int | None) -> Case:
         memory=row["memory"],
         wall_time=row["wall_time"],
         largest=largest,
+        has_others=has_others,
         reported=one.reported,
     )
 
@@ -97,6 +102,39 @@ def _phase(found: Judgement) -> str:
     if found.is_again:
         return "cooloff" if found.delay else "ready"
     return "held" if found.verdict is Verdict.HOLD else "failed"
+
+
+@dataclass(slots=True)
+class _Places:
+    """The nodes there are, looked at once for a batch, and only where somebody asks."""
+
+    store: Store
+    largest: int | None = None
+    _rooms: list[NodeRoom] | None = None
+    _fits: dict[int, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.largest = self.store.value("largest_memory")
+
+    def has_others(self, row: Row) -> bool:
+        """Whether a node fits on which the package has not failed so, or it is to be mended:
+        what is missing of the catalogue's software is brought anew.
+        """
+        if row["software"] != "[]":
+            return True
+        failed = {row["node_name"], *(row["places"] or "").split()}
+        return any(name not in failed for name in self._names(row["demand_id"]))
+
+    def _names(self, demand: int) -> list[str]:
+        """The nodes that packages of a demand may go to."""
+        if self._rooms is None:
+            self._rooms = planning.nodes(self.store)
+        if demand not in self._fits:
+            row = self.store.row("demand_wishes", demand=demand)
+            assert row is not None
+            wishes = planning.demand_of(row, Catalogue(self.store))
+            self._fits[demand] = [n.name for n in self._rooms if misfit(wishes, n) is None]
+        return self._fits[demand]
 
 
 @dataclass(slots=True)

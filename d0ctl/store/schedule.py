@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from d0ctl.model import MOVING, Counts, Phase
 from d0ctl.schedule.place import Decision, Demand, NodeRoom
 from d0ctl.store.catalogue import Catalogue, services_of
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED
 
 
@@ -31,22 +31,24 @@ def demands(store: Store, job: int | None = None) -> list[Demand]:
     """Demands with ready packages, the most urgent first; of one job, or of all."""
     rows = store.rows("ready_demands", job=job)
     catalogue = Catalogue(store)
-    return [
-        Demand(
-            id=row["id"],
-            ready=row["ready"],
-            cpus=row["cpus"],
-            memory=row["memory"],
-            platform=row["platform"],
-            nodes=json.loads(row["nodes"]),
-            exclude_nodes=json.loads(row["exclude_nodes"]),
-            software=catalogue.platforms(row["software"]),
-            needs=catalogue.needs(row["software"], row["needs"]),
-            pace=row["pace"],
-            avoid=row["avoid"],
-        )
-        for row in rows
-    ]
+    return [demand_of(row, catalogue) for row in rows]
+
+
+def demand_of(row: Row, catalogue: Catalogue) -> Demand:
+    """A demand as the scheduler takes it."""
+    return Demand(
+        id=row["id"],
+        ready=row["ready"],
+        cpus=row["cpus"],
+        memory=row["memory"],
+        platform=row["platform"],
+        nodes=json.loads(row["nodes"]),
+        exclude_nodes=json.loads(row["exclude_nodes"]),
+        software=catalogue.platforms(row["software"]),
+        needs=catalogue.needs(row["software"], row["needs"]),
+        pace=row["pace"],
+        avoid=row["avoid"],
+    )
 
 
 def oldest(store: Store, demand: int, limit: int) -> list[int]:

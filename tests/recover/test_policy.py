@@ -88,6 +88,12 @@ def test_an_unexpected_and_unrecoverable_disconnect_restarts_whatever_is_never(r
     assert (found.verdict, found.delay, found.priority) == (Verdict.RESTART, 0.0, 10)
 
 
+def test_software_that_is_missing_is_looked_for_only_elsewhere() -> None:
+    found = judge(DEFAULT, case("software-missing", has_others=False))
+
+    assert (found.verdict, found.why) == (Verdict.FAIL, "no other node can take it")
+
+
 def test_what_is_lost_again_and_again_is_left_to_a_person() -> None:
     assert judge(DEFAULT, case("lost", restarts=9)).verdict is Verdict.RESTART
     assert judge(DEFAULT, case("lost", restarts=10)).verdict is Verdict.FAIL

@@ -173,6 +173,18 @@ def test_the_next_try_goes_elsewhere_when_another_node_fits(store: Store) -> Non
     assert faults(store) == {}
 
 
+def test_missing_software_is_looked_for_on_each_node_once(store: Store) -> None:
+    submitted(store, job("one", [simple()]))
+    world = World(store, "other")
+    first = launch(world)
+    assert fail(store, "software-missing")["phase"] == "cooloff"
+    wait(store, NOW + 600)
+
+    assert launch(world) != first
+    assert fail(store, "software-missing")["phase"] == "failed"
+    assert row(store)["note"] == "software-missing; no other node can take it"
+
+
 def test_where_no_other_node_fits_it_goes_where_it_was(store: Store) -> None:
     submitted(store, job("one", [simple()]))
     world = World(store)

@@ -19,6 +19,8 @@ select failing.attempt_id, attempt.node_name, node.platform, package.policy,
                   then 1 end) as tries,
        count(case when past.number > package.tried_from and past.outcome = 'refused'
                   then 1 end) as refusals,
+       group_concat(case when past.number > package.tried_from and past.reason = failing.reason
+                         then past.node_name end, ' ') as places,
        coalesce(sum(case when past.outcome <> 'refused'
                          then past.ended - coalesce(past.started, past.launched) end), 0) as lasted
   from failing
@@ -30,6 +32,10 @@ select failing.attempt_id, attempt.node_name, node.platform, package.policy,
   left join attempt as past on past.package_id = package.id and past.outcome is not null
                            and past.id <> attempt.id
  group by failing.attempt_id;
+
+-- name: demand_wishes
+-- What some packages ask of a node.
+select demand.* from demand where demand.id = :demand;
 
 -- name: largest_memory
 -- The memory of the largest node; null where that of one is not known.
