@@ -57,5 +57,5 @@ def rule(policy: Policy, reason: str) -> str:
         told = f"the policy ({origin}) has no other try for `{reason}`"
         return f"{told}: `policy: {{{reason}: {{tries: 3}}}}` in a job or site file would"
     origin = keys["tries"][1] if "tries" in keys else keys["escalate"][1]
-    tries = count(found.tries, "more try", "more tries")
-    return f"the policy ({origin}) allows {tries} for `{reason}`"
+    tries = count(found.tries, "other try", "other tries")
+    return f"the policy ({origin}) has {tries} for `{reason}`"

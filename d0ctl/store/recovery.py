@@ -9,7 +9,7 @@ from d0ctl.recover.policy import Case, Judgement, Verdict, judge, sentence
 from d0ctl.recover.rules import ONLY
 from d0ctl.schedule.place import NodeRoom, misfit
 from d0ctl.store import schedule as planning
-from d0ctl.store.catalogue import Catalogue
+from d0ctl.store.catalogue import NOTHING, Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.policies import Policies
 
@@ -69,7 +69,7 @@ def _answer(
     now: float,
 ) -> Answer:
     policy = policies.of(row["job_policy"], row["policy"], row["software"], row["platform"])
-    has_others = policy.rule(one.reason).elsewhere != ONLY or places.has_others(row)
+    has_others = policy.rule(one.reason).elsewhere != ONLY or places.has_others(one.reason, row)
     found = judge(policy, _case(one, row, places.largest, has_others))
     return Answer(
         phase=_phase(found),
@@ -116,11 +116,11 @@ class _Places:
     def __post_init__(self) -> None:
         self.largest = self.store.value("largest_memory")
 
-    def has_others(self, row: Row) -> bool:
+    def has_others(self, reason: str, row: Row) -> bool:
         """Whether a node fits on which the package has not failed so, or it is to be mended:
         what is missing of the catalogue's software is brought anew.
         """
-        if row["software"] != "[]":
+        if reason == Reason.SOFTWARE_MISSING and row["software"] != NOTHING:
             return True
         failed = {row["node_name"], *(row["places"] or "").split()}
         return any(name not in failed for name in self._names(row["demand_id"]))

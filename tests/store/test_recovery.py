@@ -162,14 +162,15 @@ def test_all_attempts_together_lasted_too_long(store: Store) -> None:
 
 def test_the_next_try_goes_elsewhere_when_another_node_fits(store: Store) -> None:
     submitted(store, job("one", [simple()]))
+    say(store, hook={"elsewhere": True})
     world = World(store, "other")
     first = launch(world)
 
-    assert fail(store, "disk-full")["avoid"] == first
-    wait(store, NOW + 600)
+    assert fail(store, "hook")["avoid"] == first
+    wait(store, NOW + 300)
     second = launch(world)
     assert second != first
-    assert fail(store, "disk-full")["avoid"] == second
+    assert fail(store, "hook")["avoid"] == second
     assert faults(store) == {}
 
 
@@ -186,13 +187,21 @@ def test_missing_software_is_looked_for_on_each_node_once(store: Store) -> None:
 
 
 def test_where_no_other_node_fits_it_goes_where_it_was(store: Store) -> None:
+    say(store, hook={"elsewhere": True})
     submitted(store, job("one", [simple()]))
     world = World(store)
     first = launch(world)
-    fail(store, "disk-full")
-    wait(store, NOW + 600)
+    fail(store, "hook")
+    wait(store, NOW + 300)
 
     assert launch(world) == first
+
+
+def test_a_full_disk_is_left_to_a_person_where_there_is_no_other(store: Store) -> None:
+    submitted(store, job("one", [simple()]))
+    launch(World(store))
+
+    assert fail(store, "disk-full")["note"] == "disk-full; no other node can take it"
 
 
 def test_a_package_out_of_memory_asks_for_more_and_gives_it_back_never(store: Store) -> None:
@@ -294,10 +303,10 @@ def test_a_launch_refused_again_and_again_is_held_and_is_no_failure(store: Store
 def test_a_second_end_of_the_same_attempt_changes_nothing(store: Store) -> None:
     submitted(store, job("one", [simple()]))
     launch(World(store))
-    message = end_message(1, "failed", "disk-full")
+    message = end_message(1, "failed", "hook")
     for _ in range(2):
         with store.writing():
             messages.apply(store, [message, message], now=NOW)
 
     assert kinds(store) == [("first", "resubmit")]
-    assert row(store)["not_before"] == NOW + 600
+    assert row(store)["not_before"] == NOW + 300
