@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
-from d0ctl.store import recovery, software
+from d0ctl.store import chains, recovery, software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
 from d0ctl.store.habits import learn
@@ -184,6 +184,7 @@ def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> None:
     answers = recovery.answer(store, _failures(store, ends), now=now)
     rows = [_end_row(*end, with_results, answers) for end in ends]
     store.change_many("tell_end", rows)
+    chains.keep(store, (message for message, _ in ends))
     store.change_many("tell_binary", (_binary_row(m, b, c) for m, c in ends for b in m["binaries"]))
     store.change_many(
         "tell_output",
