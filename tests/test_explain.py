@@ -226,8 +226,10 @@ def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
 
     told = why(site, "prod/1/1/1")
 
-    assert "cools off and is tried again in" in told.answer
-    assert told.facts == ["because: disk-full: no space"]
+    assert "is cooling off until" in told.answer
+    assert told.answer.endswith("(try 1 of 3), after disk-full: no space")
+    assert told.facts[0].startswith("it is tried again in")
+    assert "d0ctl policy show prod/1/1/1" in told.commands
 
 
 def _only_started(site: Site, path: str) -> int:

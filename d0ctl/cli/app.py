@@ -20,6 +20,7 @@ from d0ctl.format import clean
 COMMANDS = (
     *("run", "validate", "submit", "wait"),
     *("status", "why", "history", "logs", "peek"),
+    *("report", "policy"),
     *("hold", "release", "pause", "resume", "retry"),
     *("kill", "kill-line", "restore-line", "finish"),
     *("priority", "set-status", "remove"),

@@ -9,10 +9,12 @@ import typer
 from d0ctl import select
 from d0ctl.cli import documents, options, session, show_part
 from d0ctl.cli.output import emit, emit_json, paint, table
+from d0ctl.explain import recovery
 from d0ctl.format import clean, count, iso, moment
 from d0ctl.select import Selector
 from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.views import PackageView
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -43,6 +45,7 @@ def history(
 def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
     """What happened to what is meant."""
     events: list[dict[str, Any]] = []
+    now: dict[str, Any] | None = None
     notes: list[dict[str, Any]] = []
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)
@@ -55,6 +58,7 @@ def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
     if wanted.is_one and wanted.level == "package":
         one = browse.package(store, wanted)
         events = [documents.event(event) for event in browse.events(store, one.id)]
+        now = _now(one)
         notes = [documents.note(note) for note in browse.notes(store, one.id)]
     return {
         "selector": str(wanted),
@@ -63,7 +67,14 @@ def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
         "events": events,
         "notes": notes,
         "actions": _actions(store, wanted),
+        "now": now,
     }
+
+
+def _now(one: PackageView) -> dict[str, Any]:
+    """Where the history of a package has led to, and when it goes on by itself."""
+    return {"phase": one.phase, "actor": one.actor, "note": one.note,
+            "not_before": iso(one.not_before)}  # fmt: skip
 
 
 def _reason(row: Row) -> dict[str, Any]:
@@ -94,6 +105,8 @@ def _actions(store: Store, wanted: Selector) -> list[dict[str, Any]]:
 def _draw(document: dict[str, Any], now: float) -> None:
     if document["events"]:
         _events(document["events"], now)
+    if document["now"] and document["now"]["not_before"]:
+        _goes_on(document["now"], now)
     _failures(document, now)
     if document["notes"]:
         _notes(document["notes"], now)
@@ -157,8 +170,21 @@ def _events(events: Sequence[dict[str, Any]], now: float) -> None:
     emit()
 
 
-def _when(text: str | None, now: float) -> str:
-    """A time of the document on the reader's clock."""
+def _goes_on(state: dict[str, Any], now: float) -> None:
+    """Say until when a package cools off, or is held by the policy."""
+    at = _seconds(state["not_before"])
+    told = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
+            else recovery.held(at, now))  # fmt: skip
+    emit(f"now: {clean(told)}")
+    emit()
+
+
+def _seconds(text: str) -> float:
     from datetime import datetime
 
-    return moment(datetime.fromisoformat(text).timestamp(), now) if text else "-"
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _when(text: str | None, now: float) -> str:
+    """A time of the document on the reader's clock."""
+    return moment(_seconds(text), now) if text else "-"

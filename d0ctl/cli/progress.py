@@ -78,6 +78,9 @@ class Progress:
         for status, word in (("launched", "running"), ("failed", "failed")):
             if totals[status]:
                 words.append(f"{count(totals[status])} {word}")
+        for phase, word in (("cooloff", "cooling off"), ("held", "held")):
+            if number := self._last.get(phase):
+                words.append(f"{count(number)} {word}")
         words.append(duration(passed))
         if left := self._left(totals, passed):
             words.append(f"about {duration(left)} left")

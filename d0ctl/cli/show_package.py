@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from d0ctl.cli import documents, show_part
 from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
+from d0ctl.explain import recovery
 from d0ctl.format import clean, count, duration, moment, size
 from d0ctl.store import browse
 from d0ctl.store.connection import Store
@@ -90,9 +91,13 @@ def _head(package: PackageView, now: float) -> None:
     if package.request:
         words.append(f"request: {clean(package.request)}")
     emit(" · ".join(words))
-    if package.note:
+    if package.phase == "cooloff":
+        emit(clean(recovery.cooling(package.not_before, package.note, now)))
+    elif package.note:
         by = f"{clean(package.actor)}: " if package.actor else ""
         emit(f"{by}{clean(package.note)}")
+    if package.phase == "held" and package.actor == recovery.BY_POLICY:
+        emit(recovery.held(package.not_before, now))
     emit(paint(f"asks for {_wishes(package)}", "dim"))
 
 

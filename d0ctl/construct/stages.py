@@ -22,6 +22,7 @@ from d0ctl.construct.kinds import (
 )
 from d0ctl.construct.level import Level, Reading
 from d0ctl.construct.loops import read_loop
+from d0ctl.construct.policy import read_policy
 from d0ctl.construct.recipe import JobRecipe, LineRecipe, Loop, PackageRecipe, StageRecipe
 from d0ctl.construct.template import RESERVED, Scope, Template, constant
 from d0ctl.construct.values import Fields
@@ -47,11 +48,10 @@ def read_job(node: Mapping, reading: Reading, given: AnyMapping[str, str]) -> Jo
     fields = Fields()
     level.fields({"title": TEXT, "originator": TEXT, "priority": PERCENT, "hold": FLAG}, fields)
     level.fields({"job": JOB}, fields)
-    level.trees({"policy": True}, fields)
     stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
     _judge_names(level, stages)
     values = {name: value for name, (_, value) in parameters.items()}
-    return JobRecipe(fields, values, fields.fixed.pop("policy", {}), stages)
+    return JobRecipe(fields, values, _policy(level), stages)
 
 
 def _parameters(
@@ -124,7 +124,9 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     sizes = {"memory": SIZE, "disk": SIZE, "wall-time": TIME, "looping": TIME}
     level.fields({"platform": TEXT, "cpus": CPUS, "wrapper": TEXT, **sizes}, fields)
     level.lists({"nodes": _node_kind(reading), "exclude-nodes": _node_kind(reading)}, fields)
-    level.trees({"wrapper-parameters": False, "policy": True}, fields)
+    level.trees({"wrapper-parameters": False}, fields)
+    if policy := _policy(level):
+        fields.fixed["policy"] = policy
     _environment(level, fields)
     if "binaries" not in node.items:
         return PackageRecipe(node.place, fields, [read_binary(node, reading, level)])
@@ -139,6 +141,11 @@ def _judge_level(level: Level, own: tuple[str, ...], key: str) -> None:
         if name not in own and name in SHORT_PACKAGE_KEYS:
             message = f"`{name}` goes into an entry of `{key}`, not beside it"
             level.reading.fault(level.place(name), message)
+
+
+def _policy(level: Level) -> AnyMapping[str, Any]:
+    node = level.get("policy")
+    return {} if node is None else read_policy(node, level.reading)
 
 
 def _environment(level: Level, fields: Fields) -> None:

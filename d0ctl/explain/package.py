@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from d0ctl.explain import recovery
 from d0ctl.explain.common import MOST, Explanation, against, any_driver, kept_back, takers
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import Phase
@@ -200,7 +201,7 @@ def _room(case: _Case) -> str:
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
         software=catalogue.platforms(one.software),
-        needs=catalogue.needs(one.software, one.needs),
+        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid,
     )  # fmt: skip
     fits, rows = [], case.store.rows("node_rooms")
     for row in rows:
@@ -208,6 +209,7 @@ def _room(case: _Case) -> str:
             told.facts.append(f"node `{row['name']}` {objection}")
         else:
             fits.append(row)
+    fits = recovery.but_last(one, fits, told)
     if not rows:
         told.commands.append("d0ctl node add NAME [user@]host")
         return "there is no node at all"
@@ -232,19 +234,25 @@ def _room(case: _Case) -> str:
 def _cooloff(case: _Case) -> None:
     one = case.package
     left = duration((one.not_before or case.now) - case.now)
-    case.told.answer = f"{case.name} cools off and is tried again in {left}"
-    if one.note:
-        case.told.facts.append(f"because: {one.note}")
+    case.told.answer = f"{case.name} is {recovery.cooling(one.not_before, one.note, case.now)}"
+    case.told.facts.append(f"it is tried again in {left}")
+    if one.avoid:
+        case.told.facts.append(f"not on `{one.avoid}` if another node can take it")
+    case.told.commands += [f"d0ctl {verb} {one.path}" for verb in ("retry", "hold", "policy show")]
     _job_hold(case)
 
 
 def _held(case: _Case) -> None:
     one = case.package
-    by = f" by {one.actor}" if one.actor else ""
+    is_ours = one.actor == recovery.BY_POLICY
+    by = f" by {'the policy' if is_ours else one.actor}" if one.actor else ""
     why = f": {one.note}" if one.note else ""
     held = "paused" if one.parked else "held"
     case.told.answer = f"{case.name} is {held}{by} since {case.since()}{why}"
     case.told.commands.append(f"d0ctl {'resume' if one.parked else 'release'} {one.path}")
+    if is_ours:
+        case.told.facts.append(recovery.held(one.not_before, case.now))
+        case.told.commands.append(f"d0ctl policy show {one.path}")
 
 
 def _assigned(case: _Case) -> None:
@@ -359,6 +367,7 @@ def _failed(case: _Case) -> None:
         more = " and others" if len(consumers) == MOST else ""
         names = listed(f"`{path}`" for path in consumers)
         told.facts.append(f"its files are waited for by {names}{more}")
+    told.facts += recovery.refusal(case.store, one, last)
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl retry {one.path}",
                       f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
     _doubt_software(case, last.node_name if last else None)

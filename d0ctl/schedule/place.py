@@ -38,7 +38,8 @@ class Demand:
 
     `pace` is how many seconds such a package lately took, None when not known. `software` has
     for each title the platforms that it exists for, None for any. `early` ones start at their
-    first input; those that fetch read files that may have to be brought.
+    first input; those that fetch read files that may have to be brought. `avoid` is the node of
+    the last attempt, to be left out when another fits.
     """
 
     id: int
@@ -53,6 +54,7 @@ class Demand:
     pace: float | None = None
     early: bool = False
     fetches: bool = False
+    avoid: str | None = None
 
     def ahead(self, cpus: int) -> int:
         """How many cpus' worth a node with `cpus` may have in hand beyond them.
@@ -126,6 +128,14 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
     return None
 
 
+def suited(demand: Demand, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
+    """The nodes that packages of this demand may go to."""
+    fits = [node for node in nodes if misfit(demand, node) is None]
+    if demand.avoid is None:
+        return fits
+    return [node for node in fits if node.name != demand.avoid] or fits
+
+
 def place(
     nodes: Sequence[NodeRoom],
     demands: Iterable[Demand],
@@ -145,7 +155,8 @@ def place(
     ]
     decisions: list[Decision] = []
     for demand in demands:
-        fits = [hand for hand in hands if misfit(demand, hand.node) is None]
+        fitting = {node.id for node in suited(demand, nodes)}
+        fits = [hand for hand in hands if hand.node.id in fitting]
         most = sum(_most(hand, demand) // demand.cpus for hand in fits)
         if not most:
             continue

@@ -15,6 +15,7 @@ from d0ctl.construct.document import Node, Scalar
 from d0ctl.construct.faults import shown
 from d0ctl.construct.kinds import FLAG, FRACTION, PATTERN, SIZE, TEXT, TIME, Kind, whole, words
 from d0ctl.construct.level import Level, Reading, kind_of
+from d0ctl.construct.policy import read_policy
 from d0ctl.construct.script import compile_script
 from d0ctl.construct.shell import Context
 from d0ctl.construct.template import LoopName, Scope
@@ -155,5 +156,6 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "hooks": read_hooks,
     "defaults": read_defaults,
     "transfer": read_transfer,
+    "policy": read_policy,
 }
 """The sections, and how each is read; what a reader returns is kept as JSON."""

@@ -7,6 +7,7 @@ from d0ctl.construct.document import Mapping, Node, Scalar
 from d0ctl.construct.faults import Place, shown
 from d0ctl.construct.kinds import LOOP_NAME, PATTERN, SIZE, TEXT, TIME, words
 from d0ctl.construct.level import Level, Reading, kind_of
+from d0ctl.construct.policy import read_policy
 from d0ctl.construct.template import RESERVED
 from d0ctl.site.fields import CHECKSUM, PART, SERVICE, converted, entries, many, values
 from d0ctl.site.invoke import judge_script
@@ -15,7 +16,7 @@ from d0ctl.site.spec import SoftwareEntry
 
 SOFTWARE_KEYS = words(
     "name version platform script shell parameters archive checksum size manifest needs runtime "
-    "log-rules hooks progress check"
+    "log-rules hooks progress check policy"
 )
 
 _KINDS = {
@@ -58,6 +59,7 @@ def _entry(node: Mapping, reading: Reading) -> Found:
         "log_rules": _log_rules(level),
         "hooks": _hooks(level),
         "progress": _progress(level),
+        "policy": _policy(level),
     }
     if "script" not in level and "archive" not in level:
         reading.fault(node.place, "software needs `script`, `archive` or both")
@@ -118,6 +120,11 @@ def _log_rules(level: Level) -> tuple[dict[str, Any], ...]:
 def _hooks(level: Level) -> dict[str, Any]:
     node = level.get("hooks")
     return {} if node is None else read_hooks(node, level.reading)
+
+
+def _policy(level: Level) -> dict[str, dict[str, Any]]:
+    node = level.get("policy")
+    return {} if node is None else read_policy(node, level.reading)
 
 
 def _progress(level: Level) -> dict[str, Any] | None:

@@ -68,6 +68,7 @@ class SoftwareEntry:
     hooks: Mapping[str, Any] = field(default_factory=dict)
     progress: Mapping[str, Any] | None = None
     check: str | None = None
+    policy: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

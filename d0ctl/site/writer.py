@@ -9,7 +9,8 @@ import yaml
 from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.units import format_size, format_time
 
-TIMES = frozenset({"looping", "lease", "unreachable-after", "grace", "timeout", "runtime"})
+TIMES = frozenset({"looping", "lease", "unreachable-after", "grace", "timeout", "runtime",
+                   "delay", "longest", "release", "attempt", "all-attempts"})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size"})
 
 
@@ -65,14 +66,15 @@ def text(site: Site) -> str:
 def _readable(value: Any, key: str = "") -> Any:
     """Times and sizes as people write them."""
     if isinstance(value, dict):
-        return {name: _readable(one, name) for name, one in value.items()}
+        return {name: one if name == "escalate" else _readable(one, name)
+                for name, one in value.items()}  # fmt: skip
     if isinstance(value, list):
-        return [_readable(one) for one in value]
+        return [_readable(one, key) for one in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key in TIMES:
             return format_time(value)
         return _size(int(value)) if key in SIZES else value
-    return value
+    return "no" if value is None else value
 
 
 def _size(value: int) -> str | int:

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import chains, feed, habits, origins
+from d0ctl.store import chains, feed, habits, origins, recovery
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
 from d0ctl.store.site import default
 from d0ctl_wrapper.message import token
-
-REFUSED_DELAY_S = 30.0
-"""How long a package waits after a node could not start it."""
 
 Launch = dict[str, Any]
 """All that a wrapper must know of its attempt (docs/protocol.md)."""
@@ -187,16 +184,8 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
 
 
 def refuse(store: Store, node: int, attempt: int, reason: str, message: str, *, now: float) -> None:
-    """starting -> cooloff: no wrapper came to be, so this was no failure of the package."""
-    cooled = store.change(
-        "cool_refused",
-        node=node,
-        attempt=attempt,
-        now=now,
-        not_before=now + REFUSED_DELAY_S,
-        note=f"{reason}: {message}",
-    )
-    if cooled:
+    """starting -> cooloff or held: no wrapper came to be, so this was no failure of the package."""
+    if recovery.refused(store, node, attempt, reason, message, now=now):
         store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
     else:
         end_unstarted(store, node, [attempt], now=now)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
-from d0ctl.recover.policy import Verdict, judge
-from d0ctl.store import chains, late, software
+from d0ctl.store import chains, late, recovery, software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
 from d0ctl.store.habits import learn
+from d0ctl.store.recovery import Answer, Failure
 
 Message = dict[str, Any]
 """One message as its wrapper wrote it, already checked for its shape and its token."""
@@ -61,7 +61,7 @@ def apply(
     _tell_progress(store, [m for m in heard if m["kind"] == "progress"], now)
     _keep_notes(store, [m for m in messages if m["kind"] == "note"], contexts)
     ends = late.populate(store, ends, now=now)
-    _tell_ends(store, ends)
+    _tell_ends(store, ends, now)
     for message, context in ends:
         _count_duration(applied, message, context)
     if _tell_places(store, ends):
@@ -180,9 +180,10 @@ def _here(time: float | None, context: Row) -> float | None:
     return None if time is None else time - (context["clock"] or 0.0)
 
 
-def _tell_ends(store: Store, ends: Sequence[_End]) -> None:
+def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> None:
     with_results = _packages_with_results(store, ends)
-    rows = [_end_row(store, *end, with_results) for end in ends]
+    answers = recovery.answer(store, _failures(store, ends), now=now)
+    rows = [_end_row(*end, with_results, answers) for end in ends]
     store.change_many("tell_end", rows)
     chains.keep(store, (message for message, _ in ends))
     store.change_many("tell_binary", (_binary_row(m, b, c) for m, c in ends for b in m["binaries"]))
@@ -194,6 +195,31 @@ def _tell_ends(store: Store, ends: Sequence[_End]) -> None:
             if m["outcome"] == "successful" or row[2] == Phase.CANCELED
             for o in m["outputs"]
         ),
+    )
+
+
+def _failures(store: Store, ends: Sequence[_End]) -> list[Failure]:
+    """Of the ends those that a policy has to answer."""
+    found = []
+    for message, context in ends:
+        lost = _lost_copies(store, message, context)
+        if message["reason"] == Reason.SOFTWARE_MISSING:
+            software.missed(store, context["node_id"], context["package_id"])
+        if message["outcome"] != "successful" and context["phase"] != "killing":
+            found.append(_failure(message, context, lost))
+    return found
+
+
+def _failure(message: Message, context: Row, lost_copies: bool) -> Failure:
+    began = message["started"] if message["started"] is not None else message["ended"]
+    return Failure(
+        attempt=message["attempt"],
+        reason=Reason.LOST if lost_copies else message["reason"] or Reason.LOST,
+        message=message["detail"] or None,
+        restarts=context["restarts"],
+        lasted=max(0.0, message["ended"] - began),
+        rss=message["rss"],
+        reported=message["outcome"] != "lost",
     )
 
 
@@ -215,17 +241,15 @@ def _tell_places(store: Store, ends: Sequence[_End]) -> bool:
 
 
 def _end_row(
-    store: Store, message: Message, context: Row, with_results: set[int]
+    message: Message, context: Row, with_results: set[int], answers: Mapping[int, Answer]
 ) -> tuple[Any, ...]:
     """The row of `told_end`, with the verdict on the attempt."""
     package = context["package_id"]
-    lost = _lost_copies(store, message, context)
-    if message["reason"] == Reason.SOFTWARE_MISSING:
-        software.missed(store, context["node_id"], package)
+    answer = answers.get(message["attempt"])
     return (
         message["attempt"],
         message["outcome"],
-        _phase_after(message, context, package in with_results, lost),
+        answer.phase if answer else _phase_after(message, context, package in with_results),
         _here(message["started"], context),
         message["ended"] if message["outcome"] == "lost" else _here(message["ended"], context),
         message["utc_offset"],
@@ -237,9 +261,13 @@ def _end_row(
         message["cpu"],
         message["rss"],
         message["stderr"] or None,
-        None,
+        answer.not_before if answer else None,
         package,
         message.get("partial", False),
+        answer.verdict.value if answer else None,
+        answer.demand if answer else None,
+        answer.wall_time if answer else None,
+        answer.note if answer else None,
     )
 
 
@@ -280,16 +308,11 @@ def _lost_copies(store: Store, message: Message, context: Row) -> bool:
     return any(lost)
 
 
-def _phase_after(message: Message, context: Row, has_results: bool, lost_copies: bool) -> str:
-    """Where the end of its current attempt takes a package."""
+def _phase_after(message: Message, context: Row, has_results: bool) -> str:
+    """Where the end takes a package that went well, or was to end."""
     if message["outcome"] == "successful":
         return "transferring" if has_results else "done"
-    if context["phase"] == "killing":
-        return "dropped" if context["request"] == "drop" else "canceled"
-    reason = Reason.LOST if lost_copies else message["reason"]
-    if judge(reason, restarts=context["restarts"]) is Verdict.RESTART:
-        return "ready"
-    return "failed"
+    return "dropped" if context["request"] == "drop" else "canceled"
 
 
 def _count_duration(applied: Applied, message: Message, context: Row) -> None:
@@ -312,5 +335,5 @@ def _keep(store: Store, now: float) -> None:
     store.change("want_results", now=now)
     store.change("want_forwards", now=now)
     store.change("end_attempts")
-    store.change("restart_lost", now=now)
+    store.change("fail_for_now", now=now)
     store.change("end_packages", now=now)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from d0ctl.model import MOVING, Counts, Phase
 from d0ctl.schedule.place import Brought, Decision, Demand, NodeRoom
 from d0ctl.store.catalogue import Catalogue, services_of
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED
 
 
@@ -34,23 +34,26 @@ def demands(store: Store, job: int | None = None) -> list[Demand]:
     """Demands with ready packages, the most urgent first; of one job, or of all."""
     rows = store.rows("ready_demands", job=job)
     catalogue = Catalogue(store)
-    return [
-        Demand(
-            id=row["id"],
-            ready=row["ready"],
-            cpus=row["cpus"],
-            memory=row["memory"],
-            platform=row["platform"],
-            nodes=json.loads(row["nodes"]),
-            exclude_nodes=json.loads(row["exclude_nodes"]),
-            software=catalogue.platforms(row["software"]),
-            needs=catalogue.needs(row["software"], row["needs"]),
-            pace=row["pace"],
-            early=bool(row["early"]),
-            fetches=bool(row["fetches"]),
-        )
-        for row in rows
-    ]
+    return [demand_of(row, catalogue) for row in rows]
+
+
+def demand_of(row: Row, catalogue: Catalogue) -> Demand:
+    """A demand as the scheduler takes it."""
+    return Demand(
+        id=row["id"],
+        ready=row["ready"],
+        cpus=row["cpus"],
+        memory=row["memory"],
+        platform=row["platform"],
+        nodes=json.loads(row["nodes"]),
+        exclude_nodes=json.loads(row["exclude_nodes"]),
+        software=catalogue.platforms(row["software"]),
+        needs=catalogue.needs(row["software"], row["needs"]),
+        pace=row["pace"],
+        early=bool(row["early"]),
+        fetches=bool(row["fetches"]),
+        avoid=row["avoid"],
+    )
 
 
 def oldest(store: Store, demand: int, limit: int) -> list[int]:
@@ -94,8 +97,9 @@ def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
 
 
 def advance(store: Store, *, now: float) -> None:
-    """waiting -> ready and cooloff -> ready, for all whose time has come."""
+    """waiting, cooloff, held -> ready, for all whose time has come."""
     store.change("end_cooloff", now=now)
+    store.change("release_in_time", now=now)
     store.change("release_packages", now=now)
     store.change("reopen_ready")
 
@@ -126,6 +130,8 @@ def is_settled(store: Store, job: int, part: Counts | None = None) -> bool:
     held = {*IDLE_WHEN_HELD} if store.value("is_held", job=job) else set()
     moving = MOVING - {Phase.HELD} - held
     if _moves(store, job, whole, moving) and any(counts.get(phase) for phase in moving):
+        return False
+    if counts.get(Phase.HELD) and not held and store.row("releases_to_come", job=job):
         return False
     if not counts.get("waiting") and not any(counts.get(phase) for phase in moving):
         return True

@@ -86,6 +86,7 @@ def _software(row: Row) -> SoftwareEntry:
         row["manifest"], tuple(json.loads(row["needs"])), row["runtime"],
         tuple(json.loads(row["log_rules"])), json.loads(row["hooks"]),
         None if progress is None else json.loads(progress), row["check"],
+        json.loads(row["policy"]),
     )  # fmt: skip
 
 
@@ -227,7 +228,8 @@ def keep_software(store: Store, entry: SoftwareEntry, *, applied: bool) -> None:
         archive=entry.archive, checksum=entry.checksum, size=entry.size,
         manifest=entry.manifest, needs=json.dumps(entry.needs), runtime=entry.runtime,
         log_rules=as_json(entry.log_rules) or "[]", hooks=as_json(entry.hooks) or "{}",
-        progress=as_json(entry.progress), check=entry.check, applied=int(applied),
+        progress=as_json(entry.progress), check=entry.check,
+        policy=as_json(entry.policy) or "{}", applied=int(applied),
     )  # fmt: skip
 
 

@@ -302,6 +302,7 @@ class PackageView:
     exclude_nodes: str
     software: str
     needs: str
+    avoid: str | None
     wall_time: float | None
 
     @property

@@ -141,7 +141,7 @@ CREATE TABLE demand (
     ready         integer not null default 0 check (ready >= 0),
     pace          real                     -- seconds such a package lately took
 , software text not null default '[]', needs text not null default '[]', early integer not null default 0 check (early in (0, 1)), fetches integer not null default 0
-    check (fetches in (0, 1))) strict;
+    check (fetches in (0, 1)), avoid text, boost integer not null default 0 check (boost between 0 and 100)) strict;
 
 CREATE INDEX demand_of_job on demand (job_id);
 
@@ -180,7 +180,7 @@ CREATE TABLE package (
     wrapper_parameters text,
     environment text,
     policy      text, parked integer not null default 0 check (parked in (0, 1)), early integer not null default 0
-    check (early in (0, 1, 2)), gathered integer not null default 0 check (gathered >= 0), awaited integer not null default 0 check (awaited >= 0),
+    check (early in (0, 1, 2)), gathered integer not null default 0 check (gathered >= 0), awaited integer not null default 0 check (awaited >= 0), tried_from integer not null default 0,
     unique (line_id, seq)
 ) strict;
 
@@ -302,7 +302,7 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text, kept text, began integer, began_why text, events text,
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text, kept text, began integer, began_why text, events text, answer text,
     unique (package_id, number)
 ) strict;
 
@@ -488,7 +488,7 @@ CREATE TABLE software (
     hooks      text not null default '{}',
     progress   text,
     "check"    text,
-    applied    integer not null default 0 check (applied in (0, 1)),  -- it came with a site file
+    applied    integer not null default 0 check (applied in (0, 1)), policy text not null default '{}',  -- it came with a site file
     unique (name, version, platform),
     check (script is not null or archive is not null),
     check (archive is null or checksum is not null)
@@ -695,4 +695,15 @@ when new.early > 0
                           'killing')
 begin
     delete from feed where package_id = new.id;
+end;
+
+CREATE INDEX package_releasing on package (not_before, job_id)
+    where phase = 'held' and not_before is not null;
+
+CREATE TRIGGER package_resubmitted after update of phase on package
+when new.actor is not null and new.phase in ('ready', 'waiting')
+    and (old.phase in ('failed', 'canceled', 'cooloff', 'done')
+         or (old.phase = 'held' and old.actor = 'policy'))
+begin
+    update package set tried_from = new.attempts, restarts = 0 where id = new.id;
 end;

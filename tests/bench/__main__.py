@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.bench import (
     beside,
     commands,
+    failures,
     messages,
     peers,
     placement,
@@ -33,6 +34,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P4", placement.measure),
     ("P5", commands.measure),
     ("verbs", verbs.measure),
+    ("policy", failures.measure),
     ("P7", beside.measure),
     ("P8", zpeak.measure),
 )

@@ -133,8 +133,8 @@ title: All of it
 originator: me@lab
 priority: 7
 hold: yes
-parameters: {energy: 1e3, run: 012, flag: no}
-policy: {exit-code: {retries: 3}, keep: [1, 2.5, true, null, no, "7"]}
+parameters: {energy: 1e3, run: 012, flag: no, tries: 3}
+policy: {exit-code: {tries: "{parameters.tries}", delay: [1m, 2m]}, never: {memory: no}}
 stages:
   - name: only
     require: 97%
@@ -153,7 +153,7 @@ stages:
             wrapper: wrap-v1
             wrapper-parameters: {mode: "{parameters.run}"}
             environment: {RUN: "{parameters.run}", HOME_: "${HOME}"}
-            policy: {retries: 2}
+            policy: {"site:full": {passive: yes}}
             looping: 30m
             binaries:
               - name: b
@@ -183,9 +183,9 @@ stages:
     (line,) = stage.lines
     (package,) = line.packages
     (binary,) = package.binaries
-    assert spec.parameters == {"energy": "1e3", "run": "012", "flag": "no"}
-    kept = [1, 2.5, True, None, "no", "7"]
-    assert spec.policy == {"exit-code": {"retries": 3}, "keep": kept}
+    assert spec.parameters == {"energy": "1e3", "run": "012", "flag": "no", "tries": "3"}
+    rule = {"tries": 3, "delay": [60.0, 120.0]}
+    assert spec.policy == {"exit-code": rule, "never": {"memory": None}}
     assert (spec.hold, spec.priority, spec.title) == (True, 7, "All of it")
     assert (stage.require, line.name, line.early_start) == (0.97, "first", True)
     assert (package.nodes, package.exclude_nodes) == (("n1", "n2"), ("n3",))
@@ -193,7 +193,7 @@ stages:
     assert (package.disk, package.wall_time, package.looping) == (10**10, 86400, 1800)
     assert (package.wrapper, package.wrapper_parameters) == ("wrap-v1", {"mode": "012"})
     assert package.environment == {"RUN": "012", "HOME_": "${HOME}"}
-    assert package.policy == {"retries": 2}
+    assert package.policy == {"site:full": {"passive": True}}
     assert (binary.name, binary.script, binary.software) == ("b", None, "prog/v2")
     assert launched(line) == ["prog", "--e=1e3", "12:30", "in.raw"]
     assert binary.parameters == {"n": "12:30"}

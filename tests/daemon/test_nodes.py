@@ -95,7 +95,13 @@ def test_an_outside_file_that_is_removed_fails_its_reader_and_blocks_no_node(
 ) -> None:
     raw = session.folder / "raw"
     raw.write_text("raw\n")
-    number = session.submit(job("one", [simple(session.ran("a"), inputs=[str(raw)])]))
+    number = session.submit(
+        job(
+            "one",
+            [simple(session.ran("a"), inputs=[str(raw)])],
+            policy={"missing-input": {"tries": 0}},
+        )
+    )
     raw.unlink()
 
     session.drive(number)

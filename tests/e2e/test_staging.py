@@ -134,6 +134,7 @@ def test_a_spoilt_file_is_not_used(farm: Site, web: Web) -> None:
     web.files["/raw"] = b"spoilt"
 
     done = farm.d0ctl("run", farm.write(f"""\
+policy: {{stage-in: {{tries: 0}}}}
 stages:
   - lines:
       - run: cat raw

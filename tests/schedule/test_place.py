@@ -118,6 +118,16 @@ def test_short_packages_are_sent_ahead_and_long_ones_are_not() -> None:
     assert len(decide([node], [Demand(1, ready=500, pace=0.0)])) == AHEAD_MOST
 
 
+def test_the_node_of_the_last_attempt_is_left_out_when_another_fits() -> None:
+    bad, good = NodeRoom(1, "bad", 1, cpus=4, used=0), NodeRoom(2, "good", 2, cpus=4, used=3)
+    demand = Demand(1, ready=3, avoid="bad")
+
+    assert [one.node for one in decide([bad, good], [demand])] == [2]
+    assert [one.node for one in decide([bad], [demand])] == [1, 1, 1]
+    small = NodeRoom(2, "small", 2, cpus=1, used=0)
+    assert [one.node for one in decide([bad, small], [Demand(1, 1, cpus=2, avoid="bad")])] == [1]
+
+
 def test_each_misfit_says_why() -> None:
     node = NodeRoom(1, "a", 1, cpus=2, used=0, memory=100, platform="linux-aarch64")
 

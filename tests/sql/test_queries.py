@@ -27,6 +27,7 @@ SMALL = {
     "package_killing",
     "package_cooling",
     "package_released",
+    "package_releasing",
     "package_requested",
     "attempt_failed",
 }

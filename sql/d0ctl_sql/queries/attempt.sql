@@ -18,8 +18,9 @@ select package.id
 insert into attempt (package_id, number, node_id, node_name, base, launched, kind)
 select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
        case when package.attempts = 0 then 'first'
-            when (select outcome from attempt
-                   where package_id = package.id and number = package.attempts) = 'lost'
+            when (select coalesce(last.answer = 'restart', last.outcome = 'lost')
+                    from attempt as last
+                   where last.package_id = package.id and last.number = package.attempts)
             then 'restart' else 'resubmit' end
   from decision
   join package on package.id = decision.package_id and package.phase = 'assigned'
@@ -157,18 +158,6 @@ update package
  where node_id = :node and phase = 'unreachable'
    and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
                  'unreachable');
-
--- name: cool_refused
--- starting -> cooloff: the node could not start it; try again later.
-update package
-   set phase = 'cooloff', not_before = :not_before, node_id = null, changed = :now,
-       actor = null, note = :note,
-       request = case when exists (select 1 from attempt
-                                    where attempt.package_id = package.id
-                                      and attempt.outcome <> 'refused')
-                      then 'resubmit failed: ' else 'submit failed: ' end || :note
- where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
-   and node_id = :node and phase = 'starting';
 
 -- name: refuse_attempt
 -- The record of a launch that was refused.

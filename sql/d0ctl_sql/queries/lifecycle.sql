@@ -21,7 +21,7 @@ update package
 -- name: release_held_packages
 -- held -> ready or waiting.
 update package
-   set phase = case when missing = 0 then 'ready' else 'waiting' end, parked = 0,
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, parked = 0, not_before = null,
        changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'held';
 

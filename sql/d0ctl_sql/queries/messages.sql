@@ -89,8 +89,8 @@ values (?, ?, ?, ?, ?, ?);
 -- An end with the verdict on it.
 insert or ignore into told_end (attempt_id, outcome, phase, started, ended, utc_offset, binary,
                                 reason, message, exit_code, signal, cpu, rss, stderr, not_before,
-                                package_id, partial)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                                package_id, partial, answer, demand_id, wall_time, note)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
 -- Keep when attempts started, and the phase that they told last.
@@ -146,7 +146,7 @@ update attempt
        binary = told_end.binary, reason = told_end.reason, message = told_end.message,
        exit_code = told_end.exit_code, signal = told_end.signal, cpu = told_end.cpu,
        rss = told_end.rss, stderr = told_end.stderr, partial = coalesce(told_end.partial, 0),
-       phase = null
+       answer = told_end.answer, phase = null
   from told_end
  where attempt.id = told_end.attempt_id and attempt.outcome is null;
 
@@ -214,31 +214,37 @@ select file.id, far.cluster_id, 1, :now
     or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1);
 
 -- name: end_packages
--- launched -> what the verdict says; failed -> ready or waiting for those that run again.
+-- launched -> what the verdict says; failed -> ready, waiting, cooloff or held, where a policy
+-- says so.
 update package
    set phase = case when told_end.phase = 'ready' and package.missing > 0 then 'waiting'
                     else told_end.phase end,
-       changed = :now, actor = null,
-       node_id = case when told_end.phase = 'ready' then null else package.node_id end,
-       restarts = package.restarts + (told_end.phase = 'ready'),
+       changed = :now, actor = case when told_end.phase = 'held' then 'policy' end,
+       node_id = case when told_end.phase in ('ready', 'cooloff', 'held') then null
+                      else package.node_id end,
+       not_before = told_end.not_before,
+       restarts = package.restarts + (told_end.answer is 'restart'),
+       demand_id = coalesce(told_end.demand_id, package.demand_id),
+       wall_time = coalesce(told_end.wall_time, package.wall_time),
        request = case when package.phase = 'killing' and told_end.phase in ('done', 'transferring')
                       then 'kill failed: it had already ended' end,
        note = case when told_end.phase not in ('done', 'transferring')
-                   then coalesce(told_end.reason || ': ' || told_end.message, told_end.reason) end
+                   then coalesce(told_end.note, told_end.reason || ': ' || told_end.message,
+                                 told_end.reason) end
   from told_end
  where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
    and (package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
                           'unreachable')
-        or (told_end.phase = 'ready' and package.phase = 'failed'));
+        or (told_end.phase in ('ready', 'cooloff', 'held') and package.phase = 'failed'));
 
--- name: restart_lost
--- launched -> ready, through failed: lost, not failed by its own doing (`001`, restart).
+-- name: fail_for_now
+-- launched -> failed: on the way to ready, cooloff or held, so that its history has it.
 update package
    set phase = 'failed', changed = :now, actor = null,
-       note = told_end.reason || ': ' || told_end.message
+       note = coalesce(told_end.reason || ': ' || told_end.message, told_end.reason)
   from told_end
  where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
-   and told_end.phase = 'ready'
+   and told_end.phase in ('ready', 'cooloff', 'held')
    and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
 
 -- name: packages_with_results

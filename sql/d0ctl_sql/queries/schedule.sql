@@ -24,16 +24,17 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
  order by node.id;
 
 -- name: ready_demands
--- Demands with ready packages of jobs that may run, by priority and then age of the job.
+-- Demands with ready packages of jobs that may run, by priority and then age of the job; of a
+-- job first what was tried already, as it holds up the completion (`000` section 5).
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches
+       demand.early, demand.fetches, demand.avoid
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
    and job.ended is null
    and (:job is null or job.id = :job)
- order by job.priority desc, job.id, demand.id;
+ order by job.priority + demand.boost desc, job.id, demand.avoid is null, demand.id;
 
 -- name: ready_packages
 -- The oldest ready packages of a demand, but for those that take no slot yet.

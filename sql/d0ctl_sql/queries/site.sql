@@ -5,15 +5,16 @@ select * from software order by name, version, platform;
 -- name: keep_software
 -- Add an entry to the catalogue, or put it in the place of the former.
 insert into software (name, version, platform, script, shell, parameters, archive, checksum, size,
-                      manifest, needs, runtime, log_rules, hooks, progress, "check", applied)
+                      manifest, needs, runtime, log_rules, hooks, progress, "check", policy, applied)
 values (:name, :version, :platform, :script, :shell, :parameters, :archive, :checksum, :size,
-        :manifest, :needs, :runtime, :log_rules, :hooks, :progress, :check, :applied)
+        :manifest, :needs, :runtime, :log_rules, :hooks, :progress, :check, :policy,
+        :applied)
 on conflict (name, version, platform) do update
    set script = excluded.script, shell = excluded.shell, parameters = excluded.parameters,
        archive = excluded.archive, checksum = excluded.checksum, size = excluded.size,
        manifest = excluded.manifest, needs = excluded.needs, runtime = excluded.runtime,
        log_rules = excluded.log_rules, hooks = excluded.hooks, progress = excluded.progress,
-       "check" = excluded."check", applied = excluded.applied;
+       "check" = excluded."check", policy = excluded.policy, applied = excluded.applied;
 
 -- name: remove_software
 -- Take an entry out of the catalogue.

@@ -13,7 +13,9 @@ create temp table told_end (attempt_id integer primary key, outcome text, phase 
                             started real, ended real, utc_offset integer, binary integer,
                             reason text, message text, exit_code integer, signal integer,
                             cpu real, rss integer, stderr text, not_before real,
-                            package_id integer, partial integer);
+                            package_id integer, partial integer, answer text,
+                            demand_id integer, wall_time real, note text);
+create temp table failing (attempt_id integer primary key, reason text);
 create temp table told_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
                                rss integer);
@@ -40,6 +42,7 @@ insert into heard (attempt_id) values (0);
 insert into told_state (attempt_id) values (0);
 insert into told_progress (attempt_id) values (0);
 insert into told_end (attempt_id) values (0);
+insert into failing (attempt_id) values (0);
 insert into told_binary (attempt_id) values (0);
 insert into told_output (attempt_id) values (0);
 insert into told_staged (attempt_id) values (0);
@@ -56,6 +59,7 @@ delete from heard;
 delete from told_state;
 delete from told_progress;
 delete from told_end;
+delete from failing;
 delete from told_binary;
 delete from told_output;
 delete from told_staged;

@@ -113,8 +113,10 @@ select package.id, attempt.reason
   join package on package.id = chosen.package_id
   join demand on demand.id = package.demand_id
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
- where (attempt.reason = 'out-of-memory' and demand.memory is not null and :memory is null)
-    or (attempt.reason = 'wall-time' and package.wall_time is not null and :wall_time is null);
+ where package.phase <> 'cooloff'       -- there the policy has seen to it
+   and ((attempt.reason = 'out-of-memory' and demand.memory is not null and :memory is null)
+        or (attempt.reason = 'wall-time' and package.wall_time is not null
+            and :wall_time is null));
 
 -- name: hopeless_inputs
 -- Chosen packages that can't do without a file of a dropped line, and one such file.
@@ -149,7 +151,7 @@ select id from demand
  where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
    and disk is :disk and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
-   and early = :early and fetches = :fetches;
+   and early = :early and fetches = :fetches and avoid is null and boost = 0;
 
 -- name: change_demand
 -- Let the chosen packages of a demand ask for something else.

@@ -1,0 +1,61 @@
+"""What a policy did to a package, in words."""
+
+from d0ctl.explain.common import Explanation
+from d0ctl.format import count, duration, moment
+from d0ctl.recover.rules import Policy
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.policies import of_package
+from d0ctl.store.views import AttemptView, PackageView
+
+BY_POLICY = "policy"
+"""Who holds a package that a policy has put aside."""
+
+
+def cooling(until: float | None, note: str | None, now: float) -> str:
+    """Until when it cools off, which try comes then, and after what."""
+    number, after, cause = (note or "").partition(", after ")
+    told = f"cooling off until {moment(until, now)}"
+    if after:
+        return f"{told} ({number}), after {cause}"
+    return f"{told}: {note}" if note else told
+
+
+def held(until: float | None, now: float) -> str:
+    """When the policy releases it, if it does."""
+    if until is None:
+        return "the policy does not release it: a person has to"
+    return f"the policy releases it in {duration(until - now)}, at {moment(until, now)}"
+
+
+def refusal(store: Store, one: PackageView, last: AttemptView | None) -> list[str]:
+    """Why what failed was not tried again, and what would have it tried."""
+    if last is None or last.reason is None:
+        return []
+    told = f"{last.reason}: {last.message}; " if last.message else f"{last.reason}; "
+    facts = [rule(of_package(store, one.id), last.reason)]
+    if one.note and one.note.startswith(told):
+        facts.append(f"not tried again: {one.note.removeprefix(told)}")
+    return facts
+
+
+def but_last(one: PackageView, fits: list[Row], told: Explanation) -> list[Row]:
+    """The nodes that fit without that of the last attempt, if the policy leaves it out."""
+    others = [row for row in fits if row["name"] != one.avoid]
+    if not others or len(others) == len(fits):
+        return fits
+    told.facts.append(f"node `{one.avoid}` is left out: the last attempt failed there")
+    return others
+
+
+def rule(policy: Policy, reason: str) -> str:
+    """What the rule for a reason is, and what would change it."""
+    found, keys = policy.rule(reason), policy.said.get(reason, {})
+    if found.passive:
+        return f"the rule for `{reason}` ({keys['passive'][1]}) is passive: it only counts"
+    if not found.tries:
+        origin = keys["tries"][1] if "tries" in keys else "default"
+        told = f"the policy ({origin}) has no other try for `{reason}`"
+        return f"{told}: `policy: {{{reason}: {{tries: 3}}}}` in a job or site file would"
+    origin = keys["tries"][1] if "tries" in keys else keys["escalate"][1]
+    tries = count(found.tries, "other try", "other tries")
+    return f"the policy ({origin}) has {tries} for `{reason}`"

@@ -1,0 +1,132 @@
+"""The rules of failure as data: the defaults, and what site, software, job and package say."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from d0ctl.model import Reason
+
+ONLY = "only"
+"""Elsewhere or not at all: it would go no better where it was."""
+
+NEVER = "never"
+"""The entry of a policy that says when nothing is tried again, whatever the reason."""
+
+RESTARTED = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
+"""Reasons that are not the package's own doing (`001`, automatic restart)."""
+
+ESCALATED_TRIES = 3
+"""How often an attempt is made with more, where a rule asks for more and not how often."""
+
+Said: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""A policy as it is written down: for each reason, and for `never`, some keys."""
+
+Layer: TypeAlias = tuple[str, Said]
+"""Who says it, and what."""
+
+_GROWTH = ("factor", "longest")
+"""What belongs to the delay beside it."""
+
+_MINUTE, _HOUR = 60.0, 3600.0
+
+_TRANSFER = {"tries": 10, "delay": [5 * _MINUTE], "factor": 2.0, "longest": _HOUR}
+_RESTART = {"tries": 10, "priority": 10}
+
+DEFAULTS: Said = {
+    NEVER: {"attempt": 24 * _HOUR, "all-attempts": 36 * _HOUR, "memory": 2 * 10**9, "tries": 10},
+    Reason.STAGE_IN: _TRANSFER,
+    Reason.STAGE_OUT: _TRANSFER,
+    Reason.MISSING_INPUT: _TRANSFER,
+    Reason.SOFTWARE_MISSING: {
+        "tries": 10, "delay": [15.0], "factor": 2.0, "longest": 10 * _MINUTE, "elsewhere": ONLY,
+    },
+    Reason.DISK_FULL: {"tries": 3, "delay": [10 * _MINUTE], "elsewhere": ONLY},
+    Reason.HOOK: {"tries": 3, "delay": [5 * _MINUTE]},
+    Reason.LAUNCH_FAILED: {
+        "tries": 3, "delay": [30.0], "elsewhere": True, "hold": True, "release": 5 * _MINUTE,
+    },
+    Reason.LOST: _RESTART,
+    Reason.PLATFORM_FAILURE: _RESTART,
+}  # fmt: skip
+"""The rules of `001`, and what a production expects where it is silent (docs/policy.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What follows a failure for one reason; times are in seconds, factors more than 1."""
+
+    tries: int = 0
+    delay: tuple[float, ...] = ()
+    factor: float = 1.0
+    longest: float | None = None
+    elsewhere: bool | str = False
+    memory: float | None = None
+    wall_time: float | None = None
+    priority: int = 0
+    hold: bool = False
+    release: float | None = None
+    passive: bool = False
+
+    def pause(self, number: int) -> float:
+        """How long to wait before the try of this number, counted from 1."""
+        if not self.delay:
+            return 0.0
+        listed = self.delay[min(number, len(self.delay)) - 1]
+        grown = listed * self.factor ** min(max(0, number - len(self.delay)), 60)
+        return grown if self.longest is None else min(grown, self.longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """When nothing is tried again (`001`); None is no limit. Times in seconds, memory in bytes."""
+
+    attempt: float | None = None
+    all_attempts: float | None = None
+    memory: int | None = None
+    tries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What holds for some packages, and for each key of each rule who said so."""
+
+    never: Never
+    rules: Mapping[str, Rule]
+    said: Mapping[str, Mapping[str, tuple[Any, str]]] = field(default_factory=dict)
+
+    def rule(self, reason: str) -> Rule:
+        """The rule for a reason; without one, it fails and stays so."""
+        return self.rules.get(reason, _NOTHING)
+
+
+_NOTHING = Rule()
+
+
+def combine(layers: Iterable[Layer]) -> Policy:
+    """One policy out of several, the later ones stronger, key by key, over the defaults.
+
+    Who says another delay says how it grows, too.
+    """
+    said: dict[str, dict[str, tuple[Any, str]]] = {}
+    for origin, policy in (("default", DEFAULTS), *layers):
+        for reason, keys in policy.items():
+            entry = said.setdefault(str(reason), {})
+            if "delay" in keys:
+                for key in _GROWTH:
+                    entry.pop(key, None)
+            entry.update({key: (value, origin) for key, value in keys.items()})
+    plain = {reason: {key: one for key, (one, _) in keys.items()} for reason, keys in said.items()}
+    never = Never(**{key.replace("-", "_"): one for key, one in plain.pop(NEVER).items()})
+    return Policy(never, {reason: _rule(keys) for reason, keys in plain.items()}, said)
+
+
+def _rule(keys: Mapping[str, Any]) -> Rule:
+    more = keys.get("escalate") or {}
+    tries = keys.get("tries", ESCALATED_TRIES if more else 0)
+    return Rule(
+        tries=tries, delay=tuple(keys.get("delay", ())), factor=keys.get("factor", 1.0),
+        longest=keys.get("longest"), elsewhere=keys.get("elsewhere", False),
+        memory=more.get("memory"), wall_time=more.get("wall-time"),
+        priority=keys.get("priority", 0), hold=keys.get("hold", False),
+        release=keys.get("release"), passive=keys.get("passive", False),
+    )  # fmt: skip

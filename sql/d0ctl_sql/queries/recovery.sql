@@ -1,0 +1,131 @@
+-- name: clear_failing
+-- Begin a new batch of failures.
+delete from failing;
+
+-- name: tell_failing
+-- An attempt that failed, and why.
+insert or ignore into failing (attempt_id, reason) values (?, ?);
+
+-- name: failing_cases
+-- What a judgement on each attempt that failed depends on: the policies of its package, what it
+-- asked for, and what the package has behind it since a person last had it tried.
+select failing.attempt_id, attempt.node_name, node.platform, package.policy,
+       job.policy as job_policy, package.wall_time, package.demand_id, demand.memory,
+       demand.avoid, demand.boost, demand.software,
+       count(case when past.number > package.tried_from and past.outcome = 'failed'
+                   and past.answer is not 'restart' then 1 end) as failures,
+       count(case when past.number > package.tried_from and past.outcome = 'failed'
+                   and past.answer is not 'restart' and past.reason = failing.reason
+                  then 1 end) as tries,
+       count(case when past.number > package.tried_from and past.outcome = 'refused'
+                  then 1 end) as refusals,
+       group_concat(case when past.number > package.tried_from and past.reason = failing.reason
+                         then past.node_name end, ' ') as places,
+       coalesce(sum(case when past.outcome <> 'refused'
+                         then past.ended - coalesce(past.started, past.launched) end), 0) as lasted
+  from failing
+  join attempt on attempt.id = failing.attempt_id
+  join package on package.id = attempt.package_id
+  join job on job.id = package.job_id
+  join demand on demand.id = package.demand_id
+  left join node on node.id = attempt.node_id
+  left join attempt as past on past.package_id = package.id and past.outcome is not null
+                           and past.id <> attempt.id
+ group by failing.attempt_id;
+
+-- name: demand_wishes
+-- What some packages ask of a node.
+select demand.* from demand where demand.id = :demand;
+
+-- name: largest_memory
+-- The memory of the largest node; null where that of one is not known.
+select case when count(*) = count(memory) then max(memory) end from node;
+
+-- name: demand_like
+-- A demand that asks for what another does, but for what a further try changes.
+select other.id
+  from demand
+  join demand as other
+    on other.job_id = demand.job_id and other.stage_id = demand.stage_id
+   and other.cpus = demand.cpus and other.disk is demand.disk
+   and other.platform is demand.platform and other.nodes = demand.nodes
+   and other.exclude_nodes = demand.exclude_nodes and other.software = demand.software
+   and other.needs = demand.needs and other.early = demand.early
+   and other.fetches = demand.fetches
+   and other.memory is :memory and other.avoid is :avoid and other.boost = :boost
+ where demand.id = :demand
+ limit 1;
+
+-- name: make_demand_like
+-- A demand that asks for what another does, but for what a further try changes.
+insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes, pace,
+                    software, needs, early, fetches, avoid, boost)
+select job_id, stage_id, cpus, :memory, disk, platform, nodes, exclude_nodes, pace, software,
+       needs, early, fetches, :avoid, :boost
+  from demand where id = :demand
+returning id;
+
+-- name: release_in_time
+-- held -> ready or waiting: what a policy held for a time.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, not_before = null,
+       changed = :now, actor = null, note = 'released by the policy'
+ where phase = 'held' and not_before is not null and not_before <= :now;
+
+-- name: releases_to_come
+-- Whether a package of a job is held and will be released by the policy.
+select 1 from package indexed by package_releasing
+ where phase = 'held' and not_before is not null and not_before > 0 and job_id = :job
+ limit 1;
+
+-- name: settle_refused
+-- starting -> cooloff or held: the node could not start it, and by the policy it waits.
+update package
+   set phase = :phase, not_before = :not_before, node_id = null, demand_id = :demand,
+       changed = :now, actor = case when :phase = 'held' then 'policy' end, note = :note,
+       request = case when exists (select 1 from attempt
+                                    where attempt.package_id = package.id
+                                      and attempt.outcome <> 'refused')
+                      then 'resubmit failed: ' else 'submit failed: ' end || :trouble
+ where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
+   and node_id = :node and phase = 'starting';
+
+-- name: policies_of_software
+-- What entries of the catalogue say of failures.
+select title, platform, policy from software where policy <> '{}' order by platform;
+
+-- name: policies_of_job
+-- What a job says of failures, and the software that its packages ask for.
+select distinct job.policy as job_policy, demand.software
+  from job left join demand on demand.job_id = job.id
+ where job.id = :job;
+
+-- name: policies_of_chosen
+-- The policies that hold for the chosen packages, each with how many it holds for and one such.
+select job.policy as job_policy, package.policy, demand.software, count(*) as packages,
+       min(package.id) as sample
+  from chosen
+  join package on package.id = chosen.package_id
+  join job on job.id = package.job_id
+  join demand on demand.id = package.demand_id
+ group by job.policy, package.policy, demand.software
+ order by packages desc
+ limit :limit;
+
+-- name: path_of
+-- The path of a package.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from package
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where package.id = :package;
+
+-- name: policy_of_package
+-- The policies that hold for a package, and the platform of its node.
+select job.policy as job_policy, package.policy, demand.software, node.platform
+  from package
+  join job on job.id = package.job_id
+  join demand on demand.id = package.demand_id
+  left join node on node.id = package.node_id
+ where package.id = :package;

@@ -1,0 +1,103 @@
+"""Policies as they are shown, and what is said of packages that they have answered."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from d0ctl.config import Home
+from tests.cli.building import Site, document, job, line, package, production
+from tests.cli.conftest import Type
+from tests.support.archives import RECO, packed
+
+RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
+
+
+def test_without_a_home_the_defaults_hold(d0ctl: Type, home: Home) -> None:
+    told = d0ctl("policy", "show").stdout
+
+    assert "stage-in" in told
+    assert "tries 10, delay 5m, factor 2, longest 1h" in told
+    assert "never again: attempt over 1d, all-attempts over 1d12h, memory over 2GB" in told
+    assert not home.exists()
+
+
+def test_each_rule_says_where_it_comes_from(d0ctl: Type, site: Site, tmp_path: Path) -> None:
+    packed(tmp_path / "reco.tar.gz", RECO)
+    file = tmp_path / "site.yaml"
+    file.write_text(
+        "software: [{name: reco, version: v1, archive: reco.tar.gz,\n"
+        "            policy: {signal: {tries: 1}}}]\n"
+        "policy: {exit-code: {tries: 2, delay: 10m}, never: {tries: no}}\n"
+    )
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    own = package("x", policy={"exit-code": {"tries": 4}})
+    with_software = replace(own.binaries[0], software="reco/v1")
+    own = replace(own, binaries=(with_software,))
+    site.submit(job(("only", [line(own), line(package("y"))]), policy={"hook": {"hold": True}}))
+
+    (shown,) = document(d0ctl("policy", "show", "prod/1/1/1", "--json").stdout)["policies"]
+
+    rules = shown["rules"]
+    assert rules["exit-code"] == {"tries": {"value": 4, "from": "package"},
+                                  "delay": {"value": [600.0], "from": "site"}}  # fmt: skip
+    assert rules["signal"]["tries"] == {"value": 1, "from": "software reco/v1"}
+    assert rules["hook"]["hold"] == {"value": True, "from": "job"}
+    assert rules["stage-in"]["tries"] == {"value": 10, "from": "default"}
+    assert shown["never"]["tries"] == {"value": None, "from": "site"}
+    assert (shown["packages"], shown["sample"]) == (1, "prod/1/1/1")
+    assert "for prod/1/1/1" in d0ctl("policy", "show", "prod/1/*/*").stdout
+    assert "tries no limit (site)" in d0ctl("policy", "show", "prod").stdout
+    assert d0ctl("policy", "show", "prodd").exit_code == 3
+
+
+def test_a_policy_comes_back_out_of_the_database_as_it_went_in(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.yaml"
+    text = ("policy:\n  out-of-memory:\n    escalate:\n      memory: 1.5\n"
+            "  stage-in:\n    tries: 3\n    longest: 1h\n    delay:\n    - 5m\n"
+            "  never:\n    memory: 'no'\n    all-attempts: 2d\n")  # fmt: skip
+    file.write_text(text)
+    d0ctl("site", "apply", str(file), "--yes")
+
+    shown = d0ctl("site", "show").stdout
+
+    assert "memory: 1.5" in shown
+    file.write_text(shown)
+    assert "nothing changes" in d0ctl("site", "apply", str(file), "--yes").stdout
+
+
+def test_what_cools_off_says_until_when_after_what_and_what_would_change_it(
+    d0ctl: Type, site: Site
+) -> None:
+    site.submit(production(lines=1, policy=RULES))
+    site.fail("prod/1/1/1")
+
+    for words in (("status", "prod/1/1/1"), ("why", "prod/1/1/1"), ("history", "prod/1/1/1")):
+        told = d0ctl(*words).stdout
+        assert "cooling off until " in told
+        assert "(try 1 of 2), after exit-code: binary 1 (tool) ended with exit code 3" in told
+    assert "d0ctl policy show prod/1/1/1" in d0ctl("why", "prod/1/1/1").stdout
+    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["not_before"] is not None
+
+
+def test_what_the_policy_holds_says_who_why_and_until_when(d0ctl: Type, site: Site) -> None:
+    rules = {"exit-code": {"hold": True, "release": 3600.0}}
+    site.submit(production(lines=1, policy=rules))
+    site.fail("prod/1/1/1")
+
+    told = d0ctl("why", "prod/1/1/1").stdout
+    assert "is held by the policy since" in told
+    assert "the policy releases it in" in told
+    assert "the policy releases it in" in d0ctl("status", "prod/1/1/1").stdout
+    assert d0ctl("release", "prod/1/1/1").exit_code == 0
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_what_failed_says_which_rule_let_it_and_what_to_write(d0ctl: Type, site: Site) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    told = d0ctl("why", "prod/1/1/1").stdout
+
+    assert "the policy (default) has no other try for `exit-code`" in told
+    assert "`policy: {exit-code: {tries: 3}}`" in told

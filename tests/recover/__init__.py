@@ -1,0 +1,1 @@
+"""Recovery from failures: the rules, by themselves."""
