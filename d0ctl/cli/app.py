@@ -21,7 +21,7 @@ COMMANDS = (
     *("run", "validate", "submit", "wait"),
     *("status", "why", "history", "logs"),
     *("hold", "release", "kill", "kill-line", "remove"),
-    *("node", "daemon", "doctor"),
+    *("node", "daemon", "tui", "doctor"),
 )
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
 
