@@ -21,6 +21,9 @@ LEASE = "daemon"
 Key = tuple[int, int, int]
 """A transfer: file, cluster, whether into results/."""
 
+Order = tuple[int, str]
+"""An attempt, and what is asked of it."""
+
 Purge = tuple[int, int | None, str | None]
 """The row of something to be removed, and the attempt or the path."""
 
@@ -44,8 +47,8 @@ class Control:
     reports: list[Report] = field(default_factory=list)
     carrying: dict[Key, int] = field(default_factory=dict)
     """Which transfers are under way, and the node of each; 0 is this machine."""
-    killed: dict[int, float] = field(default_factory=dict)
-    """When the end of an attempt was last asked for."""
+    ordered: dict[Order, float] = field(default_factory=dict)
+    """When something was last asked of an attempt."""
     purging: dict[int, tuple[float, list[Purge]]] = field(default_factory=dict)
     """What each node was asked to remove, and when; it has not confirmed it yet."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))

@@ -1,10 +1,11 @@
 """Orders to nodes: launch, end, bring and fetch files, remove what is not needed."""
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from d0ctl.agents.control import Control, Key
+from d0ctl.agents.control import Control, Key, Order
 from d0ctl.agents.oversee import GRACE_S
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
@@ -28,8 +29,14 @@ PURGES = 500
 PURGE_AGAIN_S = 60.0
 """How long a node has to remove what it was asked to, before it is asked again."""
 
-KILL_AGAIN_S = 15.0
-"""How long an order to end an attempt may go without an answer before it is repeated."""
+ORDER_AGAIN_S = 15.0
+"""How long an order for an attempt may go without an answer before it is repeated."""
+
+PARTIAL_GRACE_S = 60.0
+"""How long a binary has to end at a point where what it has made so far can be used."""
+
+PAUSE_GRACE_S = 10.0
+"""How long a binary has to pause by itself before it is stopped."""
 
 
 def distribute(control: Control, now: float) -> None:
@@ -42,17 +49,37 @@ def distribute(control: Control, now: float) -> None:
         if launches:
             control.after(launch, courier, launches)
         _kill(control, courier, now)
+        _pause(control, courier, now)
         _purge(control, courier, now)
 
 
 def _kill(control: Control, courier: Courier, now: float) -> None:
     wanted = attempts.killing(control.store, courier.node)
-    due = [a for a in wanted if now - control.killed.get(a, 0.0) > KILL_AGAIN_S]
+    due = _due(control, [(attempt, "kill") for attempt in wanted], now)
+    for is_partial, grace in ((False, GRACE_S), (True, PARTIAL_GRACE_S)):
+        which = [attempt for attempt, _ in due if wanted[attempt] is is_partial]
+        if which:
+            order = {"kind": "kill", "attempts": which, "grace": grace, "partial": is_partial}
+            control.after(courier.order, order)
+
+
+def _pause(control: Control, courier: Courier, now: float) -> None:
+    """Ask for what people want of running packages, until the wrappers say that it is so."""
+    wanted = attempts.requested(control.store, courier.node)
+    due = _due(control, wanted.items(), now)
+    for kind, more in (("pause", {"grace": PAUSE_GRACE_S}), ("resume", {})):
+        which = [attempt for attempt, request in due if request == kind]
+        if which:
+            control.after(courier.order, {"kind": kind, "attempts": which, **more})
+
+
+def _due(control: Control, orders: Iterable[Order], now: float) -> list[Order]:
+    """The orders that have not been given lately; they are now."""
+    due = [order for order in orders if now - control.ordered.get(order, 0.0) > ORDER_AGAIN_S]
     if due:
-        control.killed = {a: at for a, at in control.killed.items() if now - at < 3600.0}
-        control.after(control.killed.update, [(attempt, now) for attempt in due])
-        order = {"kind": "kill", "attempts": due, "grace": GRACE_S}
-        control.after(courier.order, order)
+        control.ordered = {one: at for one, at in control.ordered.items() if now - at < 3600.0}
+        control.after(control.ordered.update, [(order, now) for order in due])
+    return due
 
 
 def _purge(control: Control, courier: Courier, now: float) -> None:

@@ -11,15 +11,14 @@ from d0ctl.store.views import (
     FailureView,
     JobSummary,
     LineSummary,
+    NoteView,
     PackageRow,
     PackageView,
+    ProgressView,
     StageSummary,
 )
 
 Document = dict[str, Any]
-
-NO_PROGRESS: Document = {"done": None, "total": None, "percent": None, "eta": None}
-
 
 MOST_FILES = 1_000
 """How many inputs, and how many outputs, a package's document lists; what is missing first."""
@@ -91,6 +90,8 @@ def package_row(row: PackageRow) -> Document:
         "ended": iso(row.ended),
         "reason": row.reason,
         "message": row.message,
+        "percent": row.percent,
+        "eta": iso(row.eta),
     }
 
 
@@ -146,6 +147,20 @@ def event(one: EventView) -> Document:
     }
 
 
+def progress(one: ProgressView | None) -> Document:
+    """How far a package is; all null where its wrapper has not told."""
+    names = ("done", "total", "percent", "eta", "binary", "line", "cpu", "rss", "at")
+    if one is None:
+        return dict.fromkeys(names)
+    told = {name: getattr(one, name) for name in names}
+    return {**told, "eta": iso(one.eta), "at": iso(one.at)}
+
+
+def note(one: NoteView) -> Document:
+    """What a wrapper found worth keeping."""
+    return {"attempt": one.number, "at": iso(one.at), "binary": one.binary, "text": one.text}
+
+
 def package(store: Store, one: PackageView) -> Document:
     """All about a package."""
     tries = browse.attempts(store, one.id)
@@ -173,7 +188,8 @@ def package(store: Store, one: PackageView) -> Document:
             {"reason": each.reason, "count": each.count, "last": iso(each.last)}
             for each in browse.failure_history(store, one.id)
         ],
-        "progress": NO_PROGRESS,
+        "progress": progress(browse.progress(store, one.id)),
+        "notes": [note(each) for each in browse.notes(store, one.id)],
         "binaries": [_binary(each) for each in browse.binaries(store, one.id)],
         "inputs": [_input(each) for each in browse.inputs(store, one.id, MOST_FILES)],
         "outputs": [_output(each) for each in browse.outputs(store, one.id, MOST_FILES)],
@@ -201,5 +217,6 @@ def _output(one: Any) -> Document:
         "file": one.name, "binary": one.binary, "present": bool(one.present),
         "dropped": bool(one.dropped), "size": one.size, "checksum": one.checksum,
         "dispositions": one.dispositions.split(), "result": bool(one.result),
+        "partial": bool(one.partial),
         "copies": one.copies,
     }  # fmt: skip

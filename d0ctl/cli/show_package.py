@@ -9,9 +9,18 @@ from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
 from d0ctl.format import clean, count, duration, moment, size
 from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import AttemptView, BinaryView, InputView, OutputView, PackageView
+from d0ctl.store.views import (
+    AttemptView,
+    BinaryView,
+    InputView,
+    NoteView,
+    OutputView,
+    PackageView,
+    ProgressView,
+)
 
 MOST_FILES = 12
+MOST_NOTES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,8 @@ class Picture:
     inputs: list[InputView]
     outputs: list[OutputView]
     attempts: list[AttemptView]
+    progress: ProgressView | None
+    notes: list[NoteView]
     now: float
 
 
@@ -37,6 +48,8 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
         inputs=browse.inputs(store, package.id),
         outputs=browse.outputs(store, package.id),
         attempts=browse.attempts(store, package.id),
+        progress=browse.progress(store, package.id),
+        notes=browse.notes(store, package.id, MOST_NOTES),
         now=now,
     )
     return lambda: draw(picture)
@@ -45,10 +58,12 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
 def draw(picture: Picture) -> None:
     """Print the screen."""
     _head(picture.package, picture.now)
+    _progress(picture.progress, picture.now)
     _binaries(picture.binaries)
     _inputs(picture.inputs)
     _outputs(picture.outputs)
     _attempts(picture.attempts, picture.now)
+    _notes(picture.notes, picture.now)
     path = picture.package.path
     emit()
     commands = [f"d0ctl why {path}", f"d0ctl history {path}"]
@@ -74,6 +89,24 @@ def _head(package: PackageView, now: float) -> None:
         by = f"{clean(package.actor)}: " if package.actor else ""
         emit(f"{by}{clean(package.note)}")
     emit(paint(f"asks for {_wishes(package)}", "dim"))
+
+
+def _progress(one: ProgressView | None, now: float) -> None:
+    if one is None:
+        return
+    words = show_part.how_far(one.percent, one.eta, clean(one.line), now)
+    used = f"cpu {duration(one.cpu)}, {size(one.rss)} of memory"
+    emit(f"binary {one.binary}: {words or 'under way'} · {used} · told {moment(one.at, now)}")
+
+
+def _notes(notes: Sequence[NoteView], now: float) -> None:
+    if not notes:
+        return
+    emit()
+    emit(paint("notes", "bold"))
+    for one in notes:
+        where = f", binary {one.binary}" if one.binary else ""
+        emit(f"  {moment(one.at, now)}  attempt {one.number}{where}: {clean(one.text)}")
 
 
 def _wishes(package: PackageView) -> str:
@@ -155,6 +188,7 @@ def _output(one: OutputView) -> list[str]:
     else:
         state = f"{glyph('successful')} {size(one.size)}" if one.present else "not made yet"
     kind = "result" if one.result else one.dispositions
+    kind = f"{kind} partial".strip() if one.partial else kind
     return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(one.copies)), "dim")]
 
 

@@ -127,7 +127,7 @@ def package_table(rows: Sequence[PackageRow], now: float, indent: str = "  ") ->
                 _state(row),
                 clean(row.node or ""),
                 paint(_age(row, now), "dim"),
-                clean(_cut(row.note or row.message or "")),
+                clean(_cut(how_far(row.percent, row.eta, row.line, now) or _why(row))),
             ]
             for row in rows
         ],
@@ -150,6 +150,22 @@ def _age(row: PackageRow, now: float) -> str:
     if row.ended is not None and row.started is not None and row.status in ("successful", "failed"):
         return duration(row.ended - row.started)
     return f"since {moment(row.changed, now)}"
+
+
+def _why(row: PackageRow) -> str:
+    return row.note or row.message or ""
+
+
+def how_far(percent: float | None, eta: float | None, line: str | None, now: float) -> str:
+    """How far a package is, in a few words; empty where its wrapper has not told."""
+    words = []
+    if percent is not None:
+        words.append(f"{percent:.3g} %")
+    if eta is not None:
+        words.append(f"{duration(max(0.0, eta - now))} left")
+    if line:
+        words.append(line)
+    return " · ".join(words)
 
 
 def _cut(text: str, width: int = 70) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
-from d0ctl.construct.faults import did_you_mean
+from d0ctl.construct.faults import Place, did_you_mean
 from d0ctl.construct.kinds import (
     ACQUIRE,
     FLAG,
@@ -21,7 +21,7 @@ from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, OutputRecipe
 from d0ctl.construct.script import Run, compile_arguments, compile_script
 from d0ctl.construct.template import Scope, Template
-from d0ctl.construct.values import Fields, Many, Tree
+from d0ctl.construct.values import Cell, Fields, Many, Tree
 
 BINARY_KEYS = words(
     "name run shell software parameters inputs outputs runtime work-size cpu needs log-rules "
@@ -31,7 +31,10 @@ INPUT_KEYS = words("file from match glob locator size checksum acquire dispositi
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late")
 SHELLS = ("bash", "sh")
 LOG_RULE_PATTERNS = ("match", "pattern", "regex")
-"""The keys of a log rule, and of `progress`, that hold a regular expression."""
+"""The keys of a log rule that hold a regular expression."""
+
+PROGRESS_KINDS = {"log": PATTERN, "output": TEXT, "of": SIZE}
+"""The keys of `progress`, and what they hold."""
 
 
 def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> BinaryRecipe:
@@ -86,14 +89,23 @@ def _log_rules(level: Level, fields: Fields) -> None:
 def _progress(level: Level, fields: Fields) -> None:
     node = level.get("progress")
     if isinstance(node, Scalar):
-        _judge_pattern(node, level)
-        template = level.reading.template(node)
-        tree = Tree(node.place, {"match": template}, template.constant is not None)
-        fields.set("progress", tree, level.reading.faults)
-    elif node is not None:
-        level.trees({"progress": True}, fields)
-        if isinstance(node, Mapping):
-            _judge_patterns(node, level)
+        cells = {"log": level.reading.cell("progress", node, PATTERN)}
+        fields.set("progress", _gathered(node.place, cells), level.reading.faults)
+    elif (rule := level.mapping("progress")) is not None:
+        inner = Level(rule, "`progress`", PROGRESS_KINDS, level.reading)
+        if ("log" in inner) == ("output" in inner) or ("of" in inner and "log" in inner):
+            message = "`progress` takes `log: REGEX`, or `output: NAME` with or without `of: SIZE`"
+            level.reading.fault(rule.place, message)
+            return
+        values = {name: inner.value(name, kind) for name, kind in PROGRESS_KINDS.items()}
+        cells = {name: value for name, value in values.items() if isinstance(value, Cell)}
+        fields.set("progress", _gathered(rule.place, cells), level.reading.faults)
+
+
+def _gathered(place: Place, cells: dict[str, Cell]) -> Many:
+    """Make a mapping of values that are read each by its kind."""
+    names = tuple(cells)
+    return Many(place, tuple(cells.values()), lambda values: dict(zip(names, values, strict=True)))
 
 
 def _judge_patterns(node: Mapping, level: Level) -> None:

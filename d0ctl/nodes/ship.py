@@ -6,8 +6,10 @@ import re
 import shlex
 import sys
 import zipfile
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.transport import Address
@@ -28,10 +30,18 @@ def archive() -> bytes:
             zipfile.ZipInfo("__main__.py"),
             "import runpy\nrunpy.run_module('d0ctl_wrapper', run_name='__main__')\n",
         )
-        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-            if entry.name.endswith(".py"):
-                bundle.writestr(zipfile.ZipInfo(f"d0ctl_wrapper/{entry.name}"), entry.read_bytes())
+        for name, module in sorted(_modules(folder, "d0ctl_wrapper")):
+            bundle.writestr(zipfile.ZipInfo(name), module)
     return buffer.getvalue()
+
+
+def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    """The python files below a folder, with the names that they have in the zip file."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _modules(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith(".py"):
+            yield f"{name}/{entry.name}", entry.read_bytes()
 
 
 def file_name() -> str:

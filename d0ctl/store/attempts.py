@@ -107,18 +107,26 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         if row["binary"] == binary["seq"]
     ]
     script, argv = binary["script"], binary["argv"]
-    return {
+    made = [row for row in outputs if row["binary"] == binary["seq"]]
+    launch = {
         "name": binary["name"],
         "script": None if script is None else with_inputs(script, names),
         "shell": binary["shell"],
         "argv": None if argv is None else arguments_with_inputs(json.loads(argv), names),
         "inputs": names,
-        "outputs": [
-            {"name": row["name"], "min_size": row["min_size"]}
-            for row in outputs
-            if row["binary"] == binary["seq"]
-        ],
+        "outputs": [{"name": row["name"], "min_size": row["min_size"]} for row in made],
     }
+    if binary["progress"] is not None:
+        launch["progress"] = _progress(json.loads(binary["progress"]), made)
+    if binary["runtime"] is not None:
+        launch["runtime"] = binary["runtime"]
+    return launch
+
+
+def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
+    """A rule for progress; an output whose whole size is not told is as large as it is to be."""
+    sizes = {row["name"]: row["size_asked"] for row in made}
+    return {"of": sizes.get(rule.get("output", "")), **rule}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +185,11 @@ def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: floa
             store.change("end_absent", attempt=attempt, now=now)
 
 
-def killing(store: Store, node: int) -> list[int]:
-    """Attempts of a node that are to be ended."""
-    return [row[0] for row in store.rows("killing_attempts", node=node)]
+def killing(store: Store, node: int) -> dict[int, bool]:
+    """Attempts of a node that are to be ended, and whether what they have made is wanted."""
+    return {row[0]: bool(row[1]) for row in store.rows("killing_attempts", node=node)}
+
+
+def requested(store: Store, node: int) -> dict[int, str]:
+    """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
+    return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}

@@ -17,9 +17,11 @@ from d0ctl.store.views import (
     InputView,
     JobSummary,
     LineSummary,
+    NoteView,
     OutputView,
     PackageRow,
     PackageView,
+    ProgressView,
     StageSummary,
     make,
 )
@@ -275,6 +277,19 @@ def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputVi
 def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:
     """The outputs of a package."""
     return [make(OutputView, row) for row in store.rows("outputs", package=package, limit=limit)]
+
+
+def progress(store: Store, package: int) -> ProgressView | None:
+    """How far a package is; None while its wrapper has not told."""
+    row = store.row("package_progress", package=package)
+    return None if row is None else make(ProgressView, row)
+
+
+def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
+    """What the wrappers of a package found worth keeping."""
+    return [
+        make(NoteView, row) for row in store.rows("attempt_notes", package=package, limit=limit)
+    ]
 
 
 def failure_history(store: Store, package: int) -> list[Failures]:

@@ -14,6 +14,7 @@ CHECKS = (
     "check_copies",
     "check_released",
     "check_transferring",
+    "check_progress",
     "check_hidden",
 )
 """The queries, in the order in which they are run."""

@@ -1,15 +1,16 @@
 """What nodes report, applied: each message once, whatever the order or the repetition.
 
-Start, binary and end messages of an attempt say absolute things, the end says all of
-them again, and only an attempt that has not ended takes any. So a message that comes
-twice, late or before its turn changes nothing that was already told.
+All messages of an attempt say absolute things, and only an attempt that has not ended takes
+any. The end says again what start and binaries said; of states and progress the latest in the
+attempt's own sequence counts. So a message that comes twice, late or before its turn changes
+nothing that was already told. Times are told by the node's clock, and kept by ours.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from d0ctl.model import Reason
+from d0ctl.model import Phase, Reason
 from d0ctl.recover.policy import Verdict, judge
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
@@ -51,7 +52,9 @@ def apply(
         if message["kind"] == "end":
             first_ends.setdefault(message["attempt"], message)
     ends = [(message, live[attempt]) for attempt, message in first_ends.items()]
-    _tell_starts(store, [m for m in heard if m["kind"] == "start"])
+    _tell_states(store, [m for m in heard if m["kind"] in ("start", "state")], live)
+    _tell_progress(store, [m for m in heard if m["kind"] == "progress"], now)
+    _keep_notes(store, [m for m in messages if m["kind"] == "note"], contexts)
     _tell_ends(store, ends)
     for message, context in ends:
         _count_duration(applied, message, context)
@@ -101,21 +104,78 @@ def _packages_with_results(store: Store, ends: Sequence[_End]) -> set[int]:
     return {row[0] for row in store.rows("packages_with_results")}
 
 
-def _tell_starts(store: Store, starts: Sequence[Message]) -> None:
-    rows = ((start["attempt"], start["time"], start["utc_offset"]) for start in starts)
-    store.change_many("tell_start", rows)
+def _tell_states(store: Store, told: Sequence[Message], contexts: Mapping[int, Row]) -> None:
+    """For each attempt when it started, if that is told, and the latest phase."""
+    latest: dict[int, Message] = {}
+    starts: dict[int, Message] = {}
+    for message in told:
+        attempt = message["attempt"]
+        if message["kind"] == "start":
+            starts.setdefault(attempt, message)
+        if attempt not in latest or message["seq"] > latest[attempt]["seq"]:
+            latest[attempt] = message
+    rows = []
+    for attempt, state in latest.items():
+        start = starts.get(attempt)
+        at, offset = (start["time"], start["utc_offset"]) if start else (None, None)
+        why = state.get("why")
+        rows.append(
+            (attempt, _here(at, contexts[attempt]), offset, state["seq"], state["phase"], why)
+        )
+    store.change_many("tell_state", rows)
+
+
+def _tell_progress(store: Store, told: Sequence[Message], now: float) -> None:
+    latest: dict[int, Message] = {}
+    for message in told:
+        known = latest.get(message["attempt"])
+        if known is None or message["seq"] > known["seq"]:
+            latest[message["attempt"]] = message
+    store.change_many("tell_progress", (_progress_row(one, now) for one in latest.values()))
+
+
+def _progress_row(told: Message, now: float) -> tuple[Any, ...]:
+    eta = None if told["eta"] is None else now + max(0.0, told["eta"] - told["time"])
+    return (
+        told["attempt"],
+        told["seq"],
+        told["binary"],
+        told["done"],
+        told["total"],
+        told["percent"],
+        told["line"],
+        eta,
+        told["cpu"],
+        told["rss"],
+    )
+
+
+def _keep_notes(store: Store, told: Sequence[Message], contexts: Mapping[int, Row]) -> None:
+    """A note is kept for what it says, also when it comes after the end."""
+    rows = (
+        (m["attempt"], m["seq"], _here(m["time"], contexts[m["attempt"]]), m["binary"], m["text"])
+        for m in told
+        if m["attempt"] in contexts
+    )
+    store.change_many("keep_note", rows)
+
+
+def _here(time: float | None, context: Row) -> float | None:
+    """A time by our clock, of one told by that of a node."""
+    return None if time is None else time - (context["clock"] or 0.0)
 
 
 def _tell_ends(store: Store, ends: Sequence[_End]) -> None:
     with_results = _packages_with_results(store, ends)
-    store.change_many("tell_end", [_end_row(store, *end, with_results) for end in ends])
-    store.change_many("tell_binary", (_binary_row(m, b) for m, _ in ends for b in m["binaries"]))
+    rows = [_end_row(store, *end, with_results) for end in ends]
+    store.change_many("tell_end", rows)
+    store.change_many("tell_binary", (_binary_row(m, b, c) for m, c in ends for b in m["binaries"]))
     store.change_many(
         "tell_output",
         (
             (m["attempt"], context["package_id"], o["name"], o["path"], o["size"], o["checksum"])
-            for m, context in ends
-            if m["outcome"] == "successful"
+            for (m, context), row in zip(ends, rows, strict=True)
+            if m["outcome"] == "successful" or row[2] == Phase.CANCELED
             for o in m["outputs"]
         ),
     )
@@ -131,8 +191,8 @@ def _end_row(
         message["attempt"],
         message["outcome"],
         _phase_after(message, context, package in with_results, lost),
-        message["started"],
-        message["ended"],
+        _here(message["started"], context),
+        message["ended"] if message["outcome"] == "lost" else _here(message["ended"], context),
         message["utc_offset"],
         message["binary"],
         message["reason"],
@@ -144,15 +204,16 @@ def _end_row(
         message["stderr"] or None,
         None,
         package,
+        message.get("partial", False),
     )
 
 
-def _binary_row(message: Message, binary: Message) -> tuple[Any, ...]:
+def _binary_row(message: Message, binary: Message, context: Row) -> tuple[Any, ...]:
     return (
         message["attempt"],
         binary["binary"],
-        binary["started"],
-        binary["ended"],
+        _here(binary["started"], context),
+        _here(binary["ended"], context),
         binary["exit_code"],
         binary["signal"],
         message["reason"] if binary["binary"] == message["binary"] else None,
@@ -163,7 +224,8 @@ def _binary_row(message: Message, binary: Message) -> tuple[Any, ...]:
 
 _CLEARED = (
     "clear_heard",
-    "clear_told_start",
+    "clear_told_state",
+    "clear_told_progress",
     "clear_told_end",
     "clear_told_binary",
     "clear_told_output",
@@ -203,6 +265,8 @@ def _keep(store: Store, now: float) -> None:
     """One statement a kind of change, for the whole batch."""
     store.change("start_attempts")
     store.change("start_packages", now=now)
+    store.change("keep_progress", now=now)
+    store.change("forget_progress")
     store.change("lose_former_copies")
     store.change("keep_locations", now=now)
     store.change("keep_files")

@@ -13,6 +13,9 @@ from d0ctl.store.holder import holder, is_dead
 LOCAL = "localhost"
 """The node of kind `local` that is there from the start."""
 
+CLOCK_TOLERANCE_S = 5.0
+"""A node's clock that differs by no more than this is taken for right."""
+
 
 def add_localhost(store: Store) -> None:
     """Make the node of this machine, in the cluster of the control host."""
@@ -119,11 +122,18 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
         machine=machine,
         boot=facts.get("boot_id"),
         base=facts.get("base"),
+        clock=_ahead(facts, now),
         cpus=facts.get("cpus") or 1,
         platform=f"{facts.get('system')}-{facts.get('machine')}".lower(),
         memory=facts.get("memory"),
     )
     return None
+
+
+def _ahead(facts: dict[str, Any], now: float) -> float:
+    """How many seconds a node's clock is ahead of ours, beyond what the way may take."""
+    ahead = float(facts.get("time") or now) - now
+    return ahead if abs(ahead) > CLOCK_TOLERANCE_S else 0.0
 
 
 def down(store: Store, node: int, trouble: str, *, now: float) -> None:

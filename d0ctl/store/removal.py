@@ -71,6 +71,8 @@ _REMOVALS = (
     "delete_chosen_files",
     "delete_chosen_binaries",
     "delete_chosen_binary_attempts",
+    "delete_chosen_notes",
+    "delete_chosen_progress",
     "delete_chosen_attempts",
     "delete_chosen_events",
     "delete_chosen_packages",

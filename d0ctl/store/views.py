@@ -94,6 +94,37 @@ class PackageRow:
     ended: float | None
     reason: str | None
     message: str | None
+    percent: float | None
+    eta: float | None
+    line: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressView:
+    """How far a launched package is: units done and in all, percent of its whole chain.
+
+    `eta` is when it ends, `cpu` the seconds it has used, `rss` the bytes it takes.
+    """
+
+    at: float
+    binary: int
+    done: float | None
+    total: float | None
+    percent: float | None
+    line: str
+    eta: float | None
+    cpu: float
+    rss: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """What a wrapper found worth keeping about an attempt."""
+
+    number: int
+    at: float
+    binary: int | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +217,7 @@ class OutputView:
     size_asked: int | None
     dispositions: str
     result: int
+    partial: int
     places: str
 
     @property

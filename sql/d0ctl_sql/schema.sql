@@ -57,7 +57,7 @@ CREATE TABLE node (
     boot        text,
     base        text,                      -- its absolute folder
     facts       text not null default '{}'
-) strict;
+, clock real not null default 0) strict;
 
 CREATE TABLE lease (
     name   text primary key,
@@ -230,7 +230,7 @@ CREATE TABLE file (
     checksum_asked text,
     dispositions text not null default '',
     result       integer not null default 0 check (result in (0, 1)),
-    late         integer not null default 0 check (late in (0, 1)),
+    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)),
     unique (job_id, name)
 ) strict;
 
@@ -298,7 +298,7 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text,
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)),
     unique (package_id, number)
 ) strict;
 
@@ -446,3 +446,30 @@ begin
 end;
 
 CREATE INDEX package_released on package (id) where phase = 'waiting' and missing = 0;
+
+CREATE TABLE progress (
+    package_id integer primary key references package,
+    attempt_id integer not null,
+    seq        integer not null,           -- the message that told it
+    at         real not null,
+    binary     integer not null,
+    done       real,
+    total      real,
+    percent    real,                       -- of the whole chain
+    line       text not null,              -- in the binary's own words
+    eta        real,
+    cpu        real not null,
+    rss        integer not null
+) strict;
+
+CREATE TABLE note (
+    attempt_id integer not null references attempt,
+    seq        integer not null,
+    at         real not null,
+    binary     integer,
+    text       text not null,
+    primary key (attempt_id, seq)
+) strict, without rowid;
+
+CREATE INDEX package_requested on package (node_id)
+    where request = 'pause' or request = 'resume';

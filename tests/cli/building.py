@@ -107,7 +107,16 @@ class Site:
         with self.store.writing():
             attempts.launch(self.store, row["id"], limit=10, now=time.time())
         attempt = browse.attempts(self.store, self.id_of(path))[-1].id
-        self.tell({"attempt": attempt, "kind": "start", "time": time.time(), "utc_offset": 0})
+        self.tell(
+            {
+                "attempt": attempt,
+                "kind": "start",
+                "seq": 1,
+                "time": time.time(),
+                "utc_offset": 0,
+                "phase": "running",
+            }
+        )
         return attempt
 
     def tell(self, message: dict[str, Any]) -> None:

@@ -78,7 +78,8 @@ def test_the_document_of_a_package_has_what_scripts_rely_on(site: Site, d0ctl: T
     assert attempt["ended"].endswith("Z")
     (failure,) = told["failures"]
     assert (failure["reason"], failure["count"]) == ("exit-code", 1)
-    assert told["progress"] == {"done": None, "total": None, "percent": None, "eta": None}
+    assert {"done", "total", "percent", "eta"} <= set(told["progress"])
+    assert set(told["progress"].values()) == {None}
 
 
 def test_a_wildcard_or_a_filter_gives_packages(site: Site, d0ctl: Type) -> None:

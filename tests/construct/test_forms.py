@@ -171,7 +171,7 @@ stages:
                 cpu: 99
                 needs: [sam]
                 log-rules: [{match: "^E(R+)OR", fail: true}]
-                progress: {match: "event (\\\\d+)", total: 100}
+                progress: {log: "event (\\\\d+)/(\\\\d+)"}
                 check: "test -s {outputs}"
 """,
         name="full.yaml",
@@ -213,7 +213,7 @@ stages:
     assert (binary.runtime, binary.work_size, binary.cpu) == (90, 3_000_000, 99)
     assert (binary.needs, binary.check) == (("sam",), "test -s out/o.root")
     assert binary.log_rules == ({"match": "^E(R+)OR", "fail": True},)
-    assert binary.progress == {"match": "event (\\d+)", "total": 100}
+    assert binary.progress == {"log": "event (\\d+)/(\\d+)"}
 
 
 def test_names_have_defaults(job: Read) -> None:

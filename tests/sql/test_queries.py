@@ -27,6 +27,7 @@ SMALL = {
     "package_killing",
     "package_cooling",
     "package_released",
+    "package_requested",
     "attempt_failed",
 }
 """Indices of what is about to move, and of what failed."""

@@ -16,7 +16,9 @@ from tests.support.world import World, end_message, output, start_message
 
 TABLES = {
     "package": "id, phase, missing, attempt_id, attempts, restarts, request",
-    "attempt": "id, started, ended, outcome, reason, exit_code, message, cpu",
+    "attempt": "id, started, ended, outcome, reason, exit_code, message, cpu, phase, partial",
+    "progress": "package_id, attempt_id, seq, percent, line",
+    "note": "attempt_id, seq, text",
     "binary_attempt": "attempt_id, seq, exit_code, ended",
     "file": "id, present, size, checksum",
     "location": "file_id, cluster_id, path",
@@ -52,9 +54,33 @@ def launched() -> Iterator[tuple[Store, World]]:
             yield store, world
 
 
+def more(attempt: int, kind: str, seq: int, **fields: object) -> messages.Message:
+    """Another message of an attempt under way."""
+    return {"attempt": attempt, "kind": kind, "seq": seq, "time": NOW + seq, **fields}
+
+
+def state(attempt: int, seq: int, phase: str) -> messages.Message:
+    """A wrapper says which phase its attempt is in."""
+    return more(attempt, "state", seq, phase=phase, why=f"it is {phase}")
+
+
+def progress(attempt: int, seq: int, percent: float, eta: float | None = None) -> messages.Message:
+    """A wrapper says how far its attempt is."""
+    numbers = {"binary": 1, "done": percent, "total": 100.0, "percent": percent, "eta": eta}
+    return more(attempt, "progress", seq, **numbers, line=f"{percent} %", cpu=1.0, rss=4096)
+
+
+def note(attempt: int, seq: int) -> messages.Message:
+    """A wrapper says what it found."""
+    return more(attempt, "note", seq, binary=1, text=f"note {seq}")
+
+
 def told(attempt: int) -> list[messages.Message]:
-    """What the wrapper of an attempt says: five go well or badly, one is killed."""
+    """What the wrapper of an attempt says: four go well or badly, one is killed, one goes on."""
     start = start_message(attempt)
+    if attempt == 1:
+        first = [{**start, "phase": "staging-in"}, state(1, 2, "running"), progress(1, 3, 10.0)]
+        return [*first, state(1, 4, "suspended"), note(1, 5), progress(1, 6, 20.0), note(1, 7)]
     if attempt == 4:
         return [start, end_message(attempt, "failed", "exit-code")]
     if attempt == 5:
@@ -103,10 +129,15 @@ def test_any_order_and_any_repetition_gives_the_same_rows(data: st.DataObject) -
 @given(st.permutations([m for m in ALL if m["kind"] == "end"]))
 @settings(max_examples=20, deadline=None)
 def test_the_end_alone_says_everything(ends: list[messages.Message]) -> None:
+    untold = {"attempt": 12, "progress": 0, "note": 0}
     with launched() as (store, _):
+        apply(store, told(1))
         apply(store, ends)
 
-        assert rows(store) == EXPECTED
+        found, expected = rows(store), dict(EXPECTED)
+        for table in untold:
+            found.pop(table), expected.pop(table)
+        assert found == expected
 
 
 def test_a_start_alone_makes_a_package_run() -> None:
@@ -129,13 +160,13 @@ def test_messages_of_unknown_attempts_are_named_and_change_nothing() -> None:
 def test_the_late_end_of_a_lost_attempt_changes_nothing() -> None:
     with launched() as (store, world):
         with store.writing():
-            messages.fail(store, 1, [1], reason="lost", message="gone", now=NOW)
+            messages.fail(store, 1, [2], reason="lost", message="gone", now=NOW)
         world.schedule()
         world.launch(world.node("localhost"))
-        assert phases(store)["all/1/1/1"] == "starting"
+        assert phases(store)["all/1/2/1"] == "starting"
         before = rows(store)
 
-        apply(store, told(1))
+        apply(store, told(2))
 
         assert rows(store) == before
 
@@ -211,3 +242,90 @@ def test_a_merge_of_many_inputs_starts_with_the_last_of_them(store: Store) -> No
 
     assert phases(store)["many/2/1/1"] == "ready"
     assert faults(store) == {}
+
+
+def test_a_suspended_package_says_why_and_a_request_for_it_is_done() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(1)])
+        store.connection.execute("update package set request = 'pause' where id = 1")
+        assert attempts.requested(store, 1) == {1: "pause"}
+
+        apply(store, [state(1, 2, "suspended")])
+
+        row = store.connection.execute("select phase, note, request from package where id = 1")
+        assert tuple(row.fetchone()) == ("suspended", "it is suspended", None)
+        assert attempts.requested(store, 1) == {}
+
+
+def test_a_node_that_comes_back_has_its_packages_in_the_phase_they_told_last() -> None:
+    with launched() as (store, world):
+        apply(store, [start_message(1), state(1, 2, "suspended"), start_message(2)])
+        node = world.node("localhost")
+        node.attempts = dict.fromkeys(node.attempts, "running")
+        world.unlink(node)
+        assert phases(store)["all/1/1/1"] == "unreachable"
+
+        node.attempts = dict.fromkeys(range(1, 7), "running")
+        world.link(node)
+
+        assert [phases(store)[f"all/1/{line}/1"] for line in (1, 2)] == ["suspended", "running"]
+
+
+def test_progress_counts_in_the_order_of_the_attempt_and_goes_with_its_end() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(1), progress(1, 5, 50.0, eta=NOW + 65.0)])
+        apply(store, [progress(1, 3, 30.0)])
+
+        row = store.connection.execute("select percent, eta from progress").fetchone()
+        assert tuple(row) == (50.0, NOW + 5 + 60)
+
+        apply(store, [end_message(1, "failed", "exit-code")])
+        assert store.connection.execute("select count(*) from progress").fetchone()[0] == 0
+        assert faults(store) == {}
+
+
+def test_a_node_whose_clock_is_a_day_ahead_tells_times_of_ours() -> None:
+    day = 86400.0
+    with launched() as (store, _):
+        store.connection.execute("update node set clock = ?", [day])
+        ahead = {"started": NOW + day, "ended": NOW + day + 1}
+        end = end_message(1, outputs=[output("/c/1", "f1")])
+        binaries = [{**end["binaries"][0], **ahead}]
+
+        apply(store, [{**start_message(1), "time": NOW + day}])
+        apply(store, [{**end, **ahead, "binaries": binaries}])
+
+        times = "select started, ended from"
+        assert tuple(store.connection.execute(f"{times} attempt where id = 1").fetchone()) == (
+            NOW,
+            NOW + 1,
+        )
+        assert tuple(store.connection.execute(f"{times} binary_attempt").fetchone()) == (
+            NOW,
+            NOW + 1,
+        )
+
+
+def test_partial_output_of_an_early_end_is_there_and_marked() -> None:
+    with launched() as (store, _):
+        store.connection.execute("update package set request = 'kill partial' where id = 5")
+        assert attempts.killing(store, 1) == {5: True}
+        end = end_message(5, "killed", "killed", outputs=[output("/c/5", "f5")])
+
+        apply(store, [{**end, "partial": True}])
+
+        assert phases(store)["all/1/5/1"] == "canceled"
+        row = store.connection.execute("select present, partial from file where name = 'f5'")
+        assert tuple(row.fetchone()) == (1, 1)
+        assert faults(store) == {}
+
+
+def test_of_a_dropped_package_no_partial_output_is_kept() -> None:
+    with launched() as (store, _):
+        store.connection.execute("update package set request = 'drop' where id = 5")
+        end = end_message(5, "killed", "killed", outputs=[output("/c/5", "f5")])
+
+        apply(store, [{**end, "partial": True}])
+
+        row = store.connection.execute("select present from file where name = 'f5'")
+        assert row.fetchone()[0] == 0

@@ -92,7 +92,8 @@ def output(folder: str, name: str) -> dict[str, Any]:
 
 def start_message(attempt: int) -> Message:
     """The start message of an attempt."""
-    return {"attempt": attempt, "kind": "start", "seq": 1, "time": NOW, "utc_offset": 0}
+    told = {"attempt": attempt, "kind": "start", "seq": 1, "phase": "running"}
+    return {**told, "time": NOW, "utc_offset": 0}
 
 
 def end_message(

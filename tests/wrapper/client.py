@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import time
+import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,12 @@ class Client:
         assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
+
+    def ping(self) -> str:
+        """Ask for a pong, and give the name that it will have."""
+        name = uuid.uuid4().hex
+        self.send("ping", id=name)
+        return name
 
     def launch(self, *launches: Frame) -> None:
         """Have attempts started."""

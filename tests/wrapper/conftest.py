@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import zipapp
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import d0ctl_wrapper
+from d0ctl.nodes import ship
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client
 
@@ -21,14 +20,8 @@ Connect = Callable[..., Client]
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wrapper as one file."""
-    folder = tmp_path_factory.mktemp("archive")
-    source = Path(d0ctl_wrapper.__file__).parent
-    target = folder / "source" / source.name
-    target.mkdir(parents=True)
-    for module in source.glob("*.py"):
-        (target / module.name).write_bytes(module.read_bytes())
-    archive = folder / "wrapper.pyz"
-    zipapp.create_archive(target.parent, archive, main="d0ctl_wrapper.__main__:main")
+    archive = tmp_path_factory.mktemp("archive") / ship.file_name()
+    archive.write_bytes(ship.archive())
     return archive
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from d0ctl_wrapper import attempts, message
-from d0ctl_wrapper.detach import Setting
-from d0ctl_wrapper.keeper import Keeper
+from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.relay.keeper import Keeper
 from tests.support.waiting import descendants, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect

@@ -13,6 +13,8 @@ from d0ctl_wrapper import message
 Message = dict[str, Any]
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
+lines = words.filter(lambda text: "\n" not in text)
+phases = st.sampled_from(["staging-in", "running", "suspended"])
 times = st.floats(0, 1e12)
 sizes = st.integers(0, 2**63 - 1)
 ids = st.integers(1, 2**63 - 1)
@@ -37,7 +39,20 @@ endings = st.sampled_from(
     + [("failed", reason) for reason in message.REASONS if reason != "killed"]
 )
 fields: dict[str, st.SearchStrategy[Message]] = {
-    "start": st.fixed_dictionaries({"pid": ids, "boot_id": words, "utc_offset": offsets}),
+    "start": st.fixed_dictionaries(
+        {"pid": ids, "boot_id": words, "utc_offset": offsets, "phase": phases}
+    ),
+    "state": st.fixed_dictionaries({"phase": phases, "why": lines}),
+    "progress": st.fixed_dictionaries(
+        {
+            **dict.fromkeys(("done", "total", "percent", "eta"), st.none() | times),
+            "binary": ids,
+            "line": lines,
+            "cpu": times,
+            "rss": sizes,
+        }
+    ),
+    "note": st.fixed_dictionaries({"binary": st.none() | ids, "text": lines}),
     "binary": st.fixed_dictionaries(binaries),
     "end": st.fixed_dictionaries(
         {
@@ -51,6 +66,7 @@ fields: dict[str, st.SearchStrategy[Message]] = {
             "binaries": st.lists(st.fixed_dictionaries(binaries), max_size=3),
             "outputs": st.lists(outputs, max_size=3),
             "missing": st.lists(words, max_size=3),
+            "partial": st.booleans(),
         }
     ),
 }
@@ -91,6 +107,7 @@ END: Message = {
     "binaries": [],
     "outputs": [{"name": "x", "path": "/x", "size": 1, "checksum": "sha256:" + "0" * 64}],
     "missing": [],
+    "partial": False,
 }
 
 
@@ -112,6 +129,17 @@ def test_of_a_truncated_text_no_message_is_read_that_was_not_there(
         return
     assert found == made[: len(found)]
     assert cut == message.text(found)
+
+
+def test_what_older_wrappers_do_not_say_is_read_as_they_meant_it() -> None:
+    common = {"attempt": 1, "token": "0" * 64, "seq": 1, "time": 0.5}
+    start = {**common, "kind": "start", "pid": 7, "boot_id": "b", "utc_offset": 0}
+    end = {name: value for name, value in END.items() if name != "partial"}
+
+    assert message.parse(message.text([start, end])) == [
+        {**start, "phase": "running"},
+        {**end, "partial": False},
+    ]
 
 
 @given(st.text())
@@ -149,8 +177,8 @@ def test_any_other_value_of_a_field_is_refused_or_read_as_it_is(
         ({"time": None}, "`time` is not a number"),
         ({"time": math.nan}, "NaN is not a number"),
         ({"time": math.inf}, "Infinity is not a number"),
-        ({"kind": "stop"}, "`kind` is none of start, binary, end"),
-        ({"kind": []}, "`kind` is none of start, binary, end"),
+        ({"kind": "stop"}, "`kind` is none of start, state, progress, note, binary, end"),
+        ({"kind": []}, "`kind` is none of start, state, progress, note, binary, end"),
         ({"outcome": "done"}, "`outcome` is none of"),
         ({"outcome": "successful"}, "outcome `successful` with reason `exit-code`"),
         ({"outcome": "killed"}, "outcome `killed` with reason `exit-code`"),
@@ -177,7 +205,7 @@ def test_a_wrong_field_is_refused_by_its_name(change: Message, reason: str) -> N
         message.parse(json.dumps({**END, **change}) + "\n")
 
 
-@pytest.mark.parametrize("name", list(END))
+@pytest.mark.parametrize("name", [name for name in END if name != "partial"])
 def test_a_field_that_is_not_there_is_named(name: str) -> None:
     text = json.dumps({key: value for key, value in END.items() if key != name}) + "\n"
 

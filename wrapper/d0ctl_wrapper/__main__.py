@@ -7,7 +7,7 @@ def main() -> None:
     """Start what the command line names, and exit."""
     if sys.argv[1:] != ["relay"]:
         sys.exit("usage: python3 -I -S PATH relay")
-    from d0ctl_wrapper import relay
+    from d0ctl_wrapper.relay import main as relay
 
     sys.exit(relay.main())
 

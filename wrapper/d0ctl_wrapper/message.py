@@ -6,7 +6,7 @@ Nodes make them; the control host, which trusts none, checks them with `parse`.
 import hashlib
 import hmac
 import re
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from d0ctl_wrapper import shape
 
@@ -38,6 +38,10 @@ REASONS = (
 
 STDERR_LIMIT = 2000
 """How many characters of the last binary's stderr an end message holds."""
+
+
+LINE_LIMIT = 1000
+"""How many characters a line has that a message holds."""
 
 
 def token(key: bytes, attempt: int) -> str:
@@ -104,6 +108,12 @@ def _checksum(value: Any) -> str:
     return str(value)
 
 
+def _line(value: Any) -> str:
+    if len(shape.string(value)) > LINE_LIMIT or "\n" in value:
+        raise ValueError("is not a line of at most %d characters" % LINE_LIMIT)
+    return str(value)
+
+
 def _stderr(value: Any) -> str:
     if len(shape.string(value)) > STDERR_LIMIT:
         raise ValueError("is longer than %d characters" % STDERR_LIMIT)
@@ -114,7 +124,9 @@ _TOKEN = re.compile(r"[0-9a-f]{64}\Z")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 
-_kind = shape.one_of("start", "binary", "end")
+_kind = shape.one_of("start", "state", "progress", "note", "binary", "end")
+
+_phase = shape.one_of("staging-in", "running", "suspended")
 
 _COMMON = {
     "attempt": shape.positive,
@@ -141,7 +153,26 @@ _OUTPUT = {
     "checksum": _checksum,
 }
 
-_START = {"pid": shape.positive, "boot_id": shape.string, "utc_offset": shape.integer}
+_START = {
+    "pid": shape.positive,
+    "boot_id": shape.string,
+    "utc_offset": shape.integer,
+}
+
+_STATE = {"phase": _phase, "why": _line}
+
+_PROGRESS = {
+    "binary": shape.positive,
+    "done": shape.maybe(shape.number),
+    "total": shape.maybe(shape.number),
+    "percent": shape.maybe(shape.number),
+    "line": _line,
+    "eta": shape.maybe(shape.number),
+    "cpu": shape.number,
+    "rss": shape.whole,
+}
+
+_NOTE = {"binary": shape.maybe(shape.positive), "text": _line}
 
 _END = {
     "outcome": shape.one_of("successful", "failed", "killed"),
@@ -161,7 +192,20 @@ _END = {
     "missing": shape.many(shape.string),
 }
 
+_OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
+    "start": {"phase": (_phase, "running")},
+    "end": {"partial": (shape.boolean, False)},
+}
+"""What messages of older wrappers do not say, with what they mean by that."""
+
 _CHECKS = {
-    kind: shape.record({**_COMMON, **fields})
-    for kind, fields in (("start", _START), ("binary", _BINARY), ("end", _END))
+    kind: shape.record({**_COMMON, **fields}, _OTHERS.get(kind, {}))
+    for kind, fields in (
+        ("start", _START),
+        ("state", _STATE),
+        ("progress", _PROGRESS),
+        ("note", _NOTE),
+        ("binary", _BINARY),
+        ("end", _END),
+    )
 }

@@ -13,6 +13,9 @@ try:
 except (ImportError, OSError, AttributeError):
     _prctl = None
 
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
 SET_DEATH_SIGNAL = 1
 SET_CHILD_SUBREAPER = 36
 
@@ -80,6 +83,57 @@ def descendants(processes: "Dict[int, Process]", ancestor: int) -> "set[int]":
         found.update(below)
         rest.extend(below)
     return found
+
+
+def below(ancestor: int) -> "set[int]":
+    """Find all processes below `ancestor`, by the kernel's own lists of children where it can."""
+    found: "set[int]" = set()
+    rest = [ancestor]
+    try:
+        while rest:
+            children = _children(rest.pop())
+            rest.extend(children - found)
+            found |= children
+    except FileNotFoundError:
+        return descendants(table(), ancestor)
+    return found
+
+
+def _children(pid: int) -> "set[int]":
+    """Read the children of a process; raise FileNotFoundError where the kernel keeps no lists."""
+    found: "set[int]" = set()
+    try:
+        threads = os.listdir("/proc/%d/task" % pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return found
+    for thread in threads:
+        try:
+            names = read(b"/proc/%d/task/%d/children" % (pid, int(thread)))
+        except ProcessLookupError:
+            continue
+        except FileNotFoundError:
+            if os.path.exists("/proc/%d/task/%s" % (pid, thread)):
+                raise
+            continue
+        found.update(int(name) for name in names.split())
+    return found
+
+
+class Usage(NamedTuple):
+    """What a living process has used: seconds of cpu, its waited-for children's too, and bytes."""
+
+    cpu: float
+    rss: int
+
+
+def usage(pid: int) -> "Usage | None":
+    """Measure one process; None when there is none."""
+    try:
+        text = read(b"/proc/%d/stat" % pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = text[text.rindex(b")") + 2 :].split()
+    return Usage(sum(int(field) for field in fields[11:15]) / _TICKS, int(fields[21]) * _PAGE)
 
 
 def marks(pid: int) -> "tuple[bytes, bytes] | None":

@@ -5,11 +5,13 @@ A check raises ValueError with the end of a sentence, such as "is not a whole nu
 
 import json
 import math
-from typing import Any, Callable, Dict, List, Mapping
+from typing import Any, Callable, Dict, List, Mapping, Tuple
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 Check = Callable[[Any], Any]
+
+_NONE: "Mapping[str, Tuple[Check, Any]]" = {}
 
 LARGEST = 2**63 - 1
 """The largest whole number that a database column takes."""
@@ -147,13 +149,21 @@ def mapping(value: Any) -> "Dict[str, str]":
     return value
 
 
-def record(fields: "Mapping[str, Check]") -> Check:
-    """Make a check of an object: all these fields have to be there, others are left out."""
+def record(
+    fields: "Mapping[str, Check]", others: "Mapping[str, Tuple[Check, Any]]" = _NONE
+) -> Check:
+    """Make a check of an object: all these fields have to be there, unknown ones are left out.
+
+    Each of `others` may be left out too, and is then its default.
+    """
 
     def check(value: Any) -> "Dict[str, Any]":
         if not isinstance(value, dict):
             raise ValueError("is not an object")
-        return {name: _field(value, name, fields[name]) for name in fields}
+        found = {name: _field(value, name, fields[name]) for name in fields}
+        for name, (each, default) in others.items():
+            found[name] = _within("`%s`" % name, each, value[name]) if name in value else default
+        return found
 
     return check
 

@@ -47,7 +47,8 @@ select package.attempt_id, package.id as package_id, package.environment, demand
 
 -- name: launch_binaries
 -- The binaries of the packages decided on, in order.
-select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv
+select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
+       binary.progress, binary.runtime
   from decision join binary on binary.package_id = decision.package_id
  order by binary.package_id, binary.seq;
 
@@ -71,13 +72,20 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
 
 -- name: launch_outputs
 -- The outputs of the packages decided on.
-select file.package_id, file.binary, file.name, file.min_size
+select file.package_id, file.binary, file.name, file.min_size, file.size_asked
   from decision join file on file.package_id = decision.package_id
  order by file.package_id, file.binary, file.id;
 
 -- name: killing_attempts
--- Attempts of a node that are to be ended.
-select attempt_id from package where node_id = :node and phase = 'killing';
+-- Attempts of a node that are to be ended, and whether what they have made is wanted.
+select attempt_id, coalesce(request = 'kill partial', 0) as partial
+  from package where node_id = :node and phase = 'killing';
+
+-- name: requested_attempts
+-- Attempts of a node that are to pause or to go on, and have not said that they do.
+select attempt_id, request from package
+ where node_id = :node and (request = 'pause' or request = 'resume')
+   and phase in ('starting', 'staging-in', 'running', 'suspended');
 
 -- name: live_attempts
 -- Attempts that should be alive on a node.
@@ -96,10 +104,11 @@ update package
                  'unreachable');
 
 -- name: regain_contact
--- unreachable -> running or starting: its node answers again and has it.
+-- unreachable -> the phase that it told last, or starting: its node answers again and has it.
 update package
-   set phase = case when (select started from attempt where attempt.id = package.attempt_id)
-                         is null then 'starting' else 'running' end,
+   set phase = (select coalesce(phase, case when started is null then 'starting'
+                                            else 'running' end)
+                  from attempt where attempt.id = package.attempt_id),
        changed = :now, actor = null, note = null
  where node_id = :node and phase = 'unreachable'
    and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',

@@ -69,7 +69,8 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
 select package.id, package.phase, package.status, package.request, package.attempts,
        package.note, package.changed, node.name as node, package.name,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
-       attempt.started, attempt.ended, attempt.reason, attempt.message
+       attempt.started, attempt.ended, attempt.reason, attempt.message,
+       progress.percent, progress.eta, progress.line
   from (select package_id from chosen order by package_id limit :limit) as some
   join package on package.id = some.package_id
   join line on line.id = package.line_id
@@ -77,6 +78,7 @@ select package.id, package.phase, package.status, package.request, package.attem
   join job on job.id = package.job_id
   left join node on node.id = package.node_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id
  order by package.id;
 
 -- name: count_chosen
@@ -88,7 +90,8 @@ select count(*) from chosen;
 select package.id, package.phase, package.status, package.request, package.attempts,
        package.note, package.changed, node.name as node, package.name,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
-       attempt.started, attempt.ended, attempt.reason, attempt.message
+       attempt.started, attempt.ended, attempt.reason, attempt.message,
+       progress.percent, progress.eta, progress.line
   from (select package.id
           from json_each(:phases) as wanted
           cross join package indexed by package_in_phase
@@ -100,6 +103,7 @@ select package.id, package.phase, package.status, package.request, package.attem
   join job on job.id = package.job_id
   left join node on node.id = package.node_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id
  order by package.id;
 
 -- name: attempts
@@ -146,7 +150,7 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
 -- name: outputs
 -- The outputs of a package and where they are; bounded.
 select file.id as file_id, file.name, file.binary, file.present, file.dropped, file.size, file.checksum,
-       file.size_asked, file.min_size, file.dispositions, file.result, file.locator,
+       file.size_asked, file.min_size, file.dispositions, file.result, file.partial, file.locator,
        (select json_group_array(cluster.name || ':' || location.path)
           from location join cluster on cluster.id = location.cluster_id
          where location.file_id = file.id) as places
@@ -293,7 +297,8 @@ select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
 select package.id, package.phase, package.status, package.request, package.attempts,
        package.note, package.changed, node.name as node, package.name,
        job.name || '/' || stage.seq || '/' || some.seq || '/' || package.seq as path,
-       attempt.started, attempt.ended, attempt.reason, attempt.message
+       attempt.started, attempt.ended, attempt.reason, attempt.message,
+       progress.percent, progress.eta, progress.line
   from (select id, stage_id, seq from line
          where stage_id = :stage and (:line is null or seq = :line) limit 2000) as some
   join package on package.line_id = some.id
@@ -302,6 +307,7 @@ select package.id, package.phase, package.status, package.request, package.attem
   join job on job.id = stage.job_id
   left join node on node.id = package.node_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id
  limit :limit;
 
 -- name: before_in_line
@@ -377,3 +383,16 @@ select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.me
   cross join package on package.id = attempt.package_id and package.job_id = :job
  where attempt.outcome in ('failed', 'lost')
  group by attempt.reason order by count desc;
+
+-- name: package_progress
+-- How far a launched package is, as its wrapper told last.
+select at, binary, done, total, percent, line, eta, cpu, rss
+  from progress where package_id = :package;
+
+-- name: attempt_notes
+-- What the wrappers of a package found worth keeping.
+select attempt.number, note.at, note.binary, note.text
+  from attempt join note on note.attempt_id = attempt.id
+ where attempt.package_id = :package
+ order by attempt.number, note.seq
+ limit :limit;

@@ -100,6 +100,20 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
                     where file.package_id = package.id and transfer.result = 1)
  limit 20;
 
+-- name: check_progress
+-- Packages of which progress is told though they are not launched.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+       'has progress, and is ' || package.phase as detail
+  from progress
+  join package on package.id = progress.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id
+ where package.attempt_id <> progress.attempt_id
+    or package.phase not in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+                             'unreachable')
+ limit 20;
+
 -- name: check_hidden
 -- Jobs that are half in or half out.
 select job.name as subject, 'is not wholly in or out; the next start removes it' as detail

@@ -10,14 +10,19 @@ insert into heard (attempt_id) values (?);
 -- What a verdict on each attempt that is heard of depends on.
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
-       package.demand_id
+       package.demand_id, node.clock
   from heard
   join attempt on attempt.id = heard.attempt_id
-  join package on package.id = attempt.package_id;
+  join package on package.id = attempt.package_id
+  left join node on node.id = attempt.node_id;
 
--- name: clear_told_start
+-- name: clear_told_state
 -- Begin a new batch of messages.
-delete from told_start;
+delete from told_state;
+
+-- name: clear_told_progress
+-- Begin a new batch of messages.
+delete from told_progress;
 
 -- name: clear_told_end
 -- Begin a new batch of messages.
@@ -35,9 +40,19 @@ delete from told_output;
 -- Begin a new batch of lost copies.
 delete from lost_copy;
 
--- name: tell_start
--- A start message.
-insert or ignore into told_start (attempt_id, started, utc_offset) values (?, ?, ?);
+-- name: tell_state
+-- When an attempt started, if that is told, and the last phase that it tells.
+insert into told_state (attempt_id, started, utc_offset, seq, phase, why)
+values (?, ?, ?, ?, ?, ?);
+
+-- name: tell_progress
+-- The last that is told of how far an attempt is.
+insert into told_progress (attempt_id, seq, binary, done, total, percent, line, eta, cpu, rss)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: keep_note
+-- What a wrapper found worth keeping, once.
+insert or ignore into note (attempt_id, seq, at, binary, text) values (?, ?, ?, ?, ?);
 
 -- name: tell_binary
 -- The record of a binary.
@@ -45,7 +60,7 @@ insert into told_binary (attempt_id, seq, started, ended, exit_code, signal, rea
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_output
--- An output that a successful attempt left.
+-- An output that an attempt left.
 insert into told_output (attempt_id, package_id, name, path, size, checksum)
 values (?, ?, ?, ?, ?, ?);
 
@@ -53,23 +68,54 @@ values (?, ?, ?, ?, ?, ?);
 -- An end with the verdict on it.
 insert or ignore into told_end (attempt_id, outcome, phase, started, ended, utc_offset, binary,
                                 reason, message, exit_code, signal, cpu, rss, stderr, not_before,
-                                package_id)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                                package_id, partial)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
--- Keep when attempts started.
+-- Keep when attempts started, and the phase that they told last.
 update attempt
-   set started = told_start.started, utc_offset = told_start.utc_offset
-  from told_start
- where attempt.id = told_start.attempt_id and attempt.started is null and attempt.outcome is null;
+   set started = coalesce(attempt.started, told_state.started),
+       utc_offset = coalesce(attempt.utc_offset, told_state.utc_offset),
+       phase = case when told_state.seq > attempt.phase_seq then told_state.phase
+                    else attempt.phase end,
+       phase_seq = max(attempt.phase_seq, told_state.seq)
+  from told_state
+ where attempt.id = told_state.attempt_id and attempt.outcome is null;
 
 -- name: start_packages
--- starting -> running: the wrapper of the current attempt says so.
+-- starting, staging-in, running, suspended -> the phase that the current attempt told last; a
+-- request for just that is done.
 update package
-   set phase = 'running', changed = :now, actor = null, note = null
-  from told_start join attempt on attempt.id = told_start.attempt_id
+   set phase = attempt.phase, changed = :now, actor = null, note = told_state.why,
+       request = case when (package.request = 'pause' and attempt.phase = 'suspended')
+                        or (package.request = 'resume' and attempt.phase = 'running') then null
+                      else package.request end
+  from told_state join attempt on attempt.id = told_state.attempt_id
  where package.id = attempt.package_id and package.attempt_id = attempt.id
-   and package.phase in ('starting', 'staging-in');
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended')
+   and package.phase <> attempt.phase;
+
+-- name: keep_progress
+-- How far the current attempts are, unless something newer is known.
+insert into progress (package_id, attempt_id, seq, at, binary, done, total, percent, line, eta,
+                      cpu, rss)
+select package.id, attempt.id, told_progress.seq, :now, told_progress.binary, told_progress.done,
+       told_progress.total, told_progress.percent, told_progress.line, told_progress.eta,
+       told_progress.cpu, told_progress.rss
+  from told_progress
+  join attempt on attempt.id = told_progress.attempt_id and attempt.outcome is null
+  join package on package.id = attempt.package_id and package.attempt_id = attempt.id
+ where true
+on conflict do update
+   set attempt_id = excluded.attempt_id, seq = excluded.seq, at = excluded.at,
+       binary = excluded.binary, done = excluded.done, total = excluded.total,
+       percent = excluded.percent, line = excluded.line, eta = excluded.eta,
+       cpu = excluded.cpu, rss = excluded.rss
+ where excluded.attempt_id > progress.attempt_id or excluded.seq > progress.seq;
+
+-- name: forget_progress
+-- Attempts that have ended make no progress.
+delete from progress where attempt_id in (select attempt_id from told_end);
 
 -- name: end_attempts
 -- Keep how attempts ended; an end that is already known changes nothing.
@@ -78,7 +124,8 @@ update attempt
        ended = told_end.ended, utc_offset = coalesce(told_end.utc_offset, attempt.utc_offset),
        binary = told_end.binary, reason = told_end.reason, message = told_end.message,
        exit_code = told_end.exit_code, signal = told_end.signal, cpu = told_end.cpu,
-       rss = told_end.rss, stderr = told_end.stderr
+       rss = told_end.rss, stderr = told_end.stderr, partial = coalesce(told_end.partial, 0),
+       phase = null
   from told_end
  where attempt.id = told_end.attempt_id and attempt.outcome is null;
 
@@ -100,7 +147,7 @@ select file.id, location.cluster_id
   join location on location.file_id = file.id and location.cluster_id <> node.cluster_id;
 
 -- name: keep_locations
--- Where the outputs of successful attempts lie.
+-- Where the outputs that attempts left lie.
 insert or replace into location (file_id, cluster_id, path, node_id, made)
 select file.id, node.cluster_id, told_output.path, node.id, :now
   from told_output
@@ -109,10 +156,12 @@ select file.id, node.cluster_id, told_output.path, node.id, :now
   join file on file.package_id = told_output.package_id and file.name = told_output.name;
 
 -- name: keep_files
--- Outputs of successful attempts are present, with what they really weigh.
+-- Outputs that attempts left are present, with what they really weigh; they are partial when an
+-- early end was asked for.
 update file
-   set present = 1, size = told_output.size, checksum = told_output.checksum
-  from told_output
+   set present = 1, size = told_output.size, checksum = told_output.checksum,
+       partial = coalesce(told_end.partial, 0)
+  from told_output join told_end on told_end.attempt_id = told_output.attempt_id
  where file.package_id = told_output.package_id and file.name = told_output.name;
 
 -- name: want_results
@@ -121,7 +170,9 @@ insert or ignore into transfer (file_id, cluster_id, result, wanted)
 select file.id, 1, 1, :now
   from told_end
   join file on file.package_id = told_end.package_id
- where told_end.phase = 'transferring' and file.result = 1;
+ where file.result = 1
+   and (told_end.phase = 'transferring'
+        or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1));
 
 -- name: end_packages
 -- launched -> what the verdict says; failed -> ready or waiting for those that run again.

@@ -91,7 +91,7 @@ update node
    set since = case when state = 'up' then since else :now end,
        state = 'up', contact = :now, trouble = null, facts = :facts,
        machine = coalesce(nullif(:machine, ''), machine),
-       boot = :boot, base = :base, platform = :platform, memory = :memory,
+       boot = :boot, base = :base, clock = :clock, platform = :platform, memory = :memory,
        cpus = coalesce(cpus_asked, :cpus)
  where id = :node;
 

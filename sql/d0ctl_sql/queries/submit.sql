@@ -195,6 +195,15 @@ delete from binary where package_id in (select package_id from chosen);
 delete from binary_attempt where attempt_id in
     (select id from attempt where package_id in (select package_id from chosen));
 
+-- name: delete_chosen_notes
+-- Remove what wrappers of chosen packages noted.
+delete from note where attempt_id in
+    (select attempt.id from chosen join attempt on attempt.package_id = chosen.package_id);
+
+-- name: delete_chosen_progress
+-- Remove how far chosen packages are.
+delete from progress where package_id in (select package_id from chosen);
+
 -- name: delete_chosen_attempts
 -- Remove the attempts of chosen packages.
 delete from attempt where package_id in (select package_id from chosen);

@@ -3,12 +3,16 @@
 create temp table chosen (package_id integer primary key);
 create temp table decision (package_id integer primary key, node_id integer);
 create temp table heard (attempt_id integer primary key);
-create temp table told_start (attempt_id integer primary key, started real, utc_offset integer);
+create temp table told_state (attempt_id integer primary key, started real, utc_offset integer,
+                              seq integer, phase text, why text);
+create temp table told_progress (attempt_id integer primary key, seq integer, binary integer,
+                                 done real, total real, percent real, line text, eta real,
+                                 cpu real, rss integer);
 create temp table told_end (attempt_id integer primary key, outcome text, phase text,
                             started real, ended real, utc_offset integer, binary integer,
                             reason text, message text, exit_code integer, signal integer,
                             cpu real, rss integer, stderr text, not_before real,
-                            package_id integer);
+                            package_id integer, partial integer);
 create temp table told_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
                                rss integer);
@@ -26,7 +30,8 @@ create temp table lost_copy (file_id integer, cluster_id integer);
 insert into chosen (package_id) values (0);
 insert into decision (package_id) values (0);
 insert into heard (attempt_id) values (0);
-insert into told_start (attempt_id) values (0);
+insert into told_state (attempt_id) values (0);
+insert into told_progress (attempt_id) values (0);
 insert into told_end (attempt_id) values (0);
 insert into told_binary (attempt_id) values (0);
 insert into told_output (attempt_id) values (0);
@@ -36,7 +41,8 @@ analyze temp;
 delete from chosen;
 delete from decision;
 delete from heard;
-delete from told_start;
+delete from told_state;
+delete from told_progress;
 delete from told_end;
 delete from told_binary;
 delete from told_output;

@@ -1,7 +1,7 @@
 """The only place that says which frames a relay understands, and what is in them."""
 
 import re
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
 
 from d0ctl_wrapper import shape
 
@@ -46,6 +46,8 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "launch": {"attempts": shape.many(lambda value: value)},
     "ack": {"names": shape.many(shape.string)},
     "kill": {"attempts": _ATTEMPTS, "grace": shape.number},
+    "pause": {"attempts": _ATTEMPTS, "grace": shape.number},
+    "resume": {"attempts": _ATTEMPTS},
     "resend": {"attempts": _ATTEMPTS},
     "forget": {"attempts": _ATTEMPTS, "paths": shape.many(shape.filled)},
     "take": {
@@ -66,7 +68,12 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "ping": {"id": _identifier},
 }
 
-_FRAMES = {kind: shape.record(fields) for kind, fields in _CHECKS.items()}
+_OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
+    "kill": {"partial": (shape.boolean, False)}
+}
+"""Fields that may be left out, with what they are then."""
+
+_FRAMES = {kind: shape.record(fields, _OTHERS.get(kind, {})) for kind, fields in _CHECKS.items()}
 
 
 def hello(line: bytes) -> Frame:

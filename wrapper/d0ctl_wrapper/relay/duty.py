@@ -6,14 +6,15 @@ import signal
 import time
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import burial, lock, process
-from d0ctl_wrapper.detach import Setting
-from d0ctl_wrapper.helpers import Helpers
-from d0ctl_wrapper.keeper import Keeper
-from d0ctl_wrapper.loop import Loop
+from d0ctl_wrapper import process
+from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.post import Post
-from d0ctl_wrapper.service import Service
+from d0ctl_wrapper.relay import burial, lock
+from d0ctl_wrapper.relay.helpers import Helpers
+from d0ctl_wrapper.relay.keeper import Keeper
+from d0ctl_wrapper.relay.loop import Loop
+from d0ctl_wrapper.relay.post import Post
+from d0ctl_wrapper.relay.service import Service
 
 RESCAN = 5.0
 """Every so many seconds a relay looks for what nothing woke it for."""

@@ -6,7 +6,7 @@ import signal
 from typing import Any, Callable, Deque, Dict, List, Set, Tuple
 
 from d0ctl_wrapper import process, shape
-from d0ctl_wrapper.loop import Loop
+from d0ctl_wrapper.relay.loop import Loop
 
 Frame = Dict[str, Any]
 Work = Callable[[], List[Frame]]

@@ -5,7 +5,7 @@ import os
 import stat
 from typing import Any, Dict, List
 
-from d0ctl_wrapper.outputs import digest, sync
+from d0ctl_wrapper.disk import digest, sync
 from d0ctl_wrapper.paths import Places, remove
 
 Frame = Dict[str, Any]

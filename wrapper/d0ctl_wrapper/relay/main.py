@@ -7,12 +7,13 @@ import sys
 import time
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import detach, facts, lock, requests
-from d0ctl_wrapper.duty import Duty
-from d0ctl_wrapper.frames import Stream
-from d0ctl_wrapper.loop import LONGEST, Loop
+from d0ctl_wrapper.attempt import detach
 from d0ctl_wrapper.paths import Places, to_path
-from d0ctl_wrapper.service import Look
+from d0ctl_wrapper.relay import facts, lock, requests
+from d0ctl_wrapper.relay.duty import Duty
+from d0ctl_wrapper.relay.frames import Stream
+from d0ctl_wrapper.relay.loop import LONGEST, Loop
+from d0ctl_wrapper.relay.service import Look
 
 Frame = Dict[str, Any]
 

@@ -1,6 +1,5 @@
 """The only place where a process just forked by the relay becomes a wrapper of its own."""
 
-import errno
 import gc
 import os
 import signal
@@ -8,17 +7,16 @@ import traceback
 from typing import Callable, Dict, NamedTuple
 
 from d0ctl_wrapper import attempts, process
-from d0ctl_wrapper.launches import Launch
+from d0ctl_wrapper.attempt.spawn import SIGNALS
+from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places, remove
-from d0ctl_wrapper.spawn import SIGNALS
 
 EXIT_ENDED, EXIT_CRASHED, EXIT_DISK_FULL, EXIT_LAUNCH_FAILED = 0, 70, 71, 72
 """What the exit code of a wrapper tells its relay; after the last two nothing is left of it."""
 
 DESCRIPTORS = 64
 """More descriptors than a relay ever has, as it closes those that it inherits."""
-
-FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Setting(NamedTuple):

@@ -7,8 +7,9 @@ import time
 from typing import Callable
 
 from d0ctl_wrapper import process
+from d0ctl_wrapper.attempt.spawn import SIGNALS
+from d0ctl_wrapper.attempt.watch import Watch
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.spawn import SIGNALS
 
 
 class Told(Exception):
@@ -26,40 +27,78 @@ class Tree:
         self.cpu = 0.0
         self.rss = 0
 
-    def wait(self, pid: int) -> int:
+    def wait(self, pid: int, watch: "Callable[[], Watch]") -> int:
         """Wait until child `pid` has ended and give its status; raise Told on SIGTERM.
 
-        `cpu` and `rss` are then what was used by all that ended meanwhile.
+        `watch` makes what looks at it meanwhile. `cpu` and `rss` are then what was used by all
+        that ended meanwhile.
         """
         self.awaited, self.status, self.cpu, self.rss = pid, None, 0.0, 0
+        watching = watch()
         while self.status is None:
-            if signal.sigwaitinfo(SIGNALS).si_signo == signal.SIGTERM:
+            caught = signal.sigtimedwait(SIGNALS, watching.delay())
+            if caught is not None and caught.si_signo == signal.SIGTERM:
                 raise Told
             self._reap()
+            if self.status is None:
+                watching.look(caught is not None and caught.si_signo == signal.SIGUSR1)
         return self.status
+
+    def usage(self) -> "process.Usage":
+        """Measure what the binary under way has used so far, and what it takes of memory now."""
+        found = [process.usage(pid) for pid in process.below(os.getpid())]
+        living = [one for one in found if one is not None]
+        return process.Usage(
+            self.cpu + sum(one.cpu for one in living), sum(one.rss for one in living)
+        )
+
+    def signal(self, number: int) -> None:
+        """Signal every process, those too that come to be meanwhile."""
+        done: "set[int]" = set()
+        while True:
+            new = self._members() - done
+            if not new:
+                return
+            for pid in new:
+                process.send(pid, number)
+            done |= new
 
     def check(self) -> None:
         """Raise Told when SIGTERM came."""
         if signal.sigtimedwait((signal.SIGTERM,), 0) is not None:
             raise Told
 
-    def end(self, grace: "Callable[[], float]") -> None:
+    @property
+    def is_running(self) -> bool:
+        """Tell whether there is a binary that has not ended."""
+        return self.awaited > 0 and self.status is None
+
+    def has_ended_within(self, seconds: float) -> bool:
+        """Wait so long for the end of the binary, and tell whether it came."""
+        signal.sigtimedwait(SIGNALS, seconds)
+        self._reap()
+        return self.status is not None
+
+    def end(self, grace: "Callable[[], float]") -> str:
         """End every process: TERM, then KILL after `grace()` seconds, until none is left.
 
-        Whoever sends SIGTERM meanwhile may have shortened the grace.
+        Gives which of them did it. Whoever sends SIGTERM meanwhile may have shortened the grace.
         """
         deadline = time.monotonic() + grace()
         told: "set[int]" = set()
+        is_late = False
         while self._reap() or not self.is_reaper:
             members = self._members()
             if not members and not self.is_reaper:
-                return
+                break
+            is_late = is_late or bool(members and time.monotonic() >= deadline)
             remaining = deadline - time.monotonic()
             self._tell(members, told, remaining <= 0)
             pause = min(remaining, 0.5) if remaining > 0 else 0.05
             caught = signal.sigtimedwait(SIGNALS, pause)
             if caught is not None and caught.si_signo == signal.SIGTERM:
                 deadline = min(deadline, time.monotonic() + grace())
+        return "by SIGKILL" if is_late else "by SIGTERM"
 
     def _tell(self, members: "set[int]", told: "set[int]", is_late: bool) -> None:
         for pid in members:

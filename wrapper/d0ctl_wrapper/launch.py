@@ -1,11 +1,23 @@
-"""The only place that checks launches, and lets them wait for free processors."""
+"""The only place that says what a launch is, and checks one."""
 
-import collections
+import re
 from typing import Any, Dict
 
 from d0ctl_wrapper import shape
 
 Launch = Dict[str, Any]
+
+NICE = 10
+"""How far below its wrapper a binary runs, unless a launch says otherwise."""
+
+
+def _pattern(value: Any) -> str:
+    try:
+        re.compile(shape.filled(value))
+    except re.error as error:
+        raise ValueError("is not a regular expression: %s" % error)
+    return str(value)
+
 
 _INPUT = {
     "name": shape.base_name,
@@ -25,6 +37,20 @@ _BINARY = {
     ),
 }
 
+_PROGRESS = shape.record(
+    {},
+    {
+        "log": (shape.maybe(_pattern), None),
+        "output": (shape.maybe(shape.relative), None),
+        "of": (shape.maybe(shape.positive), None),
+    },
+)
+
+_BINARY_EXTRAS = {
+    "progress": (shape.maybe(_PROGRESS), None),
+    "runtime": (shape.maybe(shape.number), None),
+}
+
 _LAUNCH = shape.record(
     {
         "attempt": shape.positive,
@@ -33,9 +59,12 @@ _LAUNCH = shape.record(
         "cpus": shape.positive,
         "environment": shape.mapping,
         "inputs": shape.many(shape.record(_INPUT)),
-        "binaries": shape.many(shape.record(_BINARY)),
+        "binaries": shape.many(shape.record(_BINARY, _BINARY_EXTRAS)),
         "keep": shape.many(shape.relative),
-    }
+    },
+    {
+        "nice": (shape.whole, NICE),
+    },
 )
 
 
@@ -48,31 +77,3 @@ def check(value: Any) -> Launch:
         if (binary["script"] is None) == (not binary["argv"]):
             raise ValueError("binary %d needs either a script or a program" % place)
     return launch
-
-
-class Queue:
-    """Launches that wait for processors, in the order of their coming."""
-
-    def __init__(self, cpus: int) -> None:
-        self._cpus = cpus
-        self._waiting: "collections.OrderedDict[int, Launch]" = collections.OrderedDict()
-
-    def __contains__(self, attempt: int) -> bool:
-        return attempt in self._waiting
-
-    def add(self, launch: Launch) -> None:
-        """Put a launch at the end."""
-        self._waiting[launch["attempt"]] = launch
-
-    def drop(self, attempt: int) -> bool:
-        """Forget a launch; tell whether it was waiting here."""
-        return self._waiting.pop(attempt, None) is not None
-
-    def next(self, used: int) -> "Launch | None":
-        """Take the first launch, if it fits beside `used` processors or may run alone."""
-        if not self._waiting:
-            return None
-        attempt = next(iter(self._waiting))
-        if used and used + self._waiting[attempt]["cpus"] > self._cpus:
-            return None
-        return self._waiting.pop(attempt)

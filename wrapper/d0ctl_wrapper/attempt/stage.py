@@ -4,10 +4,11 @@ import os
 import stat
 from typing import Any, Dict
 
-from d0ctl_wrapper.detach import FULL
-from d0ctl_wrapper.launches import Launch
+from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places, to_path
-from d0ctl_wrapper.verdict import Failed, one_line
+from d0ctl_wrapper.words import one_line
 
 
 def prepare(places: Places, launch: Launch) -> None:

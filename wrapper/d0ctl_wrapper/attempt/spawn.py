@@ -8,7 +8,7 @@ from typing import Dict, List, NamedTuple
 DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
 """The signals that python or the relay ignores, and a program expects to find untouched."""
 
-SIGNALS = (signal.SIGCHLD, signal.SIGTERM)
+SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGUSR1)
 """What a wrapper keeps blocked and waits for; so none arrives too early or in between."""
 
 LOG_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND

@@ -1,20 +1,19 @@
 """The only place that looks for the outputs of a binary and keeps them."""
 
-import hashlib
 import os
 import stat
 from typing import Any, Dict, List
 
+from d0ctl_wrapper import words
+from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import digest, sync
 from d0ctl_wrapper.paths import Places, is_below, to_path, to_text
-from d0ctl_wrapper.verdict import Failed, one_line
-
-CHUNK = 1024 * 1024
 
 
 def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     """Give the true path and the size of an output; raise Failed if none of ours is there."""
     path = os.path.join(work, to_path(name))
-    shown = "output `%s`" % one_line(name)
+    shown = "output `%s`" % words.one_line(name)
     if name in inputs and os.path.islink(path):
         raise Failed("missing-output", "%s is still the input of that name" % shown)
     try:
@@ -36,7 +35,7 @@ def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> No
         least = output["min_size"]
         if least is not None and size < least:
             detail = "output `%s` has %d bytes, less than %d"
-            raise Failed("missing-output", detail % (one_line(output["name"]), size, least))
+            raise Failed("missing-output", detail % (words.one_line(output["name"]), size, least))
 
 
 def keep(
@@ -66,27 +65,3 @@ def _sync_up(folder: bytes, top: bytes) -> None:
         sync(folder)
         folder = os.path.dirname(folder)
     sync(top)
-
-
-def digest(path: bytes) -> "tuple[int, str]":
-    """Give size and checksum of a file, and see that its bytes are on the disk."""
-    sha256 = hashlib.sha256()
-    size = 0
-    with open(path, "rb", buffering=0) as file:
-        while True:
-            chunk = file.read(CHUNK)
-            if not chunk:
-                break
-            size += len(chunk)
-            sha256.update(chunk)
-        os.fsync(file.fileno())
-    return size, "sha256:" + sha256.hexdigest()
-
-
-def sync(folder: bytes) -> None:
-    """See that the names in a folder are on the disk."""
-    file = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

@@ -4,8 +4,8 @@ import time
 from typing import Any, Collection, Dict, List, Set
 
 from d0ctl_wrapper import spool
-from d0ctl_wrapper.frames import Stream
 from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.relay.frames import Stream
 
 BATCH = 1024 * 1024
 """About how many characters of messages go into one frame."""

@@ -4,10 +4,14 @@ import os
 import signal
 from typing import Any, Callable, Collection, Dict, List, NamedTuple
 
-from d0ctl_wrapper import attempts, detach, launches, process, run, spool, verdict
-from d0ctl_wrapper.burial import Burial
-from d0ctl_wrapper.detach import Setting
-from d0ctl_wrapper.launches import Launch, Queue
+from d0ctl_wrapper import attempts, process, spool, words
+from d0ctl_wrapper import launch as launches
+from d0ctl_wrapper.attempt import detach, orders, run
+from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.launch import Launch
+from d0ctl_wrapper.relay.burial import Burial
+from d0ctl_wrapper.relay.queue import Queue
 
 Frame = Dict[str, Any]
 
@@ -125,7 +129,7 @@ class Keeper:
         return int(launch["cpus"])
 
     def _refuse_for(self, attempt: int, error: OSError) -> None:
-        reason = "disk-full" if error.errno in detach.FULL else "launch-failed"
+        reason = "disk-full" if error.errno in FULL else "launch-failed"
         self._refuse(attempt, reason, error.strerror or str(error))
 
     def _refuse(self, attempt: int, reason: str, why: str) -> None:
@@ -166,13 +170,13 @@ class Keeper:
     def _report_dead(self, attempt: int, why: str) -> None:
         self.send({"kind": "dead", "attempts": [{"attempt": attempt, "message": why}]})
 
-    def kill(self, which: "List[int]", grace: float) -> None:
+    def kill(self, which: "List[int]", kill: orders.Kill) -> None:
         """End attempts; those that only waited are forgotten."""
         absent = []
         self.check_adopted()
         for attempt in which:
             if attempt in self.live and not attempts.has_ended(self.places, attempt):
-                self._kill(attempt, grace)
+                self._kill(attempt, kill)
             elif self.queue.drop(attempt) or not attempts.exists(self.places, attempt):
                 absent.append(attempt)
             else:
@@ -201,14 +205,35 @@ class Keeper:
                 self.send({"kind": "fault", "message": why})
         return [attempt for attempt in which if attempt not in self.live]
 
-    def _kill(self, attempt: int, grace: float) -> None:
-        try:
-            with open(self.places.attempt(attempt, b"kill"), "w") as file:
-                file.write("%g\n" % grace)
-        except OSError as error:
-            why = "the grace of attempt %d cannot be noted: %s" % (attempt, error.strerror)
-            self.send({"kind": "fault", "message": why})
+    def _kill(self, attempt: int, kill: orders.Kill) -> None:
+        self._note(attempt, lambda one: orders.ask_kill(self.places, one, kill))
         process.send(self.live[attempt].pid, signal.SIGTERM)
+
+    def pause(self, which: "List[int]", grace: float) -> None:
+        """Have attempts stand still; those that wait are not started."""
+        for attempt in which:
+            self.queue.pause(attempt)
+            self._order(attempt, lambda one: orders.ask_pause(self.places, one, grace))
+
+    def resume(self, which: "List[int]") -> None:
+        """Let attempts go on."""
+        for attempt in which:
+            self.queue.resume(attempt)
+            self._order(attempt, lambda one: orders.ask_resume(self.places, one))
+        self.fill()
+
+    def _order(self, attempt: int, note: "Callable[[int], None]") -> None:
+        """Note something for a running wrapper, and wake it."""
+        if attempt in self.live:
+            self._note(attempt, note)
+            process.send(self.live[attempt].pid, signal.SIGUSR1)
+
+    def _note(self, attempt: int, note: "Callable[[int], None]") -> None:
+        try:
+            note(attempt)
+        except OSError as error:
+            why = "an order for attempt %d cannot be noted: %s" % (attempt, error.strerror)
+            self.send({"kind": "fault", "message": why})
 
     def _tell_end(self, attempt: int) -> None:
         """Send the end message of an attempt without a wrapper, or say that there is none."""
@@ -226,5 +251,5 @@ class Keeper:
 
 def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
-        return "was ended by %s" % verdict.signal_name(os.WTERMSIG(status))
+        return "was ended by %s" % words.signal_name(os.WTERMSIG(status))
     return "crashed, see the file `crash` in its folder"

@@ -3,12 +3,13 @@
 import time
 from typing import Any, Callable, Dict
 
-from d0ctl_wrapper import facts, files, requests
-from d0ctl_wrapper.frames import Stream
-from d0ctl_wrapper.helpers import Helpers
-from d0ctl_wrapper.keeper import Keeper
+from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.post import Post
+from d0ctl_wrapper.relay import facts, files, requests
+from d0ctl_wrapper.relay.frames import Stream
+from d0ctl_wrapper.relay.helpers import Helpers
+from d0ctl_wrapper.relay.keeper import Keeper
+from d0ctl_wrapper.relay.post import Post
 
 Frame = Dict[str, Any]
 
@@ -66,7 +67,11 @@ class Service(Look):
         self.verbs.update(
             {
                 "launch": lambda frame: keeper.launch(frame["attempts"]),
-                "kill": lambda frame: keeper.kill(frame["attempts"], frame["grace"]),
+                "kill": lambda frame: keeper.kill(
+                    frame["attempts"], orders.Kill(frame["grace"], frame["partial"])
+                ),
+                "pause": lambda frame: keeper.pause(frame["attempts"], frame["grace"]),
+                "resume": lambda frame: keeper.resume(frame["attempts"]),
                 "resend": lambda frame: keeper.resend(frame["attempts"]),
                 "ack": lambda frame: post.acknowledge(frame["names"]),
                 "forget": self._forget,

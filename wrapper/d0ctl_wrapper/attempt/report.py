@@ -4,9 +4,10 @@ import os
 import time
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import message, spool, verdict
-from d0ctl_wrapper.launches import Launch
+from d0ctl_wrapper import message, spool, words
+from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.words import one_line
 
 
 class Report:
@@ -29,11 +30,28 @@ class Report:
         """Give the node's clock as it stood at the start, carried on by the monotonic one."""
         return round(self.clock_offset + time.monotonic(), 3)
 
-    def start(self, boot_id: str) -> None:
+    def start(self, boot_id: str, phase: str = "running") -> None:
         """Send the start message."""
         fields = {"pid": os.getpid(), "boot_id": boot_id, "utc_offset": self.utc_offset}
-        self._say("start", fields)
+        self._say("start", {**fields, "phase": phase})
         self.send()
+
+    def state(self, phase: str, why: str) -> None:
+        """Send which phase the attempt is in now, and why."""
+        self._say("state", {"phase": phase, "why": one_line(why)})
+        self.send()
+
+    def progress(self, fields: "Dict[str, Any]", cpu: float, rss: int) -> None:
+        """Send how far the binary under way is; `left` becomes the time of the end."""
+        left = fields["left"]
+        eta = None if left is None else round(self.now() + left, 3)
+        told = {name: value for name, value in fields.items() if name != "left"}
+        self._say("progress", {**told, "eta": eta, "cpu": round(cpu, 3), "rss": rss})
+        self.send()
+
+    def remark(self, text: str) -> None:
+        """Send a sentence worth keeping about the attempt; it goes out with the next message."""
+        self._say("note", {"binary": self.binary, "text": one_line(text)})
 
     def begin(self, number: int) -> None:
         """Take note that a binary begins, and send what is to say of the one before."""
@@ -84,6 +102,7 @@ class Report:
             "stderr": "" if result["outcome"] == "successful" else self._stderr(),
             "binaries": self.records,
             "outputs": [],
+            "partial": False,
             "missing": [],
         }
         self._say("end", {**end, **result})
@@ -93,7 +112,7 @@ class Report:
     def _stderr(self) -> str:
         if self.binary is None:
             return ""
-        return verdict.tail(self.places.attempt(self.attempt, b"%d.err" % self.binary))
+        return words.tail(self.places.attempt(self.attempt, b"%d.err" % self.binary))
 
     def _say(self, kind: str, fields: "Dict[str, Any]") -> None:
         self.sequence += 1

@@ -1,0 +1,184 @@
+"""Pausing and early ends: by the command file where a binary watches it, by signals else."""
+
+from pathlib import Path
+
+from d0ctl_wrapper import process
+from tests.support.waiting import wait_until
+from tests.wrapper.client import Client, Frame, binary, launch
+
+WATCHES = """
+while true; do
+  case "$(head -n 1 "$D0CTL_COMMAND" 2>/dev/null)" in
+    pause) [ -e asked ] || { touch asked; echo "paused at event 7" >> "$D0CTL_COMMAND"; } ;;
+    terminate) echo "ended at event 9" >> "$D0CTL_COMMAND"; echo 9 > made; exit 0 ;;
+    *) rm -f asked; echo x >> ../ticks ;;
+  esac
+  sleep 0.05
+done
+"""
+"""A binary that looks at its command file."""
+
+DEAF = "echo 1 > made; while true; do echo x >> ../ticks; sleep 0.05; done"
+"""A binary that does not."""
+
+
+def state(node: Client, phase: str, attempt: int = 1) -> Frame:
+    """The latest state message of an attempt with this phase, once there is one."""
+    while True:
+        told = [m for m in node.messages(attempt) if m["kind"] == "state"]
+        if told and told[-1]["phase"] == phase:
+            return told[-1]
+        node.wait("pong", id=node.ping())
+
+
+def ticking(node: Client, attempt: int = 1) -> None:
+    """Wait until a binary has gone on by a step."""
+    path = node.folder(attempt) / "ticks"
+    before = _size(path)
+    wait_until(lambda: _size(path) > before)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _states(pid: int) -> set[str]:
+    paths = [Path(f"/proc/{child}/stat") for child in process.below(pid)]
+    return {path.read_text().rpartition(")")[2].split()[0] for path in paths}
+
+
+def test_a_binary_that_watches_its_command_file_pauses_by_itself(node: Client) -> None:
+    node.launch(launch(1, binary(script=WATCHES)))
+    ticking(node)
+
+    node.send("pause", attempts=[1], grace=60)
+    told = state(node, "suspended")
+    node.send("resume", attempts=[1])
+    state(node, "running")
+
+    assert told["why"] == "paused on request; it complied: paused at event 7"
+    assert not (node.folder(1) / "command").exists()
+    ticking(node)
+
+
+def test_a_binary_that_does_not_comply_is_stopped_with_all_its_processes(node: Client) -> None:
+    node.launch(launch(1, binary(script=f"(setsid bash -c '{DEAF}' &) ; sleep 300")))
+    ticking(node)
+    wrapper = node.started(1)
+
+    node.send("pause", attempts=[1], grace=0)
+    told = state(node, "suspended")
+
+    assert told["why"] == "paused on request; stopped by SIGSTOP, as it did not comply"
+    wait_until(lambda: _states(wrapper) == {"T"})
+    node.send("resume", attempts=[1])
+    state(node, "running")
+    ticking(node)
+
+
+def test_a_pause_that_is_taken_back_in_time_is_no_news(node: Client) -> None:
+    node.launch(launch(1, binary(script=DEAF)))
+    ticking(node)
+
+    node.send("pause", attempts=[1], grace=600)
+    wait_until(lambda: (node.folder(1) / "command").exists())
+    node.send("resume", attempts=[1])
+    wait_until(lambda: not (node.folder(1) / "command").exists())
+    node.send("kill", attempts=[1], grace=1)
+
+    assert node.end(1)["outcome"] == "killed"
+    assert [m["kind"] for m in node.messages(1)] == ["start", "binary", "end"]
+
+
+def test_what_waits_for_processors_is_not_started_while_it_is_paused(node: Client) -> None:
+    node.launch(launch(1, binary("sleep", "300"), cpus=4), launch(2, binary("true")))
+    node.started(1)
+
+    node.send("pause", attempts=[2], grace=0)
+    node.send("kill", attempts=[1], grace=1)
+    node.end(1)
+    node.launch(launch(3, binary("true")))
+    assert node.end(3)["outcome"] == "successful"
+    assert not node.folder(2).exists()
+
+    node.send("resume", attempts=[2])
+    assert node.end(2)["outcome"] == "successful"
+
+
+def test_the_next_binary_of_a_paused_chain_is_paused_as_well(node: Client) -> None:
+    first = "while [ ! -e ../go ]; do sleep 0.05; done"
+    node.launch(launch(1, binary(script=first), binary(script=WATCHES)))
+    node.started(1)
+
+    node.send("pause", attempts=[1], grace=600)
+    wait_until(lambda: (node.folder(1) / "command").exists())
+    (node.folder(1) / "go").touch()
+
+    assert state(node, "suspended")["why"].endswith("it complied: paused at event 7")
+
+
+def test_a_paused_attempt_can_be_killed(node: Client) -> None:
+    node.launch(launch(1, binary(script=DEAF)))
+    ticking(node)
+    node.send("pause", attempts=[1], grace=0)
+    state(node, "suspended")
+
+    node.send("kill", attempts=[1], grace=30)
+
+    end = node.end(1)
+    assert (end["outcome"], end["detail"]) == ("killed", "ended on request: by SIGTERM")
+
+
+def test_an_end_with_partial_output_is_left_to_the_binary(node: Client) -> None:
+    made = {"name": "made", "min_size": 1}
+    node.launch(launch(1, binary(script=WATCHES, outputs=[made]), keep=["made"]))
+    ticking(node)
+
+    node.send("kill", attempts=[1], grace=60, partial=True)
+
+    end = node.end(1)
+    assert (end["outcome"], end["partial"], end["exit_code"]) == ("killed", True, 0)
+    assert end["detail"] == "ended on request: it ended by itself, saying: ended at event 9"
+    assert [one["name"] for one in end["outputs"]] == ["made"]
+    assert (node.base / "cache/1/made").read_text() == "9\n"
+
+
+def test_partial_output_of_a_binary_that_does_not_comply_is_kept_and_says_how(
+    node: Client,
+) -> None:
+    outputs = [{"name": "made", "min_size": 1}, {"name": "other", "min_size": None}]
+    node.launch(launch(1, binary(script=DEAF, outputs=outputs), keep=["made", "other"]))
+    ticking(node)
+
+    node.send("kill", attempts=[1], grace=0, partial=True)
+
+    end = node.end(1)
+    notes = [m["text"] for m in node.messages(1) if m["kind"] == "note"]
+    assert end["detail"] == "ended on request: by SIGKILL"
+    assert [one["name"] for one in end["outputs"]] == ["made"]
+    assert notes == ["not kept: output `other` is not there"]
+
+
+def test_an_end_without_output_leaves_none(node: Client) -> None:
+    made = {"name": "made", "min_size": None}
+    node.launch(launch(1, binary(script=DEAF, outputs=[made]), keep=["made"]))
+    ticking(node)
+
+    node.send("kill", attempts=[1], grace=60)
+
+    end = node.end(1)
+    assert (end["outputs"], end["partial"]) == ([], False)
+    assert not (node.base / "cache/1").exists()
+
+
+def test_a_wish_for_partial_output_can_be_taken_back(node: Client) -> None:
+    made = {"name": "made", "min_size": None}
+    node.launch(launch(1, binary(script=DEAF, outputs=[made]), keep=["made"]))
+    ticking(node)
+
+    node.send("kill", attempts=[1], grace=600, partial=True)
+    wait_until(lambda: (node.folder(1) / "command").exists())
+    node.send("kill", attempts=[1], grace=600)
+
+    end = node.end(1)
+    assert (end["outputs"], end["detail"]) == ([], "ended on request: by SIGTERM")

@@ -1,0 +1,80 @@
+"""The only place that knows what a relay may ask of a wrapper, and how: files, and a signal.
+
+A file holds what is wanted now, so that an order given twice, or to a wrapper that looks
+late, means the same. SIGUSR1 says that one has changed; SIGTERM is the order to end.
+"""
+
+import os
+from typing import Any, Dict, NamedTuple
+
+from d0ctl_wrapper import shape
+from d0ctl_wrapper.paths import Places, read, remove, write
+
+KILL, PAUSE = b"kill", b"pause"
+
+DEFAULT_GRACE = 10.0
+"""How many seconds an attempt has after TERM, when the disk was too full to note it."""
+
+PAUSE_GRACE = 10.0
+"""How many seconds a binary has to pause by itself, when nobody has said."""
+
+_KILL = shape.record({"grace": shape.number}, {"partial": (shape.boolean, False)})
+_PAUSE = shape.record({"grace": shape.number})
+
+
+class Kill(NamedTuple):
+    """An end asked for: the seconds for each step of it, and whether to keep what is there."""
+
+    grace: float
+    partial: bool
+
+
+def ask_kill(places: Places, attempt: int, kill: Kill) -> None:
+    """Note for a wrapper how it is to end; SIGTERM tells it to."""
+    _put(places, attempt, KILL, {"grace": kill.grace, "partial": kill.partial})
+
+
+def ask_pause(places: Places, attempt: int, grace: float) -> None:
+    """Note for a wrapper that its binaries are to stand still."""
+    _put(places, attempt, PAUSE, {"grace": grace})
+
+
+def ask_resume(places: Places, attempt: int) -> None:
+    """Note for a wrapper that its binaries may go on."""
+    remove(places.attempt(attempt, PAUSE))
+
+
+def kill_asked(places: Places, attempt: int) -> "Kill | None":
+    """Read how an attempt is to end; None while nobody has asked for its end."""
+    if not os.path.exists(places.attempt(attempt, KILL)):
+        return None
+    found = _get(places, attempt, KILL, _KILL)
+    return Kill(found["grace"], found["partial"]) if found else Kill(DEFAULT_GRACE, False)
+
+
+def pause_asked(places: Places, attempt: int) -> "float | None":
+    """Read how many seconds binaries have to pause by themselves; None when they may run."""
+    if not os.path.exists(places.attempt(attempt, PAUSE)):
+        return None
+    found = _get(places, attempt, PAUSE, _PAUSE)
+    return float(found["grace"]) if found else PAUSE_GRACE
+
+
+def _put(places: Places, attempt: int, name: bytes, value: "Dict[str, Any]") -> None:
+    """Write an order; on a full disk an empty file has to say that there is one."""
+    path = places.attempt(attempt, name)
+    try:
+        write(path + b".aside", shape.encode(value).encode("ascii"))
+        os.rename(path + b".aside", path)
+    except OSError:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        raise
+
+
+def _get(places: Places, attempt: int, name: bytes, check: shape.Check) -> "Dict[str, Any] | None":
+    """Read an order; None when a full disk left nothing legible of it."""
+    try:
+        found: "Dict[str, Any]" = check(shape.decode(read(places.attempt(attempt, name))))
+    except (OSError, ValueError):
+        return None
+    return found

@@ -1,0 +1,106 @@
+"""The wrapper: it takes one attempt from its start message to its end message."""
+
+from typing import Any, Dict, List
+
+from d0ctl_wrapper.attempt import ending, orders, outputs
+from d0ctl_wrapper.attempt.chain import Run
+from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.stage import prepare
+from d0ctl_wrapper.attempt.tree import Told, Tree
+from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.launch import Launch
+from d0ctl_wrapper.paths import remove
+
+LEFTOVER_GRACE = 2.0
+"""How many seconds processes that outlive their binary have after TERM."""
+
+
+def run(setting: Setting, launch: Launch) -> None:
+    """Be the wrapper of `launch`, from its start message to its end message."""
+    Wrapper(setting, launch).run()
+
+
+class Wrapper:
+    """One attempt under way."""
+
+    def __init__(self, setting: Setting, launch: Launch) -> None:
+        self.setting = setting
+        self.places = setting.places
+        self.launch = launch
+        self.attempt: int = launch["attempt"]
+        self.work = self.places.attempt(self.attempt, b"work")
+        self.inputs = {entry["name"] for entry in launch["inputs"]}
+        self.tree = Tree(self.places, self.attempt)
+        self.report = Report(self.places, launch)
+        self.chain = Run(setting, launch, self.tree, self.report)
+
+    def run(self) -> None:
+        """Do the work, clear up, and tell about it."""
+        self.report.start(self.setting.boot_id)
+        result = self._work()
+        if not result.get("outputs"):
+            _drop(self.places.kept(self.attempt))
+        _drop(self.work)
+        self.report.finish(result)
+
+    def _work(self) -> "Dict[str, Any]":
+        """Do all the work, leave no process, and give what the end message says of it."""
+        try:
+            prepare(self.places, self.launch)
+            self.chain.run()
+            self.tree.end(lambda: LEFTOVER_GRACE)
+            return {"outcome": "successful", "outputs": self._keep(self.launch["keep"])}
+        except Failed as failed:
+            self.tree.end(lambda: LEFTOVER_GRACE)
+            return failed.result()
+        except Told:
+            return self._end_early()
+
+    def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
+        try:
+            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+        except OSError as error:
+            reason = "disk-full" if error.errno in FULL else "stage-out"
+            raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)
+
+    def _end_early(self) -> "Dict[str, Any]":
+        """End all processes, and tell a kill of ours from a shutdown of the node."""
+        if orders.kill_asked(self.places, self.attempt) is None:
+            self.tree.end(lambda: LEFTOVER_GRACE)
+            self.chain.note_end()
+            detail = "the node ended the wrapper by SIGTERM"
+            return Failed("platform-failure", detail).result()
+        way = ending.end(self.places, self.attempt, self.tree, self.chain.suspension)
+        self.chain.note_end()
+        result = {"outcome": "killed", "reason": "killed", "detail": "ended on request: %s" % way}
+        kill = orders.kill_asked(self.places, self.attempt)
+        return {**result, **self._partial()} if kill and kill.partial else result
+
+    def _partial(self) -> "Dict[str, Any]":
+        """Keep the outputs that are there and large enough, and note what others lack."""
+        wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
+        whole = {output["name"] for output in wanted if self._is_whole(output)}
+        try:
+            kept = self._keep([name for name in self.launch["keep"] if name in whole])
+        except Failed as failed:
+            self.report.remark(failed.detail)
+            return {}
+        return {"outputs": kept, "partial": True}
+
+    def _is_whole(self, output: "Dict[str, Any]") -> bool:
+        try:
+            outputs.check(self.work, [output], self.inputs)
+        except Failed as failed:
+            self.report.remark("not kept: %s" % failed.detail)
+            return False
+        return True
+
+
+def _drop(path: bytes) -> None:
+    """Remove what is not needed any more; what can't be removed goes with the attempt."""
+    try:
+        remove(path)
+    except OSError:
+        pass

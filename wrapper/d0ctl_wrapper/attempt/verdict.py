@@ -1,0 +1,51 @@
+"""The only place that judges how a binary ended."""
+
+import os
+import signal
+from typing import Any, Dict
+
+from d0ctl_wrapper.words import last_line, signal_name
+
+_NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
+    range(signal.SIGRTMIN, signal.SIGRTMAX + 1)
+)
+
+
+class Failed(Exception):
+    """The attempt failed: a reason of the closed list, one sentence, the inputs not there."""
+
+    def __init__(self, reason: str, detail: str, missing: "tuple[str, ...]" = ()) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.missing = missing
+
+    def result(self) -> "Dict[str, Any]":
+        """Give what the end message says of it."""
+        return {
+            "outcome": "failed",
+            "reason": self.reason,
+            "detail": self.detail,
+            "missing": list(self.missing),
+        }
+
+
+def decode(status: int, by_shell: bool) -> "tuple[int | None, int | None]":
+    """Give exit code and signal; a shell passes on its child's signal n as exit code 128+n."""
+    if os.WIFSIGNALED(status):
+        return None, os.WTERMSIG(status)
+    code = os.WEXITSTATUS(status)
+    return code, code - 128 if by_shell and code - 128 in _NUMBERS else None
+
+
+def judge(who: str, code: "int | None", number: "int | None", by_shell: bool, err: bytes) -> None:
+    """Raise Failed unless the binary ended well."""
+    if number is not None:
+        reason = "seg-fault" if number == signal.SIGSEGV else "signal"
+        raise Failed(reason, "%s was ended by %s" % (who, signal_name(number)))
+    if code == 0:
+        return
+    said = last_line(err)
+    detail = "%s ended with exit code %s" % (who, code) + (": " + said if said else "")
+    is_missing = by_shell and code in (126, 127)
+    raise Failed("software-missing" if is_missing else "exit-code", detail)

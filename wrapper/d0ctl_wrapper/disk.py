@@ -1,0 +1,33 @@
+"""The only place that sees to it that bytes are on a disk, and knows how a full one fails."""
+
+import errno
+import hashlib
+import os
+
+CHUNK = 1024 * 1024
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def digest(path: bytes) -> "tuple[int, str]":
+    """Give size and checksum of a file, and see that its bytes are on the disk."""
+    sha256 = hashlib.sha256()
+    size = 0
+    with open(path, "rb", buffering=0) as file:
+        while True:
+            chunk = file.read(CHUNK)
+            if not chunk:
+                break
+            size += len(chunk)
+            sha256.update(chunk)
+        os.fsync(file.fileno())
+    return size, "sha256:" + sha256.hexdigest()
+
+
+def sync(folder: bytes) -> None:
+    """See that the names in a folder are on the disk."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
