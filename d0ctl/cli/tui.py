@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from d0ctl import select
-from d0ctl.cli import options, session
+from d0ctl.cli import options, plan, session
 from d0ctl.cli.output import is_terminal, speaks_unicode
 from d0ctl.errors import BadUsage
 
@@ -35,6 +35,7 @@ def tui(
                        hint=f"d0ctl tui {wanted.job}")  # fmt: skip
     if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
+    from d0ctl_tui.acting import Speech
     from d0ctl_tui.app import Dashboard, Terminal
     from d0ctl_tui.themes import NAMES
 
@@ -43,6 +44,7 @@ def tui(
     poor = os.environ.get("TERM", "") in POOR
     plain = poor or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
     terminal = Terminal(ascii or poor or not speaks_unicode(sys.stdout), plain, theme or "dark")
-    dashboard = Dashboard(session.home(), terminal, selector)
+    speech = Speech(plan.describe, plan.report, session.actor())
+    dashboard = Dashboard(session.home(), terminal, speech, selector)
     dashboard.run()
     raise typer.Exit(dashboard.return_code or 0)

@@ -30,6 +30,19 @@ def read_log(
         return b"".join(_pieces(link, path, offset, length))
 
 
+def log_size(home: Home, address: Address, base: str, attempt: int, name: str) -> int:
+    """How many bytes a file in an attempt's folder has. Raises as `read_log` does."""
+    path = f"{base}/attempts/{attempt}/{name}"
+    if address.kind == "local":
+        try:
+            return Path(path).stat().st_size
+        except FileNotFoundError as error:
+            raise NotFound(f"`{path}` is not there any more") from error
+    site = Site(base.split("/")[-2], home.nodes, home.known_hosts, home.dropbox)
+    with closing(open_link(address, site, visit=True)) as link:
+        return int(_ask(link, path, 0, 1)["size"])
+
+
 def _read_here(path: Path, offset: int, length: int) -> bytes:
     try:
         with path.open("rb") as file:

@@ -5,7 +5,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from d0ctl.store.browse import is_blocked
+from d0ctl.select import Selector
+from d0ctl.store.browse import choose, is_blocked
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import JobSummary, LineSummary, PackageRow, StageSummary, make
 
@@ -112,6 +113,20 @@ def in_phases(store: Store, jobs: Iterable[int], phases: Iterable[str]) -> "arra
     for job in jobs:
         found.extend(row[0] for row in store.rows("outline_in_phases", job=job, phases=names))
     return found
+
+
+def totals(store: Store, jobs: Iterable[int]) -> dict[str, int]:
+    """How many packages of some jobs are in each phase."""
+    found: dict[str, int] = {}
+    for row in store.rows("outline_jobs_counts", ids=json.dumps(list(jobs))):
+        found[row["phase"]] = found.get(row["phase"], 0) + row["n"]
+    return found
+
+
+def selected(store: Store, wanted: Selector, now: float) -> "array[int]":
+    """The ids of all packages that a selector means. Raises NotFound where a level isn't there."""
+    choose(store, wanted, now=now, lenient=True)
+    return array("q", (row[0] for row in store.rows("outline_chosen")))
 
 
 def beside(

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from d0ctl.cli import plan
 from d0ctl.config import Home
 from d0ctl.store import open_store
 from d0ctl.store.nodes import add_localhost
+from d0ctl_tui.acting import Speech
 from d0ctl_tui.app import Dashboard, Terminal
 from d0ctl_tui.screens.main import MainScreen
 from d0ctl_tui.widgets.lines import LineView
@@ -20,6 +22,8 @@ Hands = Pilot[None]
 Script = Callable[["Desk"], Awaitable[None]]
 
 PATIENCE_S = 10.0
+
+SPEECH = Speech(plan.describe, plan.report, "emmy")
 
 
 class Desk:
@@ -99,7 +103,7 @@ def dashboard(tmp_path: Path) -> Open:
         home: Path | None = None,
     ) -> None:
         async def main() -> None:
-            app = Dashboard(Home(home or tmp_path / "home"), terminal, start)
+            app = Dashboard(Home(home or tmp_path / "home"), terminal, SPEECH, start)
             async with app.run_test(size=size) as hands:
                 await hands.pause()
                 await script(Desk(app, hands))

@@ -2,27 +2,38 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.screen import Screen
 from textual.timer import Timer
 
 from d0ctl.config import Home
+from d0ctl.errors import D0Error
 from d0ctl.store import pulse
-from d0ctl_tui import themes
-from d0ctl_tui.commands import Command
+from d0ctl.store.connection import open_store
+from d0ctl.store.trouble import told
+from d0ctl_tui import finding, themes
+from d0ctl_tui.acting import VERBS, AnyDeed, Speech, made, misfit
+from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.draw.spans import Line, Span, fit, foreign
 from d0ctl_tui.messages import Changed, Troubled
-from d0ctl_tui.read import beat
+from d0ctl_tui.read import beat, logs
 from d0ctl_tui.read.beat import Beat
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.poller import Poller
 from d0ctl_tui.read.source import Source
+from d0ctl_tui.screens.finder import Choice, Finder
+from d0ctl_tui.screens.help import Help
+from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main import MainScreen
+from d0ctl_tui.screens.nodes import NodesScreen
+from d0ctl_tui.screens.plan import PlanDialog
 
 SHORTEST_S = 0.08
 """The shortest time from one look at the database to the next."""
@@ -56,10 +67,13 @@ class Dashboard(App[None]):
         (0, "-low"), (30, "-high"), (50, "-tall"),
     ]  # fmt: skip
 
-    def __init__(self, home: Home, terminal: Terminal, start: str | None = None) -> None:
+    def __init__(
+        self, home: Home, terminal: Terminal, speech: Speech, start: str | None = None
+    ) -> None:
         super().__init__(ansi_color=True if terminal.plain else None)
         self.home = home
         self.terminal = terminal
+        self.speech = speech
         self.glyphs: Glyphs = ASCII if terminal.ascii else UNICODE
         self.source = Source(home)
         self.places = Places(self.source)
@@ -69,7 +83,6 @@ class Dashboard(App[None]):
         self.stale = ""
         self.changed = 0.0
         self.filter_name = ""
-        self._start = start
         self._poller = Poller(home, self.post_message)
         self.notice: Span | None = None
         self._notice_end: Timer | None = None
@@ -81,9 +94,11 @@ class Dashboard(App[None]):
             self.register_theme(theme)
         self.theme = "terminal" if terminal.plain else terminal.theme
 
+        self.main = MainScreen(self, start)
+
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the first."""
-        return MainScreen(self, self._start)
+        return self.main
 
     def on_mount(self) -> None:
         """Read what is there, then watch."""
@@ -145,9 +160,10 @@ class Dashboard(App[None]):
 
     def show(self) -> None:
         """Let the screen in front show it."""
-        update: Callable[[], None] | None = getattr(self.screen, "update", None)
-        if update is not None:
-            update()
+        with suppress(ScreenStackError):  # we are leaving
+            update: Callable[[], None] | None = getattr(self.screen, "update", None)
+            if update is not None:
+                update()
 
     def _look_and_show(self) -> None:
         self._due = None
@@ -175,6 +191,61 @@ class Dashboard(App[None]):
     def rate_lines(self, columns: int, height: int) -> list[Line]:
         """What ended over time."""
         return strips.rates(self.rates, self.beat, columns, height, self.glyphs)
+
+    def show_nodes(self, name: str | None = None) -> None:
+        """Show the nodes, beginning at one."""
+        self.push_screen(NodesScreen(self, name))
+
+    def show_log(self, package: str) -> None:
+        """Show the log of a package; say why where there is none."""
+        try:
+            with open_store(self.home, read_only=True) as store, told(self.home):
+                log = logs.find(store, package)
+        except D0Error as error:
+            self.tell(str(error))
+        else:
+            self.push_screen(LogScreen(self, log))
+
+    def choose_deed(self, selectors: Sequence[str]) -> None:
+        """Offer the verbs for what is meant."""
+        if not selectors:
+            self.tell("nothing is chosen")
+            return
+
+        def take(choice: Choice | None) -> None:
+            if choice is not None:
+                self.plan_verb(choice.about.removeprefix("d0ctl "), selectors)
+
+        words = selectors[0] if len(selectors) == 1 else f"{len(selectors)} marked"
+        find = partial(finding.deeds, self.main)
+        self.push_screen(Finder(self, f"act on {words}", find), take)
+
+    def plan_verb(self, verb: str, selectors: Sequence[str]) -> None:
+        """Show what a verb would do to what is meant."""
+        if verb not in VERBS:
+            self.tell(f"this d0ctl has no `{verb}`")
+        elif not selectors:
+            self.tell("nothing is chosen")
+        elif too_high := misfit(verb, selectors):
+            self.tell(too_high)
+        else:
+            self.plan(made(verb, selectors))
+
+    def plan(self, deeds: Sequence[AnyDeed]) -> None:
+        """Show what deeds would do, and do them if that is wanted."""
+
+        def end(done: bool | None) -> None:
+            if done:
+                self.main.tree_view.marks.clear()
+                self.main.update()
+
+        self.push_screen(PlanDialog(self, deeds), end)
+
+    def action_help(self) -> None:
+        """Show the keys of the screen in front."""
+        here = getattr(self.screen, "COMMANDS_HERE", None)
+        if not isinstance(self.screen, Help):
+            self.push_screen(Help(self, MAIN if here is None else (*here, *SUB)))
 
     def action_next_theme(self) -> None:
         """Go to the next theme."""

@@ -52,7 +52,8 @@ select coalesce(max(seq), 0) from binary where package_id = :package;
 -- A page of the packages of a line, with their last attempts.
 select package.id, package.seq, package.name, package.phase, package.status, package.request,
        package.attempts, package.note, package.changed, node.name as node, attempt.started,
-       attempt.ended, attempt.reason, attempt.message,
+       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
+       progress.line,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from package
   join line on line.id = package.line_id
@@ -60,6 +61,7 @@ select package.id, package.seq, package.name, package.phase, package.status, pac
   join job on job.id = package.job_id
   left join node on node.id = package.node_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id
  where package.line_id = :line and package.seq between :first and :last
  order by package.seq;
 
@@ -67,7 +69,8 @@ select package.id, package.seq, package.name, package.phase, package.status, pac
 -- Some packages by their ids, with their last attempts.
 select package.id, package.seq, package.name, package.phase, package.status, package.request,
        package.attempts, package.note, package.changed, node.name as node, attempt.started,
-       attempt.ended, attempt.reason, attempt.message,
+       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
+       progress.line,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from json_each(:ids) as wanted
   join package on package.id = wanted.value
@@ -75,7 +78,8 @@ select package.id, package.seq, package.name, package.phase, package.status, pac
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
   left join node on node.id = package.node_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts;
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id;
 
 -- name: outline_in_phases
 -- Every package of a job that is in these phases, for a list that shows pages of it.
@@ -160,7 +164,8 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 -- A few packages that are live on a node.
 select package.id, package.seq, package.name, package.phase, package.status, package.request,
        package.attempts, package.note, package.changed, node.name as node, attempt.started,
-       attempt.ended, attempt.reason, attempt.message,
+       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
+       progress.line,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from package indexed by package_live
   join line on line.id = package.line_id
@@ -168,6 +173,7 @@ select package.id, package.seq, package.name, package.phase, package.status, pac
   join job on job.id = package.job_id
   join node on node.id = package.node_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id
  where package.node_id = :node
    and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
                          'unreachable')
@@ -226,3 +232,15 @@ select distinct latest.package_id as id
   from (select package_id, reason from attempt indexed by attempt_failed
          where outcome in ('failed', 'lost') order by ended desc limit 2000) as latest
  where latest.reason = :reason limit :limit;
+
+-- name: outline_chosen
+-- The ids of the chosen packages, in the order of paths.
+select package_id from chosen order by package_id;
+
+-- name: outline_first_below
+-- The first package of a line, given by the numbers of its stage and itself.
+select package.id
+  from stage
+  join line on line.stage_id = stage.id and line.seq = :line
+  join package on package.line_id = line.id and package.seq = 1
+ where stage.job_id = :job and stage.seq = :stage;

@@ -26,6 +26,7 @@ CHANGES = 12
 def draw(sheet: Sheet, one: Package, now: float, tail: str | None, *, whole: bool) -> None:
     """Lay out a package; `whole` has room for everything."""
     _head(sheet, one, now)
+    _progress(sheet, one, now)
     _why(sheet, one)
     _failures(sheet, one, now)
     _log(sheet, one, tail)
@@ -33,6 +34,7 @@ def draw(sheet: Sheet, one: Package, now: float, tail: str | None, *, whole: boo
     _attempts(sheet, one.attempts[-(50 if whole else TRIES) :], now)
     _inputs(sheet, one.inputs, 50 if whole else FILES)
     _outputs(sheet, one.outputs, 50 if whole else FILES)
+    _notes(sheet, one, now)
     _changes(sheet, one, now, 500 if whole else CHANGES)
 
 
@@ -54,6 +56,32 @@ def _head(sheet: Sheet, one: Package, now: float) -> None:
     )
     place = f"stage {foreign(view.stage_name)}, line {foreign(view.line_name)}"
     sheet.add((f"{place}; {foreign(', '.join(wants))}; {tried}", "faint"))
+
+
+def _progress(sheet: Sheet, one: Package, now: float) -> None:
+    told = one.progress
+    if told is None:
+        return
+    words = [f"{told.percent:.3g} %"] if told.percent is not None else []
+    if told.done is not None and told.total is not None:
+        words.append(f"{told.done:,.6g} of {told.total:,.6g}")
+    words += [f"ends about {moment(told.eta, now)}"] if told.eta is not None else []
+    words += [f"{duration(told.cpu)} cpu", size(told.rss), f"told {moment(told.at, now)}"]
+    if told.percent is not None:
+        columns = min(40, sheet.columns - 2)
+        sheet.add(*looks.gauge(told.percent / 100, columns, sheet.glyphs))
+    sheet.say(f"binary {told.binary}: {', '.join(words)}")
+    if told.line:
+        sheet.say(told.line, "faint", indent="  ")
+
+
+def _notes(sheet: Sheet, one: Package, now: float) -> None:
+    if not one.notes:
+        return
+    sheet.head("notes")
+    for note in one.notes:
+        where = f"attempt {note.number}" + (f", binary {note.binary}" if note.binary else "")
+        sheet.say(f"{moment(note.at, now)} {where}: {note.text}", "faint", indent="- ")
 
 
 def _why(sheet: Sheet, one: Package) -> None:

@@ -175,18 +175,32 @@ def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
         name.append((f" {foreign(row.name)}", "plain"))
     word = looks.phase_name(row.phase, blocked=sight.blocked)
     spans = [*_front(name, columns, sight, twisty), *_state(word, glyphs)]
-    room = COUNT + GAP + sum(part + GAP for part in (columns.bar, columns.tally) if part)
-    spans.append((pad(_about(row), room - GAP, ellipsis=glyphs.ellipsis), _about_look(row)))
+    room = COUNT + sum(part + GAP for part in (columns.bar, columns.tally) if part)
+    if row.percent is not None and looks.is_live(row.phase) and columns.bar:
+        spans += [*looks.gauge(row.percent / 100, columns.bar, glyphs), (" " * GAP, "")]
+        room -= columns.bar + GAP
+    spans.append((pad(_about(row), room, ellipsis=glyphs.ellipsis), _about_look(row)))
     if columns.time:
-        at = row.ended if row.ended is not None and not looks.is_live(row.phase) else row.started
-        shown = row.changed if at is None else at
-        spans.append((" " * GAP + pad(clock(shown, sight.now), columns.time, right=True), "faint"))
+        told = pad(_when(row, sight), columns.time, right=True)
+        spans.append((" " * GAP + told, "faint"))
     return tuple(spans)
+
+
+def _when(row: PackageRow, sight: Sight) -> str:
+    """When it ended, or will; when it changed otherwise."""
+    if row.eta is not None and looks.is_live(row.phase):
+        return "~" + clock(row.eta, sight.now, short=True)
+    at = row.started if looks.is_live(row.phase) else row.ended
+    return clock(row.changed if at is None else at, sight.now)
 
 
 def _about(row: PackageRow) -> str:
     """Where it is and what is worth saying of it."""
     words = [foreign(row.node)] if row.node else []
+    if row.percent is not None and looks.is_live(row.phase):
+        words.insert(0, f"{row.percent:.0f} %")
+    if row.line:
+        words.append(foreign(row.line))
     if row.request and row.phase != Phase.KILLING:
         words.append(f"({foreign(row.request)})")
     if row.phase == Phase.FAILED:

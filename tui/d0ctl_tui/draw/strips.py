@@ -57,8 +57,12 @@ def nodes(found: Sequence[NodeLine], columns: int, now: float, glyphs: Glyphs) -
     if not found:
         return [((" no node yet: d0ctl node add NAME [user@]host", "faint"),)]
     name = min(18, max(len(foreign(node.name)) for node in found))
-    order = sorted(found, key=lambda node: (node.state == "up", node.name))
-    return [_node(node, name, columns, now, glyphs) for node in order]
+    return [_node(node, name, columns, now, glyphs) for node in ordered(found)]
+
+
+def ordered(found: Sequence[NodeLine]) -> list[NodeLine]:
+    """The nodes, those in trouble first."""
+    return sorted(found, key=lambda node: (node.state == "up", node.name))
 
 
 def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -> Line:

@@ -1,6 +1,5 @@
 """All that is told beside the tree about the row that is chosen, read at one moment."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from d0ctl.errors import NotFound
@@ -8,7 +7,7 @@ from d0ctl.explain import group
 from d0ctl.explain import node as explain_node
 from d0ctl.explain import package as explain_package
 from d0ctl.explain.common import Explanation
-from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.model import STATUS_OF, Status
 from d0ctl.select import Selector, parse
 from d0ctl.store import browse, outline
 from d0ctl.store.connection import Row, Store
@@ -22,9 +21,11 @@ from d0ctl.store.views import (
     InputView,
     JobSummary,
     LineSummary,
+    NoteView,
     OutputView,
     PackageRow,
     PackageView,
+    ProgressView,
     StageSummary,
 )
 
@@ -32,6 +33,7 @@ MOST_LIVE = 10
 MOST_FAILED = 5
 MOST_DEEDS = 10
 MOST_ON_NODE = 200
+MOST_NOTES = 12
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
@@ -65,6 +67,8 @@ class Package:
     outputs: list[OutputView]
     failures: list[Failures]
     events: list[EventView]
+    progress: ProgressView | None
+    notes: list[NoteView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,8 @@ def _package(store: Store, wanted: Selector, now: float) -> Package:
         browse.outputs(store, view.id),
         browse.failure_history(store, view.id),
         browse.events(store, view.id),
+        browse.progress(store, view.id),
+        browse.notes(store, view.id, MOST_NOTES),
     )
 
 
@@ -157,12 +163,3 @@ def _job(store: Store, job: JobSummary, now: float) -> Part:
 
 def _sample(store: Store, stage: int, line: int | None) -> list[PackageRow]:
     return browse.in_stage(store, stage, line, LIVE, MOST_LIVE)
-
-
-Reader = Callable[[Store], About]
-"""Reads about one thing."""
-
-
-def is_live(phase: str) -> bool:
-    """Whether a package in this phase may be writing a log."""
-    return STATUS_OF[Phase(phase)] is Status.LAUNCHED

@@ -1,17 +1,28 @@
 """The main screen: the tree, what is chosen beside it, the site below."""
 
 import time
+from array import array
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 
-from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, bindings
+from d0ctl.select import Selector
+from d0ctl.store import outline, search
+from d0ctl.store.connection import Store
+from d0ctl_tui import finding
+from d0ctl_tui.acting import VERBS
+from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, Command, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.rows import Columns
 from d0ctl_tui.draw.spans import Line, Span
 from d0ctl_tui.messages import CursorMoved, RowChosen, RowOpened
+from d0ctl_tui.read import walk
+from d0ctl_tui.screens.failures import FailuresScreen
+from d0ctl_tui.screens.finder import Choice, Finder
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.band import Band, Page
 from d0ctl_tui.widgets.tree import Tree
@@ -114,6 +125,130 @@ class MainScreen(Screen[None]):
         (self.about if zoomed else self.tree_view).focus()
         self.about.whole = zoomed
         self.about.renew()
+
+    def can(self, command: Command) -> bool:
+        """Whether a command is there: not every version has every verb."""
+        return not command.verb or command.verb in VERBS
+
+    def run_command(self, command: Command) -> None:
+        """Do what a command does, as if its key were pressed."""
+        self.tree_view.focus()
+        self.call_later(self.tree_view.run_action, command.action)
+
+    def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
+             *, slow: bool = False) -> None:  # fmt: skip
+        """Open a box that finds something, and do what is chosen in it."""
+
+        def take(choice: Choice | None) -> None:
+            if choice is not None and choice.do is not None:
+                choice.do()
+
+        self.app.push_screen(Finder(self.board, title, partial(finder, self), slow=slow), take)
+
+    def action_palette(self) -> None:
+        """Everything by name."""
+        self.find("what to do", finding.palette)
+
+    def action_act(self) -> None:
+        """Every verb for what is chosen."""
+        self.board.choose_deed(self.meant())
+
+    def action_search(self) -> None:
+        """Search by path, name, node, file and reason."""
+        self.find("search: path, job, stage, node, file, reason", finding.everywhere, slow=True)
+
+    def action_filter(self) -> None:
+        """Show only packages in some state."""
+        self.find("show only", finding.filters)
+
+    def action_jumps(self) -> None:
+        """Places somebody has been at."""
+        self.find("places", finding.jumps)
+
+    def action_back(self) -> None:
+        """Back to where we came from."""
+        been = self.board.places.been
+        if been:
+            self.board.places.go(self, been.pop(), remember=False)
+
+    def action_trouble(self, by: int) -> None:
+        """Go to the next package that needs a person, or to the one before."""
+        path = walk.next_trouble(self.board, self.tree_view, forward=by > 0)
+        if path is None:
+            self.board.tell("nothing needs a person", "good")
+        else:
+            self.tree_view.reveal(path)
+            self.update()
+
+    def action_failures(self) -> None:
+        """Failures of the job that is chosen, grouped."""
+        job = self.tree_view.chosen_job
+        name, id = (job.name, job.id) if job and job.counts.get("failed") else (None, None)
+        self.app.push_screen(FailuresScreen(self.board, name, id))
+
+    def action_nodes(self) -> None:
+        """The nodes."""
+        self.board.show_nodes()
+
+    def action_log(self) -> None:
+        """The log of the package that is chosen."""
+        selector = self.tree_view.selector
+        if selector is None or selector.count("/") < 3:
+            self.board.tell("only a package has a log: choose one")
+        else:
+            self.board.show_log(selector)
+
+    def action_verb(self, verb: str) -> None:
+        """Plan a deed for what is marked, or else chosen."""
+        self.board.plan_verb(verb, self.meant())
+
+    def meant(self) -> list[str]:
+        """The paths that a deed is for: the marks, or else what the cursor is on."""
+        if self.tree_view.marks:
+            return sorted(self.tree_view.marks)
+        return [self.tree_view.selector] if self.tree_view.selector else []
+
+    def totals(self) -> dict[str, int]:
+        """How many packages are in each phase, of the jobs that a filter is for."""
+        return self.board.source.ask(lambda store: outline.totals(store, self._scope()), {})
+
+    def filter_by(self, name: str, phases: Iterable[str]) -> None:
+        """Show only packages in these phases."""
+        jobs, wanted = self._scope(), list(phases)
+        self._show_only(name, lambda store: outline.in_phases(store, jobs, wanted))
+
+    def select_by(self, wanted: Selector) -> None:
+        """Show only what a selector means."""
+        self._show_only(str(wanted), lambda store: outline.selected(store, wanted, time.time()))
+
+    def show_reason(self, reason: str) -> None:
+        """Show only packages that failed lately for a reason."""
+        self._show_only(reason, lambda store: array("q", search.failed_for(store, reason)))
+
+    def _show_only(self, name: str, read: Callable[[Store], "array[int]"]) -> None:
+        self.board.filter_name = name
+        self._filter = read
+        self.tree_view.show_only(self.board.source.ask(read, array("q")))
+        self.update()
+
+    def _scope(self) -> list[int]:
+        """The job of what is chosen where it is below one, else all."""
+        path = self.tree_view.chosen
+        job = self.tree_view.chosen_job
+        return [job.id] if job and path and len(path) > 1 else list(self.board.source.jobs)
+
+    def action_clear(self) -> None:
+        """End the zoom, the filter, or clear the marks, one after the other."""
+        if self.has_class("-zoomed"):
+            self.action_view()
+        elif self.tree_view.filtered is not None:
+            here = self.tree_view.selector
+            self.tree_view.show_only(None)
+            if here:
+                self.board.places.go(self, here, remember=False)
+        else:
+            self.tree_view.marks.clear()
+        self.update()
 
     def action_wider(self) -> None:
         """Give more room to the pane beside the tree, or take it back."""

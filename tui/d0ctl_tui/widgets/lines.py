@@ -53,6 +53,11 @@ class LineView(ScrollView, can_focus=True):
         if self.glyphs is ASCII:
             self.vertical_scrollbar.renderer = PlainRail  # type: ignore[misc]
 
+    @property
+    def is_lit(self) -> bool:
+        """Whether keys go here, so that the cursor shows."""
+        return self.has_focus
+
     def line_count(self) -> int:
         """How many lines there are."""
         raise NotImplementedError
@@ -186,7 +191,7 @@ class LineView(ScrollView, can_focus=True):
         strip = Strip([Segment(text, self.style_of(look)) for text, look in line])
         strip = strip.adjust_cell_length(columns, self.style_of("plain"))
         if there and self.has_cursor and number == self.cursor:
-            return strip.apply_style(self.style_of("cursor" if self.has_focus else "blurred"))
+            return strip.apply_style(self.style_of("cursor" if self.is_lit else "blurred"))
         return strip
 
     def style_of(self, look: str) -> Style:

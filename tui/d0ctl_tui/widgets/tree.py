@@ -21,6 +21,9 @@ from d0ctl_tui.widgets.lines import LineView
 LEAF = 5
 """How deep the tree is: a binary has nothing below it."""
 
+MARKED = 5_000
+"""How many rows are marked at once, at most."""
+
 ENDED = frozenset({"done", "failed", "canceled", "dropped"})
 
 
@@ -93,6 +96,12 @@ class Tree(LineView):
         return self.source.row(self.chosen) if self.chosen else None
 
     @property
+    def chosen_job(self) -> JobSummary | None:
+        """The job that what is chosen belongs to."""
+        row = self.source.row(self.chosen[:1]) if self.chosen else None
+        return row if isinstance(row, JobSummary) else None
+
+    @property
     def selector(self) -> str | None:
         """The path of what stands under the cursor, as it is typed."""
         if self.filtered is not None:
@@ -159,6 +168,21 @@ class Tree(LineView):
         path = self.chosen
         self.outline.collapse_all()
         self.move_to(path[0] if path else 0)
+
+    def action_mark_all(self) -> None:
+        """Mark every row beside this one, or all of a filter; a second time, none."""
+        if self.filtered is not None:
+            found = (self.package_at(number) for number in range(min(MARKED, len(self.filtered))))
+            beside = {one.path for one in found if one is not None}
+        elif (path := self.chosen) is not None and len(path) < LEAF:
+            parent = self.outline.branch(path[:-1])
+            size = min(MARKED, parent.size if parent else 0)
+            named = (self.source.selector((*path[:-1], number)) for number in range(size))
+            beside = {name for name in named if name}
+        else:
+            return
+        self.marks = self.marks - beside if beside <= self.marks else self.marks | beside
+        self.renew()
 
     def action_mark(self) -> None:
         """Mark the row, or take its mark off, and go on to the next."""
