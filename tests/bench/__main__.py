@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.bench import (
     beside,
     commands,
+    dashboard,
     messages,
     peers,
     placement,
@@ -31,6 +32,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P3", submission.measure),
     ("P4", placement.measure),
     ("P5", commands.measure),
+    ("P6", dashboard.measure),
     ("P7", beside.measure),
     ("P8", zpeak.measure),
 )

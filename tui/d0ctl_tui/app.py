@@ -94,6 +94,8 @@ class Dashboard(App[None]):
             self.register_theme(theme)
         self.theme = "terminal" if terminal.plain else terminal.theme
 
+        self.set_class(terminal.ascii, "-ascii")
+        self.set_class(terminal.plain, "-ansi")
         self.main = MainScreen(self, start)
 
     def get_default_screen(self) -> Screen[None]:
@@ -102,8 +104,6 @@ class Dashboard(App[None]):
 
     def on_mount(self) -> None:
         """Read what is there, then watch."""
-        self.set_class(self.terminal.ascii, "-ascii")
-        self.set_class(self.terminal.plain, "-ansi")
         self.look()
         self.changed = self.beat.events[0].at if self.beat.events else 0.0
         self.rates.recall(self.source.ask(pulse.recent_ends, []))

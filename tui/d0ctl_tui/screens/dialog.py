@@ -7,6 +7,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from d0ctl_tui.commands import Command, bindings
+from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 
 if TYPE_CHECKING:
     from d0ctl_tui.app import Dashboard
@@ -19,12 +20,14 @@ CLOSE = (Command("escape", "close", "close", "rest", foot="close"),)
 class Dialog(ModalScreen[Result]):
     """A box over what is there."""
 
+    COMPONENT_CLASSES = COMPONENTS
+    DEFAULT_CLASSES = WITH
     BINDINGS = bindings(CLOSE)
 
     TITLE_HERE = ""
 
     def __init__(self, board: "Dashboard") -> None:
-        super().__init__(classes="dialog")
+        super().__init__()
         self.board = board
 
     def compose(self) -> ComposeResult:

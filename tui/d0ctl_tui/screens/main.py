@@ -25,6 +25,7 @@ from d0ctl_tui.screens.failures import FailuresScreen
 from d0ctl_tui.screens.finder import Choice, Finder
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.band import Band, Page
+from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 from d0ctl_tui.widgets.tree import Tree
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 class MainScreen(Screen[None]):
     """What one keeps open all day."""
 
+    COMPONENT_CLASSES = COMPONENTS
+    DEFAULT_CLASSES = WITH
     BINDINGS = bindings(LOOK, ACT, REST, MOVE)
 
     def __init__(self, board: "Dashboard", start: str | None) -> None:
@@ -76,11 +79,12 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.update()
+        self.tree_view.refresh_rows(time.time(), self.board.beat.slots)
         if self.start:
             self.go_to(self.start)
         elif self.tree_view.outline.height:
             self._unfold_first()
+        self.update()
 
     def _unfold_first(self) -> None:
         """Open the job that there is, if there is just one."""

@@ -8,6 +8,7 @@ from textual.screen import Screen
 from d0ctl_tui.commands import SUB, Command, bindings
 from d0ctl_tui.draw.spans import Line
 from d0ctl_tui.widgets.band import Band
+from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 
 if TYPE_CHECKING:
     from d0ctl_tui.app import Dashboard
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 class SubScreen(Screen[None]):
     """A screen over the main one."""
 
+    COMPONENT_CLASSES = COMPONENTS
+    DEFAULT_CLASSES = WITH
     BINDINGS = bindings(SUB)
 
     COMMANDS_HERE: tuple[Command, ...] = ()

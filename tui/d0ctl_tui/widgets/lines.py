@@ -1,7 +1,5 @@
 """A list of any length that draws only what is seen, and sends only what has changed of that."""
 
-from collections.abc import Mapping
-
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -12,14 +10,8 @@ from textual.strip import Strip
 
 from d0ctl_tui.commands import MOVE, bindings
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
-from d0ctl_tui.draw.spans import EMPTY, Line
+from d0ctl_tui.draw.spans import EMPTY, Line, width
 from d0ctl_tui.messages import CursorMoved, LineOpened
-
-LOOKS = (
-    *("plain", "faint", "strong", "title", "good", "bad", "warn", "live"),
-    *("key", "mark", "match", "command", "cursor", "blurred", "stale"),
-)
-"""The looks that a piece of text can have, each a component class in the style sheet."""
 
 WHEEL = 3
 """How many lines a turn of the mouse wheel scrolls."""
@@ -35,8 +27,6 @@ class PlainRail(ScrollBarRender):
 class LineView(ScrollView, can_focus=True):
     """Lines by number. Those who make one say how many there are and what stands on each."""
 
-    COMPONENT_CLASSES = {f"look--{look}" for look in LOOKS}  # noqa: RUF012
-
     BINDINGS = bindings(MOVE)
 
     has_cursor = False
@@ -46,7 +36,7 @@ class LineView(ScrollView, can_focus=True):
         self.glyphs = glyphs
         self.cursor = 0
         self._drawn: dict[int, Strip] = {}
-        self._styles: dict[str, Style] = {}
+        self._styles: dict[tuple[str, str], Style] = {}
 
     def on_mount(self) -> None:
         """Draw the scroll bar without glyphs where there are none."""
@@ -188,18 +178,24 @@ class LineView(ScrollView, can_focus=True):
         columns = self.size.width
         there = 0 <= number < self.line_count()
         line = self.line(number, columns) if there else EMPTY
-        strip = Strip([Segment(text, self.style_of(look)) for text, look in line])
-        strip = strip.adjust_cell_length(columns, self.style_of("plain"))
-        if there and self.has_cursor and number == self.cursor:
-            return strip.apply_style(self.style_of("cursor" if self.is_lit else "blurred"))
-        return strip
+        spare = columns - width(line)
+        if spare > 0:
+            line = (*line, (" " * spare, ""))
+        lit = there and self.has_cursor and number == self.cursor
+        over = "" if not lit else "cursor" if self.is_lit else "blurred"
+        strip = Strip([Segment(text, self.style_of(look, over)) for text, look in line])
+        return strip.crop(0, columns) if spare < 0 else strip
 
-    def style_of(self, look: str) -> Style:
-        """The style of a look under the present theme."""
-        known: Mapping[str, Style] = self._styles
-        if look not in known:
-            self._styles[look] = self.get_component_rich_style(f"look--{look or 'plain'}")
-        return self._styles[look]
+    def style_of(self, look: str, over: str = "") -> Style:
+        """The style of a look under the present theme, on a line that has a look itself."""
+        key = look or "plain", over
+        if key not in self._styles:
+            style = self.rich_style
+            for name in key:
+                if name:
+                    style += self.screen.get_component_rich_style(f"look--{name}", partial=True)
+            self._styles[key] = style
+        return self._styles[key]
 
 
 def _difference(old: Strip | None, new: Strip, row: int, columns: int) -> Region:
