@@ -1,6 +1,7 @@
 """The dashboard as a whole: it reads when something has changed, and hands on what it has read."""
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from d0ctl.errors import D0Error
 from d0ctl.store import pulse
 from d0ctl.store.connection import open_store
 from d0ctl.store.trouble import told
-from d0ctl_tui import finding, themes
+from d0ctl_tui import crash, finding, themes
 from d0ctl_tui.acting import VERBS, AnyDeed, Speech, made, misfit
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
@@ -109,6 +110,19 @@ class Dashboard(App[None]):
         self.rates.recall(self.source.ask(pulse.recent_ends, []))
         self._poller.start()
 
+    def _fatal_error(self) -> None:
+        """Leave the terminal as it was, keep the traceback, and say where it is.
+
+        Textual calls this for what no handler has caught, while that is still being handled.
+        """
+        words = traceback.format_exc()
+        try:
+            path = crash.keep(self.home, words)
+        except OSError as error:
+            self.panic(f"d0ctl: the dashboard broke, and why can't be kept: {error}\n{words}")
+        else:
+            self.panic(f"d0ctl: the dashboard broke; the traceback is in {path}")
+
     def on_unmount(self) -> None:
         """Leave nothing open."""
         self._poller.stop()
@@ -159,11 +173,14 @@ class Dashboard(App[None]):
         return strips.footer(commands, columns, more)
 
     def show(self) -> None:
-        """Let the screen in front show it."""
+        """Let what is seen show it: the screen in front, and what a box in front lies over."""
         with suppress(ScreenStackError):  # we are leaving
-            update: Callable[[], None] | None = getattr(self.screen, "update", None)
-            if update is not None:
-                update()
+            for screen in reversed(self.screen_stack):
+                update: Callable[[], None] | None = getattr(screen, "update", None)
+                if update is not None:
+                    update()
+                if not screen.is_modal:
+                    return
 
     def _look_and_show(self) -> None:
         self._due = None

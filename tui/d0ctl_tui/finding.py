@@ -65,7 +65,9 @@ def filters(screen: "MainScreen", words: str) -> list[Choice]:
         for phase in Phase
         if str(phase) not in set(Status)
     ]
-    return [one for one in choices if words.lower() in f"{one.words} {one.about}".lower()]
+    low = words.lower()
+    fit = [one for one in choices if low in f"{one.words} {one.about}".lower()]
+    return sorted(fit, key=lambda one: not one.words.startswith(low))
 
 
 def _filter(

@@ -25,6 +25,8 @@ def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False
         "scrollbar-background-active": paper,
         "scrollbar-corner-color": paper,
     }
+    if ansi:
+        variables |= {"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"}
     return Theme(
         name=name, primary=colours["live"], secondary=colours["title"], warning=colours["warn"],
         error=colours["bad"], success=colours["good"], accent=colours["mark"], foreground=ink,

@@ -111,10 +111,13 @@ def _failures(sheet: Sheet, one: Package, now: float) -> None:
 
 
 def _log(sheet: Sheet, one: Package, tail: str | None) -> None:
-    said = tail or next((a.stderr for a in reversed(one.attempts) if a.stderr), None)
-    if said:
+    last = one.attempts[-1] if one.attempts else None
+    if last is not None and last.stderr and last.outcome != "successful":
+        sheet.head("stderr", "its last words")
+        sheet.quote(last.stderr, TAIL)
+    if tail:
         sheet.head("log", "the last of it; t shows all")
-        sheet.quote(said, TAIL)
+        sheet.quote(tail, TAIL)
 
 
 def _binaries(sheet: Sheet, binaries: Sequence[BinaryView], now: float) -> None:

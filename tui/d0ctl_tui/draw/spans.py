@@ -14,12 +14,30 @@ Line = tuple[Span, ...]
 
 EMPTY: Line = ()
 
+SOLID = frozenset({"match", "stale"})
+"""Looks that show on blanks, too."""
+
 ELLIPSIS = "…"
 
 
 def width(line: Iterable[Span]) -> int:
     """How many columns a line takes."""
     return sum(cell_len(text) for text, _ in line)
+
+
+def merged(line: Iterable[Span]) -> list[Span]:
+    """The same line in fewer pieces: blanks have no look of their own, where it does not show."""
+    pieces: list[Span] = []
+    for words, look in line:
+        if not words:
+            continue
+        if pieces and look not in SOLID:
+            before, same = pieces[-1]
+            if look == same or (same not in SOLID and words.isspace()):
+                pieces[-1] = before + words, same
+                continue
+        pieces.append((words, look))
+    return pieces
 
 
 def text(line: Iterable[Span]) -> str:

@@ -39,7 +39,8 @@ def header(
             look = looks.LOOKS[phase]
             left += [("   ", ""), (f"{glyphs.states[phase]} {looks.short(number)} {word}", look)]
     if stale:
-        return spread(left, [(f" stale: {foreign(stale)} ", "stale")], columns)
+        word = "stale: " if beat.at else ""
+        return spread(left, [(f" {word}{foreign(stale)} ", "stale")], columns)
     last = f"changed {moment(changed, beat.at)} " if changed else ""
     return spread(left, [(last, "faint")], columns)
 

@@ -113,7 +113,10 @@ class LogScreen(SubScreen):
     def on_mount(self) -> None:
         """Begin at the end, of what has been printed last."""
         self.pane.focus()
-        self._reader.submit(self._choose)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._reader.submit(self._choose, self.pane.size.height or 1)
         self._timer = self.set_interval(NEAR_S if self.log_file.is_near else FAR_S, self._look)
 
     def on_unmount(self) -> None:
@@ -146,7 +149,9 @@ class LogScreen(SubScreen):
 
     def on_resize(self) -> None:
         """Another height shows more or less."""
-        self._move(lambda pager, height: pager.to_end(height) if self.following else None)
+        following = self.following
+        if self._timer is not None:
+            self._submit(lambda pager, height: pager.to_end(height) if following else None)
 
     def action_follow(self) -> None:
         """Go to the end and stay there, or stay here."""
@@ -195,15 +200,18 @@ class LogScreen(SubScreen):
     def _turn(self) -> None:
         self._pager = Pager(self._read)
         self.following = True
-        self._move(lambda pager, height: pager.to_end(height))
+        self._submit(lambda pager, height: pager.to_end(height))
 
     def _look(self) -> None:
         if self.following:
-            self._move(lambda pager, height: pager.to_end(height), grown=True)
+            self._submit(lambda pager, height: pager.to_end(height), grown=True)
 
-    def _move(self, move: Move, *, grown: bool = False) -> None:
-        if not grown:
-            self.following = False
+    def _move(self, move: Move) -> None:
+        """A person moves the window, so that it is not moved by what is written."""
+        self.following = False
+        self._submit(move)
+
+    def _submit(self, move: Move, *, grown: bool = False) -> None:
         height = self.pane.size.height or 1
         self._reader.submit(self._do, move, height, grown)
 
@@ -225,7 +233,7 @@ class LogScreen(SubScreen):
         except D0Error as error:
             self.post_message(WindowRead([], 0, 0, str(error)))
 
-    def _choose(self) -> None:
+    def _choose(self, height: int) -> None:
         """In the reading thread: the last binary that has printed anything."""
         try:
             for number in range(self.log_file.binaries, 0, -1):
@@ -239,7 +247,7 @@ class LogScreen(SubScreen):
         except D0Error as error:
             self.post_message(WindowRead([], 0, 0, str(error)))
             return
-        self._do(lambda pager, height: pager.to_end(height), self.pane.size.height or 1, False)
+        self._do(lambda pager, height: pager.to_end(height), height, False)
 
     def _search(self, words: str, forward: bool) -> None:
         """In the reading thread: go to a match."""

@@ -15,7 +15,7 @@ from d0ctl.store import outline, search
 from d0ctl.store.connection import Store
 from d0ctl_tui import finding
 from d0ctl_tui.acting import VERBS
-from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, Command, bindings
+from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.rows import Columns
 from d0ctl_tui.draw.spans import Line, Span
@@ -43,6 +43,7 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.board = board
         self.start = start
+        self.zoomed = False
         glyphs = board.glyphs
         self.tree_view = Tree(board.source, glyphs)
         self.about = AboutPane(board.source, glyphs)
@@ -108,8 +109,9 @@ class MainScreen(Screen[None]):
         self.about.show(self.tree_view.selector)
 
     def on_row_chosen(self, message: RowChosen) -> None:
-        """Tell about what is chosen now."""
+        """Tell about what is chosen now, and how many are marked."""
         self.about.show(self.tree_view.selector)
+        self.bands[-1].renew()
 
     def on_row_opened(self, message: RowOpened) -> None:
         """Show all about a package."""
@@ -125,9 +127,11 @@ class MainScreen(Screen[None]):
 
     def action_view(self) -> None:
         """Give the whole screen to what is chosen, or take it back."""
-        zoomed = self.toggle_class("-zoomed").has_class("-zoomed")
-        (self.about if zoomed else self.tree_view).focus()
-        self.about.whole = zoomed
+        self.zoomed = not self.zoomed
+        self.query_one("#left").display = not self.zoomed
+        self.query_one("#right").set_class(self.zoomed, "-zoomed")
+        (self.about if self.zoomed else self.tree_view).focus()
+        self.about.whole = self.zoomed
         self.about.renew()
 
     def can(self, command: Command) -> bool:
@@ -137,7 +141,8 @@ class MainScreen(Screen[None]):
     def run_command(self, command: Command) -> None:
         """Do what a command does, as if its key were pressed."""
         self.tree_view.focus()
-        self.call_later(self.tree_view.run_action, command.action)
+        owner = self.tree_view if command in TREE else self
+        self.call_later(owner.run_action, command.action)
 
     def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
              *, slow: bool = False) -> None:  # fmt: skip
@@ -243,7 +248,7 @@ class MainScreen(Screen[None]):
 
     def action_clear(self) -> None:
         """End the zoom, the filter, or clear the marks, one after the other."""
-        if self.has_class("-zoomed"):
+        if self.zoomed:
             self.action_view()
         elif self.tree_view.filtered is not None:
             here = self.tree_view.selector
@@ -256,7 +261,7 @@ class MainScreen(Screen[None]):
 
     def action_wider(self) -> None:
         """Give more room to the pane beside the tree, or take it back."""
-        self.toggle_class("-broad")
+        self.query_one("#right").toggle_class("-broad")
 
     def _heading(self, columns: int) -> Line:
         width = self.tree_view.size.width or columns

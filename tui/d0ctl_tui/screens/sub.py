@@ -48,6 +48,11 @@ class SubScreen(Screen[None]):
         """The title."""
         raise NotImplementedError
 
+    def on_screen_resume(self) -> None:
+        """Another screen was in front, and something may have changed."""
+        if self.bands[0].is_mounted:
+            self.update()
+
     def update(self) -> None:
         """Show what is true now."""
         for band in self.bands:

@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from d0ctl_tui.commands import MOVE, bindings
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
-from d0ctl_tui.draw.spans import EMPTY, Line, width
+from d0ctl_tui.draw.spans import EMPTY, Line, merged, width
 from d0ctl_tui.messages import CursorMoved, LineOpened
 
 WHEEL = 3
@@ -183,7 +183,7 @@ class LineView(ScrollView, can_focus=True):
             line = (*line, (" " * spare, ""))
         lit = there and self.has_cursor and number == self.cursor
         over = "" if not lit else "cursor" if self.is_lit else "blurred"
-        strip = Strip([Segment(text, self.style_of(look, over)) for text, look in line])
+        strip = Strip([Segment(text, self.style_of(look, over)) for text, look in merged(line)])
         return strip.crop(0, columns) if spare < 0 else strip
 
     def style_of(self, look: str, over: str = "") -> Style:

@@ -183,6 +183,7 @@ class Tree(LineView):
             return
         self.marks = self.marks - beside if beside <= self.marks else self.marks | beside
         self.renew()
+        self.post_message(RowChosen(self.chosen))
 
     def action_mark(self) -> None:
         """Mark the row, or take its mark off, and go on to the next."""
@@ -191,6 +192,7 @@ class Tree(LineView):
             self.marks ^= {selector}
             self.move_to(self.cursor + 1)
             self.renew()
+            self.post_message(RowChosen(self.chosen))
 
     def open_line(self, number: int, column: int | None = None) -> None:
         """Expand or collapse; a package tells all about itself."""
