@@ -47,6 +47,11 @@ def test_two_parts_that_are_spread_keep_to_their_columns(
     assert width(spread(left, right, columns)) <= columns
 
 
+@given(WORDS, st.integers(-3, 3))
+def test_wrapping_ends_whatever_the_columns(words: str, columns: int) -> None:
+    assert "".join(wrap(words, columns)).replace(" ", "") == words.replace(" ", "")
+
+
 @given(WORDS, st.integers(4, 30))
 def test_wrapping_loses_no_letter_and_keeps_to_the_columns(words: str, columns: int) -> None:
     lines = wrap(words, columns)

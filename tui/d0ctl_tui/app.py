@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from textual.app import App, ScreenStackError
 from textual.screen import Screen
@@ -23,7 +24,7 @@ from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.draw.spans import Line, Span, fit, foreign
-from d0ctl_tui.messages import Changed, Troubled
+from d0ctl_tui.messages import Changed, Ready, Troubled
 from d0ctl_tui.read import beat, logs
 from d0ctl_tui.read.beat import Beat
 from d0ctl_tui.read.places import Places
@@ -58,7 +59,7 @@ class Terminal:
 class Dashboard(App[None]):
     """Everything of one home in a terminal."""
 
-    CSS_PATH = "dashboard.tcss"
+    CSS_PATH = Path(__file__).with_name("dashboard.tcss")
     TITLE = "d0ctl"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
@@ -140,6 +141,10 @@ class Dashboard(App[None]):
             self._look_and_show()
         else:
             self._due = self.set_timer(wait, self._look_and_show)
+
+    def on_ready(self, news: Ready) -> None:
+        """Show what a thread has found."""
+        news.show()
 
     def on_troubled(self, news: Troubled) -> None:
         """Show what is known as stale."""

@@ -1,5 +1,6 @@
 """Everything that parts of the dashboard tell each other, named as events."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.message import Message
@@ -13,6 +14,13 @@ class Repeated(Message):
     def can_replace(self, message: Message) -> bool:
         """Whether it makes an older one needless."""
         return isinstance(message, type(self))
+
+
+@dataclass
+class Ready(Message):
+    """A thread has something to show; `show` is called where that may be done."""
+
+    show: Callable[[], object]
 
 
 @dataclass

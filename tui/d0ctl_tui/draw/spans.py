@@ -101,6 +101,7 @@ def spread(left: Sequence[Span], right: Sequence[Span], columns: int) -> Line:
 def wrap(words: str, columns: int) -> list[str]:
     """A text in lines of at most so many columns, broken at blanks where that can be."""
     lines, line = [], ""
+    columns = max(1, columns)
     for word in words.split(" "):
         trial = f"{line} {word}" if line else word
         if cell_len(trial) <= columns:

@@ -14,6 +14,7 @@ from d0ctl.errors import D0Error
 from d0ctl_tui.acting import AnyDeed, Deed
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
+from d0ctl_tui.messages import Ready
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.band import Band, Page
 
@@ -109,14 +110,16 @@ class PlanDialog(Dialog[bool]):
         home, speech = self.board.home, self.board.speech
         told, refused = _each(self.deeds, lambda deed: deed.preview(home, speech), "plain")
         possible = refused < len(self.deeds)
-        self.app.call_from_thread(partial(self._tell, told, "planned" if possible else "refused"))
+        self.board.post_message(
+            Ready(partial(self._tell, told, "planned" if possible else "refused"))
+        )
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
         home, speech, reason = self.board.home, self.board.speech, self.reason
         told, refused = _each(self.deeds, lambda deed: deed.apply(home, speech, reason), "good")
         done = refused < len(self.deeds)
-        self.app.call_from_thread(partial(self._tell, told, "done" if done else "refused"))
+        self.board.post_message(Ready(partial(self._tell, told, "done" if done else "refused")))
 
     def _tell(self, told: Told, state: str) -> None:
         self.told, self.state = told, state

@@ -1,7 +1,7 @@
 """The pane beside the tree: all about what is chosen, read when the cursor rests."""
 
 import time
-from contextlib import suppress
+from functools import partial
 
 from textual import work
 from textual.timer import Timer
@@ -13,6 +13,7 @@ from d0ctl_tui.draw import package_sheet, part_sheet
 from d0ctl_tui.draw.looks import Glyphs, is_live
 from d0ctl_tui.draw.sheet import Sheet
 from d0ctl_tui.draw.spans import Line
+from d0ctl_tui.messages import Ready
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.about import About, Gone, Node, Package, Part, about
 from d0ctl_tui.read.source import Source
@@ -84,8 +85,7 @@ class AboutPane(Page):
             said = log.tail(TAIL_BYTES)
         except D0Error as error:
             said = f"[{error}]"
-        with suppress(RuntimeError):  # the dashboard ended meanwhile
-            self.app.call_from_thread(self._take_tail, selector, said)
+        self.app.post_message(Ready(partial(self._take_tail, selector, said)))
 
     def _take_tail(self, selector: str, said: str) -> None:
         if selector == self.selector and self.is_mounted:
