@@ -25,12 +25,13 @@ Where = tuple[int, int, int]
 
 @dataclass
 class Thing:
-    """A package of the model: what it makes, needs and takes, and how it stands."""
+    """A package of the model: what it makes, needs, takes and ran without, and how it stands."""
 
     made: str
     needs: list[str]
     takes: list[str]
     state: str = "idle"
+    without: frozenset[str] = frozenset()
 
 
 @st.composite
@@ -52,9 +53,9 @@ def jobs(draw: st.DrawFn) -> dict[Where, Thing]:
     return things
 
 
-def drop(things: dict[Where, Thing], wanted: tuple[int, int]) -> set[Where]:
-    """The packages that leave, those of the line among them, by looking again and again."""
-    gone = {where for where in things if where[:2] == wanted}
+def gone_with(things: dict[Where, Thing], lines: set[tuple[int, int]]) -> set[Where]:
+    """The packages that are out once these lines are dropped, whatever came first."""
+    gone = {where for where in things if where[:2] in lines}
     while True:
         lost = {things[where].made for where in gone}
         more = {
@@ -108,7 +109,7 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
             site.submit(spec_of(things))
             bring_into_states(site, things, data)
             wanted = data.draw(st.sampled_from(sorted({where[:2] for where in things})))
-            gone = drop(things, wanted)
+            gone = gone_with(things, {wanted})
             request = Request("kill-line", parse(f"prod/{wanted[0]}/{wanted[1]}"), True)
 
             plan = verbs.preview(store, request)
@@ -159,3 +160,113 @@ def bring_into_states(site: Site, things: dict[Where, Thing], data: st.DataObjec
             site.finish(path_of(where))
         elif thing.state == "failed":
             site.fail(path_of(where))
+
+
+# drops and restores, in any order ---------------------------------------------------------
+
+
+def reco(files: int) -> dict[Where, Thing]:
+    """The case of `000`: a reco line a raw file, and m = 3n lines that read what it makes."""
+    things: dict[Where, Thing] = {}
+    everything = [f"reco-{n}" for n in range(1, files + 1)]
+    for n in range(1, files + 1):
+        things[1, n, 1] = Thing(f"reco-{n}", [], [])
+        things[1, n, 2] = Thing(f"filtered-{n}", [f"reco-{n}"], [])
+    for n in range(1, files + 1):
+        third = 3 * n
+        things[2, third - 2, 1] = Thing(f"root-all-{n}", [], everything)
+        things[2, third - 1, 1] = Thing(f"stored-{n}", [], [f"reco-{n}"])
+        things[2, third, 1] = Thing(f"root-filtered-{n}", [f"filtered-{n}"], [])
+    things[3, 1, 1] = Thing("merged", [], [f"root-all-{n}" for n in range(1, files + 1)])
+    things[3, 1, 2] = Thing("plots", ["merged"], ["root-filtered-1"])
+    return things
+
+
+def check_against(site: Site, things: dict[Where, Thing], lines: set[tuple[int, int]]) -> None:
+    """Every package is as the model says, and waits just for what is really missing."""
+    gone = gone_with(things, lines)
+    for where, thing in things.items():
+        phase = site.phase(path_of(where))
+        if thing.state == "done":
+            assert phase == "done"
+        elif where in gone:
+            assert phase == "dropped"
+        elif thing.state == "failed":
+            assert phase == "failed"
+        else:
+            assert phase == ("ready" if can_start(things, where, gone) else "waiting")
+    assert faults(site.store) == []
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_drops_and_restores_in_any_order_come_to_what_is_dropped_in_the_end(
+    data: st.DataObject,
+) -> None:
+    things = data.draw(st.one_of(st.integers(1, 3).map(reco), jobs()))
+    every_line = sorted({where[:2] for where in things})
+    with tempfile.TemporaryDirectory() as folder:
+        with open_store(Home(Path(folder) / "home"), create=True) as store:
+            add_localhost(store)
+            site = Site(store)
+            site.submit(spec_of(things))
+            bring_into_states(site, things, data)
+            dropped: set[tuple[int, int]] = set()
+            for _ in range(data.draw(st.integers(1, 5))):
+                if data.draw(st.booleans()):
+                    run_one(site, things, dropped, data)
+                act(site, things, dropped, data.draw(st.sampled_from(every_line)))
+                check_against(site, things, dropped)
+
+
+def act(
+    site: Site, things: dict[Where, Thing], dropped: set[tuple[int, int]], at: tuple[int, int]
+) -> None:
+    """Restore a line that is dropped, drop one that is not; what can't be done changes nothing."""
+    path = parse(f"prod/{at[0]}/{at[1]}")
+    if at in dropped:
+        verb, can = Request("restore-line", path), not was_used(things, dropped, at)
+    else:
+        verb, can = Request("kill-line", path, True), not is_out(things, dropped, at)
+    try:
+        plan = verbs.preview(site.store, verb)
+        assert verbs.apply(site.store, verb, actor="me", note=None) == plan
+    except Refused:
+        assert not can
+    else:
+        assert can
+        dropped ^= {at}
+
+
+def is_out(things: dict[Where, Thing], dropped: set[tuple[int, int]], at: tuple[int, int]) -> bool:
+    """Whether all of a line is out already."""
+    gone = gone_with(things, dropped)
+    return all(where in gone for where in things if where[:2] == at)
+
+
+def was_used(
+    things: dict[Where, Thing], dropped: set[tuple[int, int]], at: tuple[int, int]
+) -> bool:
+    """Whether something has succeeded without a file that the line would bring back."""
+    back = gone_with(things, dropped) - gone_with(things, dropped - {at})
+    files = {things[where].made for where in back}
+    return any(thing.state == "done" and thing.without & files for thing in things.values())
+
+
+def run_one(
+    site: Site, things: dict[Where, Thing], dropped: set[tuple[int, int]], data: st.DataObject
+) -> None:
+    """Let one of the packages that can start succeed or fail, with what there is."""
+    gone = gone_with(things, dropped)
+    able = [w for w, t in things.items()
+            if t.state == "idle" and w not in gone and can_start(things, w, gone)]  # fmt: skip
+    if not able:
+        return
+    where = data.draw(st.sampled_from(able))
+    thing = things[where]
+    thing.state = data.draw(st.sampled_from(["done", "failed"]))
+    if thing.state == "failed":
+        site.fail(path_of(where))
+        return
+    thing.without = frozenset(thing.takes) & {things[other].made for other in gone}
+    site.finish(path_of(where))

@@ -66,6 +66,9 @@ def _kill(control: Control, courier: Courier, now: float) -> None:
 def _pause(control: Control, courier: Courier, now: float) -> None:
     """Ask for what people want of running packages, until the wrappers say that it is so."""
     wanted = attempts.requested(control.store, courier.node)
+    silent = [order for order in wanted.items() if order[1] == "resume" and order in control.ordered
+              and now - control.ordered[order] > ORDER_AGAIN_S]  # fmt: skip
+    attempts.settle_resumed(control.store, [attempt for attempt, _ in silent])
     due = _due(control, wanted.items(), now)
     for kind, more in (("pause", {"grace": PAUSE_GRACE_S}), ("resume", {})):
         which = [attempt for attempt, request in due if request == kind]

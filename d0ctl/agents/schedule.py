@@ -3,6 +3,8 @@
 from d0ctl.agents.control import Control
 from d0ctl.schedule.place import place
 from d0ctl.store import schedule as store_schedule
+from d0ctl.store.finish import sweep
+from d0ctl.store.require import let_go_on
 
 
 def schedule(control: Control, now: float) -> None:
@@ -24,5 +26,7 @@ def schedule(control: Control, now: float) -> None:
 
 
 def finish(control: Control, now: float) -> None:
-    """Note which jobs can't move any more without a person."""
+    """Carry on what ends jobs, and note which can't move any more without a person."""
+    sweep(control.store, now=now)
+    let_go_on(control.store, now=now)
     store_schedule.end_jobs(control.store, now=now)

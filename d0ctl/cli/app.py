@@ -19,9 +19,11 @@ from d0ctl.format import clean
 
 COMMANDS = (
     *("run", "validate", "submit", "wait"),
-    *("status", "why", "history", "logs"),
-    *("hold", "release", "kill", "kill-line", "remove"),
-    *("node", "daemon", "tui", "doctor"),
+    *("status", "why", "history", "logs", "peek"),
+    *("hold", "release", "pause", "resume", "retry"),
+    *("kill", "kill-line", "restore-line", "finish"),
+    *("priority", "set-status", "remove"),
+    *("node", "daemon", "tui", "doctor", "backup", "restore"),
 )
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
 

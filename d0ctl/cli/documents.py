@@ -1,10 +1,13 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
+import json
 from typing import Any
 
 from d0ctl.format import iso
 from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.left_out import Shortfall
+from d0ctl.store.left_out import shortfall as shortfall_of
 from d0ctl.store.views import (
     AttemptView,
     EventView,
@@ -36,6 +39,8 @@ def job(job: JobSummary) -> Document:
         "ended": iso(job.ended),
         "held": hold(job),
         "paused": bool(job.pause),
+        "pause": pause(job),
+        "finishing": finish(job),
         "blocked": job.counts.get("waiting", 0) if job.blocked else 0,
         "packages": browse.statuses(job.counts),
         "phases": dict(job.counts),
@@ -47,6 +52,29 @@ def hold(job: JobSummary) -> Document | None:
     if not job.hold:
         return None
     return {"by": job.hold_actor, "reason": job.hold_note, "since": iso(job.hold_since)}
+
+
+def pause(job: JobSummary) -> Document | None:
+    """Who paused a job, why, since when, and whether what runs is meant; None if it is not."""
+    if not job.pause:
+        return None
+    return {"by": job.pause_actor, "reason": job.pause_note, "since": iso(job.pause_since),
+            "running": bool(job.pause_running)}  # fmt: skip
+
+
+def finish(job: JobSummary) -> Document | None:
+    """Who lets a job come to its end, how, why and since when; None where nobody does."""
+    if job.finish is None:
+        return None
+    return {"by": job.finish_actor, "reason": job.finish_note, "since": iso(job.finish_since),
+            "how": job.finish}  # fmt: skip
+
+
+def shortfall(one: Shortfall | None) -> Document | None:
+    """What a package goes without; None where it gets all its inputs."""
+    if one is None:
+        return None
+    return {"path": one.path, "inputs": one.given, "of": one.asked, "missing": list(one.names)}
 
 
 def stage(stage: StageSummary) -> Document:
@@ -131,6 +159,9 @@ def attempt(one: AttemptView) -> Document:
         "rss": one.rss,
         "stderr": one.stderr,
         "log": f"{one.base}/attempts/{one.id}" if one.base else None,
+        "inputs": one.inputs,
+        "inputs_asked": one.inputs_asked,
+        "left_out": json.loads(one.left_out) if one.left_out else [],
     }
 
 
@@ -191,6 +222,7 @@ def package(store: Store, one: PackageView) -> Document:
         "progress": progress(browse.progress(store, one.id)),
         "notes": [note(each) for each in browse.notes(store, one.id)],
         "binaries": [_binary(each) for each in browse.binaries(store, one.id)],
+        "left_out": shortfall(shortfall_of(store, one.id, one.path)),
         "inputs": [_input(each) for each in browse.inputs(store, one.id, MOST_FILES)],
         "outputs": [_output(each) for each in browse.outputs(store, one.id, MOST_FILES)],
     }

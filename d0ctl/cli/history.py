@@ -83,7 +83,7 @@ def _actions(store: Store, wanted: Selector) -> list[dict[str, Any]]:
         return []
     return [
         {"at": iso(one.at), "actor": one.actor, "verb": one.verb, "target": one.target,
-         "reason": one.note, "packages": one.packages}
+         "reason": one.note, "packages": one.packages, "undo": one.undo}
         for one in browse.actions(store, wanted.job, 50)
     ]  # fmt: skip
 
@@ -97,6 +97,7 @@ def _draw(document: dict[str, Any], now: float) -> None:
         emit(paint("what people did", "bold"))
         rows = [
             [_when(one["at"], now), clean(one["actor"]), one["verb"], clean(one["target"]),
+             count(one["packages"], "package") if one["packages"] else "",
              clean(one["reason"] or "")]
             for one in reversed(document["actions"])
         ]  # fmt: skip

@@ -15,9 +15,11 @@ def hold(
     status: options.Status = None,
     node: options.Node = None,
     older_than: options.OlderThan = None,
+    failed_for: options.FailedFor = None,
     reason: options.Because = None,
     dry_run: options.DryRun = False,
 ) -> None:
     """Keep a job or packages from being scheduled."""
-    wanted = select.parse(selector, status=status or (), node=node, older_than=older_than)
+    wanted = select.parse(selector, status=status or (), reason=failed_for, node=node,
+                          older_than=older_than)  # fmt: skip
     plan.carry_out(Request("hold", wanted), note=reason, dry_run=dry_run)

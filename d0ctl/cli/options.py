@@ -53,6 +53,15 @@ Reason = Annotated[
     ),
 ]  # fmt: skip
 
+FailedFor = Annotated[
+    str | None,
+    typer.Option(
+        "--failed-for", metavar="REASON", autocompletion=completion.reasons,
+        help="Only packages whose last attempt failed for this reason.",
+    ),
+]  # fmt: skip
+"""The same for verbs, of which `--reason` says why they are done."""
+
 Node = Annotated[
     str | None,
     typer.Option("--node", metavar="NODE", autocompletion=completion.node_names,

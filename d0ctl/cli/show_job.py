@@ -9,6 +9,7 @@ from d0ctl.format import clean, count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
 from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.left_out import Shortfall, short_packages
 from d0ctl.store.views import FailureView, JobSummary, PackageRow, StageSummary
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
@@ -30,20 +31,23 @@ class Picture:
     failed: list[FailureView]
     held: list[PackageRow]
     troubles: list[str]
+    short: list[Shortfall]
     now: float
 
 
 def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[], None]:
     """Read the job; what is returned prints it."""
+    dropped = browse.dropped_lines(store, job.id)
     picture = Picture(
         job=job,
         stages=browse.stages(store, job),
-        dropped=browse.dropped_lines(store, job.id),
+        dropped=dropped,
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         where=browse.where(store, job.id),
         failed=browse.failures(store, job.id, MOST_FAILED),
         held=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_HELD),
         troubles=browse.carrying_troubles(store, job.id),
+        short=short_packages(store, job.id) if dropped else [],
         now=now,
     )
     if json:
@@ -56,6 +60,7 @@ def document(picture: Picture) -> documents.Document:
     return {
         **documents.job(picture.job),
         "dropped": picture.dropped,
+        "left_out": [documents.shortfall(one) for one in picture.short],
         "stages": [documents.stage(stage) for stage in picture.stages],
         "nodes": picture.where,
         "running": [documents.package_row(row) for row in picture.live],
@@ -91,6 +96,15 @@ def _head(picture: Picture) -> None:
         why = f": {clean(job.hold_note)}" if job.hold_note else ""
         by = f"held by {clean(job.hold_actor or '?')} since {moment(job.hold_since, now)}{why}"
         emit(paint(by, "yellow"))
+    if job.pause:
+        why = f": {clean(job.pause_note)}" if job.pause_note else ""
+        by = f"{clean(job.pause_actor or '?')} since {moment(job.pause_since, now)}{why}"
+        emit(paint(f"paused by {by}", "yellow"))
+    if job.finish and not job.ended:
+        by = f"{clean(job.finish_actor or '?')} since {moment(job.finish_since, now)}"
+        emit(paint(f"being finished ({job.finish}) by {by}", "yellow"))
+    for one in picture.short:
+        emit(f"{clean(one.path)} goes with {clean(one.sentence())}")
 
 
 def _stages(stages: list[StageSummary]) -> None:
@@ -163,10 +177,12 @@ def _commands(picture: Picture) -> list[str]:
     job = picture.job
     if picture.failed:
         path = picture.failed[0].path
-        return [f"d0ctl why {path}", f"d0ctl logs {path}",
+        return [f"d0ctl why {path}", f"d0ctl retry {path}",
                 f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
     if job.hold:
         return [f"d0ctl release {job.name}"]
+    if job.pause:
+        return [f"d0ctl resume {job.name}"]
     if picture.held:
         return [f"d0ctl why {picture.held[0].path}", f"d0ctl release '{job.name}:held'"]
     if picture.live:

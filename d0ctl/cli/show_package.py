@@ -9,6 +9,7 @@ from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
 from d0ctl.format import clean, count, duration, moment, size
 from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.left_out import Shortfall, shortfall
 from d0ctl.store.views import (
     AttemptView,
     BinaryView,
@@ -32,6 +33,7 @@ class Picture:
     inputs: list[InputView]
     outputs: list[OutputView]
     attempts: list[AttemptView]
+    short: Shortfall | None
     progress: ProgressView | None
     notes: list[NoteView]
     now: float
@@ -48,6 +50,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
         inputs=browse.inputs(store, package.id),
         outputs=browse.outputs(store, package.id),
         attempts=browse.attempts(store, package.id),
+        short=shortfall(store, package.id, package.path),
         progress=browse.progress(store, package.id),
         notes=browse.notes(store, package.id, MOST_NOTES),
         now=now,
@@ -61,6 +64,8 @@ def draw(picture: Picture) -> None:
     _progress(picture.progress, picture.now)
     _binaries(picture.binaries)
     _inputs(picture.inputs)
+    if picture.short is not None:
+        emit(f"  it goes with {clean(picture.short.sentence())}")
     _outputs(picture.outputs)
     _attempts(picture.attempts, picture.now)
     _notes(picture.notes, picture.now)
@@ -209,6 +214,8 @@ def _attempts(attempts: Sequence[AttemptView], now: float) -> None:
                  one.outcome or "under way"]  # fmt: skip
         if one.kind != "first":
             words.append(one.kind)
+        if one.inputs is not None:
+            words.append(f"{count(one.inputs)} of {count(one.inputs_asked or 0)} inputs")
         if one.reason:
             words.append(show_part.reason_of(one.reason, one.message))
         emit("  " + "  ".join(words))

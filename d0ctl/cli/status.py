@@ -34,10 +34,14 @@ def status(
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Draw it anew whenever something changes.")
     ] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="Ask the wrapper of a package how it stands.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Show all jobs, or all about one or a part of it."""
     refuse_both(watch, json, "--watch and --json")
+    refuse_both(watch, now, "--watch and --now")
     filtered = bool(status or reason or node or older_than)
     wanted = None
     if selector is not None or filtered:
@@ -47,7 +51,11 @@ def status(
         _without_home(wanted, json)
         return
     with session.reader() as store:
-        if watch:
+        if now:
+            from d0ctl.cli import show_now
+
+            show_now.show(store, wanted, json)
+        elif watch:
             _watch(store, wanted)
         else:
             _once(store, wanted, json)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from d0ctl import select
-from d0ctl.cli import options, plan, session
+from d0ctl.cli import options, plan_words, session
 from d0ctl.cli.output import is_terminal, speaks_unicode
 from d0ctl.errors import BadUsage
 
@@ -44,7 +44,7 @@ def tui(
     poor = os.environ.get("TERM", "") in POOR
     plain = poor or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
     terminal = Terminal(ascii or poor or not speaks_unicode(sys.stdout), plain, theme or "dark")
-    speech = Speech(plan.describe, plan.report, session.actor())
+    speech = Speech(plan_words.describe, plan_words.report, session.actor())
     dashboard = Dashboard(session.home(), terminal, speech, selector)
     dashboard.run()
     raise typer.Exit(dashboard.return_code or 0)

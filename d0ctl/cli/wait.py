@@ -48,7 +48,7 @@ def wait_for(text: str) -> ExitCode:
                     settled = all(is_settled(store, job.id, counts) for job, counts in parts)
                 if settled:
                     return _end(text, parts)
-                if not told and not _anyone_drives(store):
+                if not told and not anyone_drives(store):
                     told = True
                     say("no daemon is running, so nothing new starts: d0ctl daemon start")
             time.sleep(LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S)
@@ -71,7 +71,8 @@ def _counts(store: Store, job: JobSummary, wanted: Selector) -> Mapping[str, int
     return lifecycle.phases(store)
 
 
-def _anyone_drives(store: Store) -> bool:
+def anyone_drives(store: Store) -> bool:
+    """Whether a process lives that launches packages and hears of them."""
     return any(nodes.living_holder(store, row["name"]) for row in store.rows("leases"))
 
 

@@ -31,6 +31,26 @@ def held_job(job: JobSummary, now: float) -> str:
     return f"job `{job.name}` is held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
 
 
+def paused_job(job: JobSummary, now: float) -> str:
+    """Who paused a job, since when and why."""
+    why = f": {job.pause_note}" if job.pause_note else ""
+    since = moment(job.pause_since, now)
+    return f"job `{job.name}` is paused by {job.pause_actor} since {since}{why}"
+
+
+def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
+    """Why nothing of a job may start, and the command that allows it; None where it may."""
+    if job.hold:
+        return held_job(job, now), f"d0ctl release {job.name}"
+    if job.pause:
+        return paused_job(job, now), f"d0ctl resume {job.name}"
+    if job.finish:
+        since = moment(job.finish_since, now)
+        told = f"job `{job.name}` comes to its end, as {job.finish_actor} asked at {since}"
+        return told, f"d0ctl history {job.name}"
+    return None
+
+
 def against(row: Row, demand: Demand, now: float) -> str | None:
     """What speaks against a node, other than that it is full."""
     room = NodeRoom(

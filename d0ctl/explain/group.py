@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from d0ctl.explain.common import MOST, Explanation, any_driver, held_job
+from d0ctl.explain.common import MOST, Explanation, any_driver, kept_back
 from d0ctl.explain.package import package as explain_package
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, roll_up
@@ -67,6 +67,11 @@ def line(
     if one.dropped is not None:
         told = Explanation(path, one.status, f"{part.words} was dropped {moment(one.dropped, now)}")
         told.facts.append("its files are in no input list any more; what had succeeded stays so")
+        if one.named:
+            told.commands.append(f"d0ctl restore-line {path}")
+        else:
+            told.facts.append("it lacks what it needs, and comes back with the line that makes it")
+            told.commands.append(f"d0ctl history {of.name}")
         return told
     return _explain(store, part, now)
 
@@ -77,9 +82,9 @@ def _explain(store: Store, part: _Part, now: float) -> Explanation:
     totals = by_status(part.counts)
     if totals["launched"]:
         _running(store, part, told, totals["launched"], now)
-    elif part.job.hold and (totals["unscheduled"] or totals["scheduled"]):
-        told.answer = f"nothing of {part.words} starts: {held_job(part.job, now)}"
-        told.commands.append(f"d0ctl release {part.job.name}")
+    elif (why := kept_back(part.job, now)) and (totals["unscheduled"] or totals["scheduled"]):
+        told.answer = f"nothing of {part.words} starts: {why[0]}"
+        told.commands.append(why[1])
     elif status == "submitted":
         _submitted(store, part, told, now)
     elif status == "failed":

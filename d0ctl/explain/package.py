@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from d0ctl.explain.common import MOST, Explanation, against, any_driver, held_job, takers
+from d0ctl.explain.common import MOST, Explanation, against, any_driver, kept_back, takers
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import Phase
 from d0ctl.schedule.place import Demand
 from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.left_out import shortfall
 from d0ctl.store.views import EventView, JobSummary, PackageView
 
 
@@ -18,8 +19,10 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     job = browse.job(store, one.job)
     told = Explanation(one.path, one.status, "", phase=one.phase)
     _PHASES[Phase(one.phase)](_Case(store, one, job, told, now))
-    if one.request and one.phase != "killing":
+    if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
         told.facts.append(f"a request: {one.request}")
+    if short := shortfall(store, one.id, one.path):
+        told.facts.append(f"it goes with {short.sentence()}")
     return told
 
 
@@ -89,10 +92,27 @@ def _waiting(case: _Case) -> None:
     if (more := one.missing - sum(want.uses for want in wants[:MOST])) > 0:
         told.facts.append(f"and for {count(more, 'more file')}")
     _job_hold(case)
+    _required(case, wants[0])
     root = wants[0] if wants[0].phase != "waiting" else _root(case.store, wants)
     if root is not None and root is not wants[0]:
         told.facts.append(f"in the end it hangs on {root.origin}")
     _ways_out(told, root or wants[0])
+
+
+def _required(case: _Case, want: _Want) -> None:
+    """How far the stage that makes it is from what this one requires of it."""
+    stages = {stage.seq: stage for stage in browse.stages(case.store, case.job)}
+    required = stages[case.package.stage].require
+    maker = (want.maker or "").split("/")
+    if required >= 1 or len(maker) != 4 or maker[0] != case.job.name:
+        return
+    made_by = stages[int(maker[1])]
+    total = sum(made_by.counts.values()) - made_by.counts.get("dropped", 0)
+    done = made_by.counts.get("done", 0)
+    case.told.facts.append(
+        f"stage `{case.package.stage_name}` requires {required:.0%}: {done} of"
+        f" {count(total, 'package')} of stage `{made_by.name}` are successful so far"
+    )
 
 
 def _wants(store: Store, package: int, limit: int = MOST_LOOKED_AT) -> list[_Want]:
@@ -147,22 +167,16 @@ def _file_waited_for(row: Row) -> str:
 
 
 def _job_hold(case: _Case) -> None:
-    job = case.job
-    if job.hold:
-        case.told.facts.append(held_job(job, case.now))
-        case.told.commands.append(f"d0ctl release {job.name}")
-    if job.pause:
-        case.told.facts.append(f"job `{job.name}` is paused")
+    if why := kept_back(case.job, case.now):
+        case.told.facts.append(why[0])
+        case.told.commands.append(why[1])
 
 
 def _ready(case: _Case) -> None:
-    told, job = case.told, case.job
-    if job.hold:
-        told.answer = f"{case.name} is ready, but {held_job(job, case.now)}"
-        told.commands.append(f"d0ctl release {job.name}")
-        return
-    if job.pause:
-        told.answer = f"{case.name} is ready, but job `{job.name}` is paused"
+    told = case.told
+    if why := kept_back(case.job, case.now):
+        told.answer = f"{case.name} is ready, but {why[0]}"
+        told.commands.append(why[1])
         return
     told.answer = f"{case.name} is ready, and {_room(case)}"
     if case.package.note:
@@ -216,8 +230,9 @@ def _held(case: _Case) -> None:
     one = case.package
     by = f" by {one.actor}" if one.actor else ""
     why = f": {one.note}" if one.note else ""
-    case.told.answer = f"{case.name} is held{by} since {case.since()}{why}"
-    case.told.commands.append(f"d0ctl release {one.path}")
+    held = "paused" if one.parked else "held"
+    case.told.answer = f"{case.name} is {held}{by} since {case.since()}{why}"
+    case.told.commands.append(f"d0ctl {'resume' if one.parked else 'release'} {one.path}")
 
 
 def _assigned(case: _Case) -> None:
@@ -302,7 +317,7 @@ def _failed(case: _Case) -> None:
         more = " and others" if len(consumers) == MOST else ""
         names = listed(f"`{path}`" for path in consumers)
         told.facts.append(f"its files are waited for by {names}{more}")
-    told.commands += [f"d0ctl logs {one.path}", f"d0ctl history {one.path}",
+    told.commands += [f"d0ctl logs {one.path}", f"d0ctl retry {one.path}",
                       f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
 
 
@@ -312,10 +327,14 @@ def _canceled(case: _Case) -> None:
     by = f" by {deed.actor}, {moment(deed.at, case.now)}" if deed else f", {case.since()}"
     note = (deed.note if deed else None) or one.note
     case.told.answer = f"{case.name} was {word}{by}" + (f": {note}" if note else "")
-    if one.line_dropped is not None:
+    if one.line_named:
         case.told.facts.append("its line is dropped: the rest goes on without its files")
     elif one.phase == "dropped":
         case.told.facts.append("what it needs was dropped")
+    if one.phase == "canceled":
+        case.told.commands.append(f"d0ctl retry {one.path}")
+    elif one.line_named:
+        case.told.commands.append(f"d0ctl restore-line {one.path.rpartition('/')[0]}")
     case.told.commands.append(f"d0ctl history {one.path}")
 
 

@@ -63,6 +63,40 @@ _STATE = shape.record(
 
 _ANSWER = {"id": _identifier}
 
+STATES = ("running", "ended", "dead", "absent")
+"""What is known of an attempt on its node."""
+
+_ENTRY = shape.record(
+    {
+        "name": _text,
+        "type": _text,
+        "size": shape.maybe(shape.whole),
+        "time": shape.number,
+        "target": shape.maybe(_text),
+    }
+)
+
+_STATUS = shape.record(
+    {
+        "time": shape.number,
+        "phase": _text,
+        "why": _text,
+        "since": shape.number,
+        "binary": shape.maybe(shape.positive),
+        "began": shape.maybe(shape.number),
+        "done": shape.maybe(shape.number),
+        "total": shape.maybe(shape.number),
+        "percent": shape.maybe(shape.number),
+        "line": _text,
+        "eta": shape.maybe(shape.number),
+        "cpu": shape.number,
+        "rss": shape.whole,
+        "processes": shape.whole,
+        "disk_free": shape.maybe(shape.whole),
+        "last_sign": shape.maybe(shape.number),
+    }
+)
+
 _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     "hello": {"facts": _facts, "attempts": shape.many(_STATE)},
     "accepted": _ATTEMPTS,
@@ -80,7 +114,28 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
         "size": shape.maybe(shape.whole),
         "checksum": shape.maybe(_text),
     },
-    "data": {**_ANSWER, "offset": shape.whole, "base64": _text, "message": _text},
+    "data": {
+        **_ANSWER,
+        "offset": shape.whole,
+        "size": shape.maybe(shape.whole),
+        "base64": _text,
+        "message": _text,
+    },
+    "listing": {
+        **_ANSWER,
+        "state": shape.one_of(*STATES),
+        "type": _text,
+        "entries": shape.many(_ENTRY),
+        "more": shape.boolean,
+        "message": _text,
+    },
+    "status": {
+        **_ANSWER,
+        "attempt": shape.positive,
+        "state": shape.one_of(*STATES),
+        "status": shape.maybe(_STATUS),
+        "message": _text,
+    },
     "facts": _ANSWER,
     "pong": _ANSWER,
 }

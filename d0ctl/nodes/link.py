@@ -138,15 +138,17 @@ def open_link(
     cpus: int | None = None,
     visit: bool = False,
     aside: bool = False,
+    base: str | None = None,
 ) -> Link:
     """Reach a node and start its relay there, bringing the wrapper if it lacks it.
 
-    A visitor only looks; `aside` keeps messages on the node, whatever its kind.
+    A visitor only looks; `aside` keeps messages on the node, whatever its kind; `base` is
+    the folder of ours there, if it is another than a new relay would have.
     Raises NodeUnreachable.
     """
     transport = _reach(address, site)
     try:
-        base = base_of(address, site, transport.home())
+        base = base or base_of(address, site, transport.home())
         hello = {
             "base": base,
             "cpus": cpus,

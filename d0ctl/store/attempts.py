@@ -29,6 +29,7 @@ def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
     store.change_many("decide", ((package, node) for package in packages))
     store.change("begin_attempts", now=now)
     store.change("launch_packages", now=now)
+    store.change("keep_left_out")
     return details(store)
 
 
@@ -153,6 +154,9 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     for attempt in set(never_there) - set(again):
         end_unstarted(store, node, [attempt], now=now)
     dead = [attempt for attempt, state in listed.items() if state == "dead"]
+    for attempt, state in listed.items():
+        if state != "running" and attempt not in expected:
+            store.change("purge_unknown", node=node, attempt=attempt)
     return Reconciled(
         launch=launch_again(store, node, again),
         resend=[a for a, state in listed.items() if state == "ended" and a in expected],
@@ -193,3 +197,9 @@ def killing(store: Store, node: int) -> dict[int, bool]:
 def requested(store: Store, node: int) -> dict[int, str]:
     """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
     return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}
+
+
+def settle_resumed(store: Store, attempts: Iterable[int]) -> None:
+    """Let those be that were to go on and never stood still: they have nothing to say to that."""
+    for attempt in attempts:
+        store.change("settle_resumed", attempt=attempt)

@@ -76,11 +76,17 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     return f"did you mean `{meant}`?" if meant else None
 
 
+def stage_counts(store: Store, job: int) -> dict[int, dict[str, int]]:
+    """How many packages of each stage of a job are in each phase."""
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("stages_counts", job=job):
+        counts.setdefault(row["stage_id"], {})[row["phase"]] = row["n"]
+    return counts
+
+
 def stages(store: Store, job: JobSummary) -> list[StageSummary]:
     """The stages of a job."""
-    counts: dict[int, dict[str, int]] = {}
-    for row in store.rows("stages_counts", job=job.id):
-        counts.setdefault(row["stage_id"], {})[row["phase"]] = row["n"]
+    counts = stage_counts(store, job.id)
     return [
         make(StageSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
         for row in store.rows("stages", job=job.id)
@@ -187,7 +193,7 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
     if not found:
         _check_levels(store, wanted)
         if not (lenient and wanted.is_filtered):
-            raise _nothing(wanted)
+            raise _nothing(store, wanted)
     return found
 
 
@@ -207,7 +213,7 @@ def _check_levels(store: Store, wanted: Selector) -> None:
                 package(store, wanted)
 
 
-def _nothing(wanted: Selector) -> NotFound:
+def _nothing(store: Store, wanted: Selector) -> NotFound:
     words = [f"`{wanted}`"]
     if wanted.reason:
         words.append(f"that failed for {wanted.reason}")
@@ -215,8 +221,31 @@ def _nothing(wanted: Selector) -> NotFound:
         words.append(f"on node `{wanted.node}`")
     if wanted.older_than is not None:
         words.append("that is as old")
-    return NotFound(f"no package matches {' '.join(words)}",
-                    hint=f"d0ctl status {wanted.job}")  # fmt: skip
+    return NotFound(f"no package matches {' '.join(words)}", hint=_nearest_to(store, wanted))
+
+
+def _nearest_to(store: Store, wanted: Selector) -> str:
+    """What is there instead of what was meant: how far ranges go, or other states and reasons."""
+    found = jobs(store, wanted.job)
+    there = stages(store, found[0])
+    if wanted.stage_name is None and wanted.stage.first > len(there):
+        return f"job `{found[0].name}` has {_numbers('stage', len(there))}"
+    one = next((s for s in there if s.name == wanted.stage_name or s.seq == wanted.stage.first),
+               there[0])  # fmt: skip
+    if wanted.line.first > one.lines:
+        return f"stage `{found[0].name}/{one.seq}` has {_numbers('line', one.lines)}"
+    if wanted.reason:
+        reasons = [row["reason"] for row in
+                   store.rows("job_failure_summary", job=found[0].id) if row["reason"]]  # fmt: skip
+        return nearest(wanted.reason, reasons) or (
+            f"its packages failed for {_these(reasons)}" if reasons else "none of it has failed"
+        )
+    counts = found[0].counts if wanted.depth == 1 else one.counts
+    if wanted.states:
+        told = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
+        where = found[0].name if wanted.depth == 1 else f"{found[0].name}/{one.seq}"
+        return f"`{where}` has {told}"
+    return f"d0ctl status {wanted.job}"
 
 
 def chosen(store: Store, limit: int = -1) -> list[PackageRow]:

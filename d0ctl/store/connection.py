@@ -139,6 +139,7 @@ def open_store(
     """
     if create and not home.exists():
         home.create()
+        home.database.touch(mode=0o600)  # what SQLite makes, others may read
     elif not home.exists():
         raise DatabaseUnavailable(
             f"there is no home at `{home.root}`", hint="d0ctl run FILE makes one"

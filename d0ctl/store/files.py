@@ -27,9 +27,9 @@ def remake(store: Store, *, now: float) -> None:
         store.change("forget_copies")
         while True:
             store.change("lose_files")
-            store.change("remake_packages", now=now)
+            remade = store.change("remake_packages", now=now)
             store.change("wait_again", now=now)
-            if not store.change("lost_after_remake"):
+            if not store.change("lost_after_remake") and not remade:
                 break
         store.change("plan_anew", now=now)
         store.change("clear_lost")

@@ -18,6 +18,7 @@ def phases(store: Store) -> dict[str, int]:
 
 def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float) -> bool:
     """Keep a whole job from being scheduled: one flag, whatever its size."""
+    store.change("unassign_job", job=job, actor=actor, note=note, now=now)
     return bool(store.change("hold_job", job=job, actor=actor, note=note, now=now))
 
 
@@ -36,14 +37,32 @@ def release(store: Store, *, actor: str, note: str | None, now: float) -> int:
     return store.change("release_held_packages", actor=actor, note=note, now=now)
 
 
-def kill(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """not launched -> canceled, launched -> killing; how many. What has ended stays as it is."""
+def kill(store: Store, *, actor: str, note: str | None, now: float, partial: bool = False) -> int:
+    """not launched -> canceled, launched -> killing; how many. What has ended stays as it is.
+
+    With `partial` what they have made so far is kept, where it can be used.
+    """
     idle = store.change("kill_idle_packages", actor=actor, note=note, now=now)
-    launched = store.change("kill_launched_packages", actor=actor, note=note, now=now)
+    launched = store.change("kill_launched_packages", actor=actor, note=note, now=now,
+                            request="kill partial" if partial else "kill")  # fmt: skip
     store.change("end_canceled_attempts", now=now)
     store.change("cancel_transfers")
     store.change("reopen_jobs")
     return idle + launched
+
+
+def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> int:
+    """not launched -> canceled; how many. What runs goes on."""
+    store.change("keep_idle")
+    canceled = store.change("kill_idle_packages", actor=actor, note=note, now=now)
+    store.change("reopen_jobs")
+    return canceled
+
+
+def ask_lines(store: Store) -> None:
+    """Keep the lines of the choice as those that were asked for, before others are added."""
+    store.change("clear_asked")
+    store.change("ask_lines")
 
 
 def choose_bereft(store: Store) -> None:
@@ -62,10 +81,11 @@ def dropped_files(store: Store, limit: int) -> list[str]:
     return [row[0] for row in store.rows("chosen_files", limit=limit)]
 
 
-def drop(store: Store, *, actor: str, note: str | None, now: float) -> None:
+def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> None:
     """Drop the chosen packages with their outputs (`000` section 5).
 
-    What has succeeded stays successful and only its outputs leave the lists.
+    What has succeeded stays successful and only its outputs leave the lists. The lines that
+    `ask_lines` has kept are dropped for their own sake, others for want of what they need.
     """
     store.change("unassign_losing", actor=actor, note=note, now=now)
     store.change("drop_inputs")
@@ -80,9 +100,16 @@ def drop(store: Store, *, actor: str, note: str | None, now: float) -> None:
 
 
 def keep_action(
-    store: Store, *, verb: str, target: str, actor: str, note: str | None, packages: int, now: float
+    store: Store,
+    *,
+    verb: str,
+    target: str,
+    actor: str,
+    note: str | None,
+    packages: int,
+    now: float,
+    undo: str | None = None,
 ) -> None:
-    """Who did what, when, to what, and why."""
-    store.change(
-        "keep_action", now=now, actor=actor, verb=verb, target=target, note=note, packages=packages
-    )
+    """Who did what, when, to what, why, and the command that takes it back."""
+    store.change("keep_action", now=now, actor=actor, verb=verb, target=target, note=note,
+                 packages=packages, undo=undo)  # fmt: skip

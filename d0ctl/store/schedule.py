@@ -89,11 +89,15 @@ def counts_of(store: Store, job: int) -> Counts:
     return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}
 
 
+IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
+"""What of a job that is held or paused moves no more than what is held itself."""
+
+
 def is_settled(store: Store, job: int, part: Counts | None = None) -> bool:
     """Whether nothing in a job, or in a part of it with these counts, can move without a person."""
     whole = counts_of(store, job)
     counts = whole if part is None else part
-    held = {Phase.READY, Phase.COOLOFF} if store.value("is_held", job=job) else set()
+    held = {*IDLE_WHEN_HELD} if store.value("is_held", job=job) else set()
     moving = MOVING - {Phase.HELD} - held
     if any(counts.get(phase) for phase in moving):
         return False

@@ -9,6 +9,7 @@ from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.holder import holder
 from d0ctl.store.intake import Intake, as_json
+from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.removal import remove_rows, sweep
 
 
@@ -38,8 +39,8 @@ def submit(
             intake.results()
         with store.writing():
             store.change("release_packages", now=now)
-            store.change(
-                "keep_action",
+            keep_action(
+                store,
                 now=now,
                 actor=actor,
                 verb="submit",

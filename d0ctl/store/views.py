@@ -24,6 +24,14 @@ class JobSummary:
     hold_note: str | None
     hold_since: float | None
     pause: int
+    pause_running: int
+    pause_actor: str | None
+    pause_note: str | None
+    pause_since: float | None
+    finish: str | None
+    finish_actor: str | None
+    finish_note: str | None
+    finish_since: float | None
     submitted: float
     ended: float | None
     counts: Counts
@@ -67,6 +75,7 @@ class LineSummary:
     name: str
     early_start: int
     dropped: float | None
+    named: int
     counts: Counts
     blocked: bool
 
@@ -167,6 +176,9 @@ class AttemptView:
     cpu: float | None
     rss: int | None
     stderr: str | None
+    inputs: int | None
+    inputs_asked: int | None
+    left_out: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +263,14 @@ class PackageView:
     line: int
     line_name: str
     line_dropped: float | None
+    line_named: int
     seq: int
     name: str
     phase: str
     status: str
     missing: int
     staging: int
+    parked: int
     node: str | None
     request: str | None
     attempts: int
@@ -302,6 +316,7 @@ class ActionView:
     target: str
     note: str | None
     packages: int
+    undo: str | None
 
 
 def make(kind: type[T], row: Row, **more: Any) -> T:

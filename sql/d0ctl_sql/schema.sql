@@ -84,7 +84,9 @@ CREATE TABLE job (
     policy      text not null default '{}',
     directory   text not null,
     source      text not null
-) strict;
+, pause_running integer not null default 0
+    check (pause_running in (0, 1)), pause_actor text, pause_note text, pause_since real, finish text         -- null: no; what is not launched is canceled
+    check (finish is null or finish = 'soft' or finish = 'hard'), finish_actor text, finish_note text, finish_since real) strict;
 
 CREATE TABLE need (
     job_id   integer not null references job on delete cascade,
@@ -98,7 +100,7 @@ CREATE TABLE stage (
     seq     integer not null,
     name    text not null,
     require real not null default 1.0 check (require between 0 and 1),
-    lines   integer not null default 0,
+    lines   integer not null default 0, weighed real,
     unique (job_id, seq)
 ) strict;
 
@@ -120,7 +122,7 @@ CREATE TABLE line (
     seq         integer not null,
     name        text not null,
     early_start integer not null default 0 check (early_start in (0, 1)),
-    dropped     real,                      -- when, by kill-line --drop-outputs
+    dropped     real, named integer not null default 0 check (named in (0, 1)),                      -- when, by kill-line --drop-outputs
     unique (stage_id, seq)
 ) strict;
 
@@ -176,7 +178,7 @@ CREATE TABLE package (
     wrapper     text,
     wrapper_parameters text,
     environment text,
-    policy      text,
+    policy      text, parked integer not null default 0 check (parked in (0, 1)),
     unique (line_id, seq)
 ) strict;
 
@@ -298,7 +300,7 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)),
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text,
     unique (package_id, number)
 ) strict;
 
@@ -346,7 +348,7 @@ CREATE TABLE action (
     target   text not null,
     note     text,
     packages integer not null default 0
-) strict;
+, undo text) strict;
 
 CREATE TABLE purge (
     id         integer primary key,
@@ -473,3 +475,9 @@ CREATE TABLE note (
 
 CREATE INDEX package_requested on package (node_id)
     where request = 'pause' or request = 'resume';
+
+CREATE INDEX job_finishing on job (id) where finish is not null;
+
+CREATE INDEX action_at on action (at);
+
+CREATE INDEX stage_lenient on stage (job_id) where require < 1;

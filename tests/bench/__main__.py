@@ -21,6 +21,7 @@ from tests.bench import (
     placement,
     submission,
     throughput,
+    verbs,
     zpeak,
 )
 from tests.bench.measure import Figure, Options
@@ -33,6 +34,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P4", placement.measure),
     ("P5", commands.measure),
     ("P6", dashboard.measure),
+    ("verbs", verbs.measure),
     ("P7", beside.measure),
     ("P8", zpeak.measure),
 )

@@ -1,7 +1,11 @@
 """hold, release, kill, kill-line and remove, as they are typed."""
 
+import time
+
 import pytest
 
+from d0ctl.store import attempts, nodes
+from d0ctl.verbs import VERBS, Request
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -244,3 +248,69 @@ def test_a_verb_for_nothing_finds_nothing(site: Site, d0ctl: Type) -> None:
 
 def test_verbs_need_a_home(d0ctl: Type) -> None:
     assert d0ctl("kill", "prod").exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["hold", "prdo"], "there is no job `prdo`\ndid you mean `prod`?"),
+        (["kill", "prod/mkae"], "has no stage `mkae`\ndid you mean `make`?"),
+        (
+            ["kill", "prod:failed"],
+            "matches `prod:failed`\n`prod` has 3 ready, 5 waiting",
+        ),
+        (["kill", "prod/2:held"], "`prod/2` has 1 waiting"),
+        (["pause", "prod/7-9"], "job `prod` has stages 1 to 3"),
+        (["kill", "prod/1/8-9"], "stage `prod/1` has lines 1 to 3"),
+        (["retry", "prod", "--failed-for", "lost"], "none of it has failed"),
+        (["hold", "prod", "--node", "localhots"], "did you mean `localhost`?"),
+    ],
+)
+def test_a_selector_that_matches_nothing_is_told_the_nearest(
+    site: Site, d0ctl: Type, words: list[str], told: str
+) -> None:
+    site.submit(production())
+
+    result = d0ctl(*words)
+
+    assert result.exit_code == 3
+    assert told in result.stderr
+
+
+def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    here = nodes.named(site.store, "localhost")["id"]
+    for path, words in (("prod/1/1/1", "submit failed"), ("prod/1/2/1", "resubmit failed")):
+        if words.startswith("re"):
+            site.fail(path)
+            d0ctl("retry", path)
+        site.up()
+        site.assign(path)
+        with site.store.writing():
+            (launch,) = attempts.launch(site.store, here, limit=10, now=time.time())
+            attempts.refuse(site.store, here, launch["attempt"], "disk-full", "no space",
+                            now=time.time())  # fmt: skip
+
+        told = document(d0ctl("status", path, "--json").stdout)
+
+        assert (told["phase"], told["request"]) == ("cooloff", f"{words}: disk-full: no space")
+
+
+def test_what_has_been_made_is_kept_where_that_is_asked_for(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+
+    d0ctl("kill", "prod/1/1/1", "--partial")
+
+    here = nodes.named(site.store, "localhost")["id"]
+    assert attempts.killing(site.store, here) == {attempt: True}
+
+
+def test_every_verb_says_what_it_takes(site: Site) -> None:
+    fields = set(Request.__dataclass_fields__)
+
+    for name, verb in VERBS.items():
+        assert verb.does
+        assert verb.level in ("any", "line", "job")
+        assert {*verb.takes, *verb.needs} <= fields, name
+        assert {*verb.needs} <= {*verb.takes}

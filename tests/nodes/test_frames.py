@@ -28,8 +28,47 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "taken", "id": "a", "ok": True, "message": ""},
     {"kind": "hashed", "id": "a", "ok": False, "size": None, "checksum": None, "message": "x"},
     {"kind": "data", "id": "a", "offset": 0, "size": 1, "base64": "eA==", "message": ""},
+    {
+        "kind": "listing",
+        "id": "a",
+        "state": "ended",
+        "type": "folder",
+        "more": False,
+        "entries": [{"name": "x", "type": "link", "size": None, "time": -1.5, "target": "y"}],
+        "message": "",
+    },
+    {
+        "kind": "status",
+        "id": "a",
+        "attempt": 3,
+        "state": "running",
+        "message": "",
+        "status": {
+            "time": 1.5,
+            "phase": "running",
+            "why": "",
+            "since": 1,
+            "binary": 1,
+            "began": None,
+            "done": None,
+            "total": None,
+            "percent": None,
+            "line": "",
+            "eta": None,
+            "cpu": 0.1,
+            "rss": 5,
+            "processes": 1,
+            "disk_free": None,
+            "last_sign": None,
+        },
+    },
     {"kind": "pong", "id": "ping", "time": 1.0, "load": 0.5},
 ]
+
+ACTED_ON = {
+    *("facts", "attempts", "attempt", "files", "paths", "ok", "id", "base64"),
+    *("state", "entries", "status"),
+}
 
 
 @pytest.mark.parametrize("frame", GOOD, ids=[frame["kind"] for frame in GOOD])
@@ -39,8 +78,7 @@ def test_a_frame_of_the_protocol_is_read_as_it_is(frame: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("frame", GOOD, ids=[frame["kind"] for frame in GOOD])
 def test_a_frame_that_lacks_something_we_act_on_is_refused(frame: dict[str, Any]) -> None:
-    acted_on = {"facts", "attempts", "attempt", "files", "paths", "ok", "id", "base64"}
-    for key in acted_on & frame.keys():
+    for key in ACTED_ON & frame.keys():
         less = {name: value for name, value in frame.items() if name != key}
         with pytest.raises(NodeUnreachable, match="no frame of ours"):
             frames.read(json.dumps(less).encode())

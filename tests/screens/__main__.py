@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from d0ctl.cli import plan
+from d0ctl.cli import plan_words
 from d0ctl.config import Home
 from d0ctl_tui.acting import Speech
 from d0ctl_tui.app import Dashboard, Terminal
@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "screens"
 PROGRAM = Path(sys.executable).with_name("d0ctl")
-SPEECH = Speech(plan.describe, plan.report, "emmy")
+SPEECH = Speech(plan_words.describe, plan_words.report, "emmy")
 REST_S = 0.6
 
 PLENTY = Terminal()

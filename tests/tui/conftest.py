@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from d0ctl.cli import plan
+from d0ctl.cli import plan_words
 from d0ctl.config import Home
 from d0ctl.store import open_store
 from d0ctl.store.nodes import add_localhost
@@ -23,7 +23,7 @@ Script = Callable[["Desk"], Awaitable[None]]
 
 PATIENCE_S = 10.0
 
-SPEECH = Speech(plan.describe, plan.report, "emmy")
+SPEECH = Speech(plan_words.describe, plan_words.report, "emmy")
 
 
 class Desk:

@@ -1,11 +1,14 @@
 """A real relay in a zip file, as it is shipped, on a folder of the test."""
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -49,6 +52,29 @@ def node(connect: Connect) -> Client:
     client = connect()
     client.wait("hello")
     return client
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a file system of its own with these options, if we may mount one."""
+    with ExitStack() as stack:
+
+        def mount(options: str) -> Path:
+            folder = tmp_path / "disk"
+            folder.mkdir(exist_ok=True)
+            command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+            if shutil.which("mount") is None or subprocess.run(command, stderr=PIPE).returncode:
+                pytest.skip("only root may mount a disk of its own")
+            stack.callback(subprocess.run, ["umount", "-l", str(folder)], check=True)
+            return folder
+
+        yield mount
+
+
+@pytest.fixture
+def small_disk(mounted: Callable[[str], Path]) -> Path:
+    """A file system of one megabyte and few files."""
+    return mounted("size=1m,nr_inodes=40")
 
 
 def _kill_marked(folder: Path) -> list[int]:

@@ -1,10 +1,8 @@
 """kill -9 of relays and wrappers, reboots, full disks: nothing is lost or counts twice."""
 
 import os
-import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -208,18 +206,6 @@ def test_a_relay_killed_at_any_time_loses_and_repeats_nothing(
 
 def _has_begun(node: Client, many: int) -> bool:
     return len(list(node.base.glob("attempts/*"))) >= many
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte and few files, if we may mount one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=40", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, stderr=subprocess.PIPE).returncode:
-        pytest.skip("only root may mount a small disk")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_a_full_disk_under_the_spool_tears_no_message(connect: Connect, small_disk: Path) -> None:

@@ -198,8 +198,8 @@ def test_a_binary_that_makes_no_progress_sends_no_message(node: Client) -> None:
 
 
 def test_binaries_run_below_the_priority_of_their_wrapper(node: Client) -> None:
-    node.run(binary(script="nice"), nice=7)
+    node.run(binary(script="sleep 0.3; nice"), nice=7)
     mine = int((node.folder(1) / "1.out").read_text())
-    node.run(binary(script="nice"), attempt=2, nice=0)
+    node.run(binary(script="sleep 0.3; nice"), attempt=2, nice=0)
 
     assert mine == int((node.folder(2) / "1.out").read_text()) + 7

@@ -1,8 +1,9 @@
 """What the dashboard does to jobs and nodes: the verbs of the command line, and nothing else."""
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from d0ctl import verbs
 from d0ctl.config import Home
@@ -10,7 +11,7 @@ from d0ctl.select import Selector, Span, parse
 from d0ctl.store import nodes
 from d0ctl.store.connection import open_store
 from d0ctl.store.trouble import told
-from d0ctl.verbs import Plan, Request
+from d0ctl.verbs import VERBS, Plan, Request
 
 Words = Callable[[Plan], list[str]]
 """A plan in words."""
@@ -35,7 +36,10 @@ class Deed:
         """What to type for it."""
         request = self.request
         words = ["d0ctl", request.verb, str(request.target)]
+        words += [str(request.priority)] if request.priority is not None else []
         words += ["--drop-outputs"] if request.drop_outputs else []
+        words += ["--running"] if request.running else []
+        words += ["--hard"] if request.hard else []
         words += ["--reason", reason] if reason else []
         return shlex.join(words)
 
@@ -48,7 +52,8 @@ class Deed:
         """Do it; what was done, in words. Raises D0Error where it is refused."""
         with open_store(home) as store, told(home):
             plan = verbs.apply(store, self.request, actor=speech.actor, note=reason or None)
-        return speech.report(plan)
+        undo = [f"to take it back: {plan.undo}"] if plan.undo else []
+        return [*speech.report(plan), *undo]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +87,47 @@ class NodeDeed:
 
 AnyDeed = Deed | NodeDeed
 
-LEVELS: Mapping[str, str] = {
-    "hold": "", "release": "", "kill": "", "kill-line": "line", "remove": "job",
-}  # fmt: skip
-"""The verbs, and the level of those that are for one level only."""
+OPTIONS = {
+    "drop_outputs": ("drop the outputs, too", "keep the outputs"),
+    "running": ("what runs, too", "leave what runs"),
+    "hard": ("end what runs, too", "let what runs end"),
+}
+"""What can be switched on and off in a request, and how that is called."""
 
-VERBS = frozenset(LEVELS)
+
+def switch(deed: AnyDeed) -> str:
+    """What of a deed can be switched; empty where nothing can."""
+    if not isinstance(deed, Deed):
+        return ""
+    return next((name for name in OPTIONS if name in VERBS[deed.request.verb].takes), "")
+
+
+def switched(deed: AnyDeed) -> AnyDeed:
+    """The same deed the other way."""
+    name = switch(deed)
+    if not name or not isinstance(deed, Deed):
+        return deed
+    change: dict[str, Any] = {name: not getattr(deed.request, name)}
+    return Deed(replace(deed.request, **change))
 
 
 def misfit(verb: str, selectors: Sequence[str]) -> str:
     """Why a verb can't be meant for these; empty where it can."""
-    level = LEVELS[verb]
+    level = _level(verb)
     if level == "line" and any(selector.count("/") < 2 for selector in selectors):
         return f"`{verb}` is for lines: choose a line, or a package of one"
     return ""
 
 
-def made(verb: str, selectors: Sequence[str]) -> list[Deed]:
+def made(verb: str, selectors: Sequence[str], priority: int | None = None) -> list[Deed]:
     """The calls of a verb for what is meant."""
-    return [Deed(Request(verb, target)) for target in targets(selectors, LEVELS[verb])]
+    meant = targets(selectors, _level(verb))
+    return [Deed(Request(verb, target, priority=priority)) for target in meant]
+
+
+def _level(verb: str) -> str:
+    level = VERBS[verb].level
+    return "" if level == "any" else level
 
 
 def targets(selectors: Iterable[str], level: str = "") -> list[Selector]:

@@ -17,8 +17,9 @@ from d0ctl.errors import D0Error
 from d0ctl.store import pulse
 from d0ctl.store.connection import open_store
 from d0ctl.store.trouble import told
+from d0ctl.verbs import VERBS
 from d0ctl_tui import crash, finding, themes
-from d0ctl_tui.acting import VERBS, AnyDeed, Speech, made, misfit
+from d0ctl_tui.acting import AnyDeed, Speech, made, misfit
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
@@ -30,7 +31,7 @@ from d0ctl_tui.read.beat import Beat
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.poller import Poller
 from d0ctl_tui.read.source import Source
-from d0ctl_tui.screens.finder import Choice, Finder
+from d0ctl_tui.screens.finder import Ask, Choice, Finder
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main import MainScreen
@@ -250,8 +251,19 @@ class Dashboard(App[None]):
             self.tell("nothing is chosen")
         elif too_high := misfit(verb, selectors):
             self.tell(too_high)
+        elif verb == "priority":
+            self._ask_priority(selectors)
         else:
             self.plan(made(verb, selectors))
+
+    def _ask_priority(self, selectors: Sequence[str]) -> None:
+        def go(words: str | None) -> None:
+            if words is not None and words.strip().isdigit():
+                self.plan(made("priority", selectors, int(words)))
+            elif words is not None:
+                self.tell(f"`{words}` is no priority: 0 to 100, more is sooner")
+
+        self.push_screen(Ask(self, "priority: 0 to 100, more is sooner"), go)
 
     def plan(self, deeds: Sequence[AnyDeed]) -> None:
         """Show what deeds would do, and do them if that is wanted."""

@@ -79,6 +79,7 @@ ACT = (
     Command("P", "verb('priority')", "change the priority of a job", "act", verb="priority"),
     Command("S", "verb('pause')", "pause: start nothing new of a job", "act", verb="pause"),
     Command("C", "verb('resume')", "continue a paused job", "act", verb="resume"),
+    Command("E", "verb('finish')", "finish: start nothing more of a job", "act", verb="finish"),
     Command("X", "verb('remove')", "remove: forget a job", "act", verb="remove"),
 )
 

@@ -47,6 +47,17 @@ def has_ended(places: Places, attempt: int) -> bool:
         return False
 
 
+def state(places: Places, attempt: int, boot_id: str) -> str:
+    """Tell whether an attempt is `running`, `ended`, `dead`, or `absent` as none has begun here."""
+    record = read_record(places, attempt)
+    runs = is_running(record, boot_id)
+    if has_ended(places, attempt):  # last, as it may end while we look
+        return "ended"
+    if record is None:
+        return "absent"
+    return "running" if runs else "dead"
+
+
 def end_name(places: Places, attempt: int) -> "bytes | None":
     """Give the spool name of an attempt's end message; None when it has not ended."""
     try:

@@ -68,6 +68,20 @@ class Places:
             raise ValueError("`%s` is not inside `%s`" % (text, to_text(self.base)))
         return os.path.join(os.path.realpath(folder), name)
 
+    def of_attempt(self, attempt: int, text: str) -> bytes:
+        """Give the true path of what `text` names in an attempt's folder, or raise ValueError.
+
+        A link may lead into the cache, where inputs lie, and nowhere else.
+        """
+        if text.startswith("/") or ".." in text.split("/"):
+            raise ValueError("it is no path in the folder of the attempt")
+        folder = self.attempt(attempt)
+        path = os.path.realpath(os.path.join(folder, to_path(text)))
+        own, cache = os.path.realpath(folder), os.path.realpath(self.cache)
+        if path != own and not is_below(path, own) and not is_below(path, cache):
+            raise ValueError("it leads out of the folder of the attempt")
+        return path
+
     def resolve(self, text: str) -> bytes:
         """Give the true path of what `text` names, or raise ValueError if it is not in BASE."""
         path = os.path.realpath(os.path.join(self.base, to_path(text)))

@@ -19,7 +19,8 @@ select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
 -- name: launch_packages
 -- assigned -> starting: the attempt just begun is the one that counts.
 update package
-   set phase = 'starting', attempts = attempts + 1, changed = :now, actor = null, note = null,
+   set phase = 'starting', attempts = attempts + 1, request = null, changed = :now, actor = null,
+       note = null,
        attempt_id = (select id from attempt
                       where attempt.package_id = package.id
                         and attempt.number = package.attempts + 1)
@@ -118,7 +119,11 @@ update package
 -- starting -> cooloff: the node could not start it; try again later.
 update package
    set phase = 'cooloff', not_before = :not_before, node_id = null, changed = :now,
-       actor = null, note = :note
+       actor = null, note = :note,
+       request = case when exists (select 1 from attempt
+                                    where attempt.package_id = package.id
+                                      and attempt.outcome <> 'refused')
+                      then 'resubmit failed: ' else 'submit failed: ' end || :note
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
    and node_id = :node and phase = 'starting';
 

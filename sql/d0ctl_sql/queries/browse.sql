@@ -1,7 +1,8 @@
 -- name: jobs
 -- The jobs whose names are like this, the newest first.
 select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
-       submitted, ended
+       pause_running, pause_actor, pause_note, pause_since, finish, finish_actor, finish_note,
+       finish_since, submitted, ended
   from job
  where visible = 1 and name glob :pattern
  order by id desc;
@@ -32,7 +33,7 @@ select stage_count.stage_id, stage_count.phase, stage_count.n
 
 -- name: lines
 -- A page of the lines of a stage.
-select id, seq, name, early_start, dropped from line
+select id, seq, name, early_start, dropped, named from line
  where stage_id = :stage and seq between :first and :last order by seq;
 
 -- name: lines_counts
@@ -54,7 +55,8 @@ select count(*)
 select package.*, node.name as node, job.name as job, job.hold as job_hold,
        job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
-       line.dropped as line_dropped, demand.cpus, demand.memory, demand.disk, demand.platform,
+       line.dropped as line_dropped,
+       line.named as line_named, demand.cpus, demand.memory, demand.disk, demand.platform,
        demand.nodes, demand.exclude_nodes
   from job
   join stage on stage.job_id = job.id and stage.seq = :stage
@@ -190,16 +192,12 @@ select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.me
               and attempt.outcome in ('failed', 'lost')
  group by attempt.reason order by count desc;
 
--- name: actions_on
--- What people did to a job; bounded.
-select at, actor, verb, target, note, packages from action
- where target = :job or target like :job || '/%' order by id desc limit :limit;
-
 -- name: ready_before
 -- A job with ready packages and a higher priority, which comes first.
 select job.name
   from demand join job on job.id = demand.job_id
  where demand.ready > 0 and job.visible = 1 and job.hold = 0 and job.pause = 0
+   and job.finish is null
    and job.priority > (select priority from job where id = :job)
  limit 1;
 

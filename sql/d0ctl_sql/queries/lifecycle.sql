@@ -1,8 +1,3 @@
--- name: keep_action
--- Who did what, when, to what, and why.
-insert into action (at, actor, verb, target, note, packages)
-values (:now, :actor, :verb, :target, :note, :packages);
-
 -- name: hold_job
 -- Keep a job from being scheduled.
 update job
@@ -18,23 +13,23 @@ update job
 -- name: hold_packages
 -- waiting, ready, cooloff, assigned -> held: of the chosen ones, what is not launched.
 update package
-   set phase = 'held', node_id = null, staging = 0, not_before = null, changed = :now,
-       actor = :actor, note = :note
+   set phase = 'held', parked = 0, node_id = null, staging = 0, not_before = null,
+       changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
 
 -- name: release_held_packages
 -- held -> ready or waiting.
 update package
-   set phase = case when missing = 0 then 'ready' else 'waiting' end, changed = :now,
-       actor = :actor, note = :note
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, parked = 0,
+       changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'held';
 
 -- name: kill_idle_packages
 -- not launched -> canceled; on a node out of contact, at once: its attempt ends on return.
 update package
-   set phase = 'canceled', staging = 0, not_before = null, changed = :now, actor = :actor,
-       note = :note
+   set phase = 'canceled', request = null, staging = 0, not_before = null, changed = :now,
+       actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'transferring',
                  'unreachable');
@@ -42,7 +37,7 @@ update package
 -- name: kill_launched_packages
 -- launched -> killing: the wrapper confirms it.
 update package
-   set phase = 'killing', request = 'kill', changed = :now, actor = :actor, note = :note
+   set phase = 'killing', request = :request, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('starting', 'staging-in', 'running', 'suspended');
 
@@ -68,17 +63,19 @@ delete from transfer
 -- outputs of those already chosen, or whose predecessor in the line is chosen and has not
 -- succeeded; what is launched or has succeeded keeps what it has.
 insert or ignore into chosen (package_id)
-select input.package_id
-  from chosen
-  join file on file.package_id = chosen.package_id
-  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-  join package on package.id = input.package_id
+select package.id
+  from (select input.package_id as id, max(input.required) as required
+          from chosen
+          join file on file.package_id = chosen.package_id
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+         group by input.package_id) as losing
+  join package on package.id = losing.id
  where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
-   and (input.required = 1
+   and (losing.required = 1
         or not exists (select 1
                          from input as other
                          join file as kept on kept.id = other.file_id
-                        where other.package_id = input.package_id
+                        where other.package_id = losing.id
                           and other.required = 0 and other.dropped = 0 and other.own = 0
                           and coalesce(kept.package_id, 0) not in (select package_id from chosen)))
  union
@@ -144,8 +141,8 @@ update file set dropped = 1
 -- name: drop_idle_packages
 -- not launched -> dropped; what has succeeded stays.
 update package
-   set phase = 'dropped', staging = 0, not_before = null, changed = :now, actor = :actor,
-       note = :note
+   set phase = 'dropped', request = null, staging = 0, not_before = null, changed = :now,
+       actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'unreachable',
                  'failed', 'canceled');
@@ -163,13 +160,14 @@ update package set request = 'drop'
  where id in (select package_id from chosen) and phase = 'killing';
 
 -- name: drop_lines
--- Lines in which nothing is left but what has succeeded before.
+-- Lines in which nothing is left but what has succeeded before; named, if it was they that
+-- were asked for.
 update line
-   set dropped = :now
+   set dropped = :now, named = id in (select line_id from asked_line)
  where dropped is null
    and id in (select package.line_id from chosen join package on package.id = chosen.package_id)
    and not exists (select 1 from package
-                    where package.line_id = line.id
+                    where package.line_id = line.id and package.phase <> 'dropped'
                       and package.id not in (select package_id from chosen));
 
 -- name: chosen_by_phase

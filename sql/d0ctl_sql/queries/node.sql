@@ -143,3 +143,28 @@ returning holder;
 -- name: give_lease
 -- Give a lease back.
 delete from lease where name = :name and holder = :holder;
+
+-- name: generation
+-- How often this site has gone back to a backup, from 1.
+select generation from site;
+
+-- name: raise_generation
+-- The site goes back to a backup.
+update site set generation = generation + 1;
+
+-- name: raise_ids
+-- Ids of a table go on from where none can have been given.
+insert or replace into sqlite_sequence (rowid, name, seq)
+values ((select rowid from sqlite_sequence where name = :table), :table,
+        max(:least, coalesce((select seq from sqlite_sequence where name = :table), 0)));
+
+-- name: drop_leases
+-- Whoever held leases when the backup was made holds them no more.
+delete from lease;
+
+-- name: purge_unknown
+-- What lies on a node of an attempt that nobody knows, as after a restore, is removed.
+insert into purge (node_id, attempt_id)
+select :node, :attempt
+ where not exists (select 1 from attempt where id = :attempt)
+   and not exists (select 1 from purge where node_id = :node and attempt_id = :attempt);

@@ -16,7 +16,8 @@ select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
- where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.ended is null
+ where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
+   and job.ended is null
    and (:job is null or job.id = :job)
  order by job.priority desc, job.id, demand.id;
 
@@ -102,7 +103,7 @@ select id, name
 
 -- name: is_held
 -- Whether a job is kept from being scheduled.
-select 1 from job where id = :job and hold = 1;
+select 1 from job where id = :job and (hold = 1 or pause = 1);
 
 -- name: end_job
 -- Note when a job could not move any more.

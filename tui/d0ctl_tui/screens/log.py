@@ -122,7 +122,8 @@ class LogScreen(SubScreen):
     def on_unmount(self) -> None:
         """Let the reading thread end."""
         self._cancel.set()
-        self._reader.shutdown(wait=False, cancel_futures=True)
+        self._reader.submit(self.log_file.close)
+        self._reader.shutdown(wait=False)
 
     def headline(self, columns: int) -> Line:
         """Which log this is, and where in it we are."""
@@ -194,6 +195,7 @@ class LogScreen(SubScreen):
         earlier = [number for number in log.attempts if number < log.number]
         wanted = earlier[-1] if earlier else log.attempts[-1]
         found = self.board.source.ask(lambda store: logs.find(store, log.path, wanted), log)
+        self._reader.submit(log.close)
         self.log_file = found
         self._turn()
 

@@ -13,8 +13,8 @@ from textual.screen import Screen
 from d0ctl.select import Selector
 from d0ctl.store import outline, search
 from d0ctl.store.connection import Store
+from d0ctl.verbs import VERBS
 from d0ctl_tui import finding
-from d0ctl_tui.acting import VERBS
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.rows import Columns

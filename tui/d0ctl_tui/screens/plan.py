@@ -1,7 +1,6 @@
 """The dialog before every deed: what would happen, why it is done, and the command for it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,8 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from d0ctl.errors import D0Error
-from d0ctl_tui.acting import AnyDeed, Deed
+from d0ctl.verbs import VERBS
+from d0ctl_tui.acting import OPTIONS, AnyDeed, Deed, switch, switched
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.messages import Ready
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from d0ctl_tui.app import Dashboard
 
 KEYS = (
-    Command("ctrl+o", "outputs", "with or without outputs", "act"),
+    Command("ctrl+o", "outputs", "with or without what it can take along", "act"),
     Command("pagedown", "scroll(10)", "down", "move"),
     Command("pageup", "scroll(-10)", "up", "move"),
 )
-
-DANGER = frozenset({"kill", "kill-line", "remove"})
 
 Told = Sequence[tuple[str, str]]
 """Lines with their looks."""
@@ -85,41 +83,28 @@ class PlanDialog(Dialog[bool]):
         self.dismiss(self.state == "done")
 
     def action_outputs(self) -> None:
-        """Take the outputs along, or leave them where they are."""
-        if self.state not in ("planned", "refused") or not self._can_drop:
-            return
-        self.deeds = [
-            Deed(replace(deed.request, drop_outputs=not deed.request.drop_outputs))
-            if isinstance(deed, Deed)
-            else deed
-            for deed in self.deeds
-        ]
-        self._plan()
+        """Do it with or without what the verb can take along: outputs, what runs."""
+        if self.state in ("planned", "refused") and any(map(switch, self.deeds)):
+            self.deeds = [switched(deed) for deed in self.deeds]
+            self._plan()
 
     def action_scroll(self, by: int) -> None:
         """Scroll the plan."""
         self.page.action_cursor(by)
 
-    @property
-    def _can_drop(self) -> bool:
-        return any(isinstance(deed, Deed) and deed.request.verb == "kill-line"
-                   for deed in self.deeds)  # fmt: skip
-
     @work(thread=True, exclusive=True)
     def _plan(self) -> None:
         home, speech = self.board.home, self.board.speech
         told, refused = _each(self.deeds, lambda deed: deed.preview(home, speech), "plain")
-        possible = refused < len(self.deeds)
-        self.board.post_message(
-            Ready(partial(self._tell, told, "planned" if possible else "refused"))
-        )
+        state = "planned" if refused < len(self.deeds) else "refused"
+        self.board.post_message(Ready(partial(self._tell, told, state)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
         home, speech, reason = self.board.home, self.board.speech, self.reason
         told, refused = _each(self.deeds, lambda deed: deed.apply(home, speech, reason), "good")
-        done = refused < len(self.deeds)
-        self.board.post_message(Ready(partial(self._tell, told, "done" if done else "refused")))
+        state = "done" if refused < len(self.deeds) else "refused"
+        self.board.post_message(Ready(partial(self._tell, told, state)))
 
     def _tell(self, told: Told, state: str) -> None:
         self.told, self.state = told, state
@@ -152,9 +137,9 @@ class PlanDialog(Dialog[bool]):
         if self.state in ("done", "refused"):
             return (("enter", "key"), (" close", "plain"))
         spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" not   ", "plain")]
-        if self._can_drop:
-            with_them = any(isinstance(d, Deed) and d.request.drop_outputs for d in self.deeds)
-            word = "keep the outputs" if with_them else "drop the outputs, too"
+        deed = self.deeds[0]
+        if isinstance(deed, Deed) and (name := switch(deed)):
+            word = OPTIONS[name][bool(getattr(deed.request, name))]
             spans += [("^o", "key"), (f" {word}", "plain")]
         return tuple(spans)
 
@@ -167,7 +152,7 @@ class PlanDialog(Dialog[bool]):
 
 
 def _is_danger(deed: AnyDeed) -> bool:
-    return isinstance(deed, Deed) and deed.request.verb in DANGER
+    return isinstance(deed, Deed) and VERBS[deed.request.verb].destroys
 
 
 def _each(

@@ -82,7 +82,10 @@ class AboutPane(Page):
         try:
             with open_store(self.source.home, read_only=True) as store, told(store.home):
                 log = logs.find(store, selector)
-            said = log.tail(TAIL_BYTES)
+            try:
+                said = log.tail(TAIL_BYTES)
+            finally:
+                log.close()
         except D0Error as error:
             said = f"[{error}]"
         self.app.post_message(Ready(partial(self._take_tail, selector, said)))

@@ -9,6 +9,7 @@ from d0ctl_wrapper.attempt import orders, outputs, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.environment import of_binary
 from d0ctl_wrapper.attempt.headway import Chain, Headway
 from d0ctl_wrapper.attempt.progress import source
 from d0ctl_wrapper.attempt.report import Report
@@ -44,6 +45,7 @@ class Run:
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
+        self._environment = of_binary(setting.environment, self.places, launch)
 
     def run(self) -> None:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
@@ -75,6 +77,7 @@ class Run:
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
+        self.report.present = headway.present
         return Watch([headway.look], self._obey)
 
     def _obey(self) -> "float | None":
@@ -131,22 +134,7 @@ class Run:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
-        return Command(argv, self._environment(), out, err)
-
-    def _environment(self) -> "Dict[bytes, bytes]":
-        """Give the environment of a binary; strays are found by the marks in it."""
-        asked = self.launch["environment"].items()
-        return {
-            **self.setting.environment,
-            **{to_path(name): to_path(value) for name, value in asked},
-            b"D0CTL_BASE": self.places.base,
-            b"D0CTL_ATTEMPT": b"%d" % self.attempt,
-            b"D0CTL_PACKAGE": to_path(self.launch["path"]),
-            b"D0CTL_INPUTS": self.places.attempt(self.attempt, b"inputs"),
-            b"D0CTL_PROGRESS": self.progress_file,
-            b"D0CTL_COMMAND": self.command.path,
-            b"D0CTL_WORK": self.work,
-        }
+        return Command(argv, self._environment, out, err)
 
     def _note(self, binary: Binary) -> "tuple[int | None, int | None]":
         """Record how the binary ended, and give its exit code and signal."""

@@ -2,9 +2,10 @@
 
 import os
 import time
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper import message, spool, words
+from d0ctl_wrapper.attempt.headway import UNKNOWN
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.words import one_line
@@ -20,6 +21,9 @@ class Report:
         self.clock_offset = time.time() - time.monotonic()
         self.started = self.now()
         self.utc_offset = time.localtime(self.started).tm_gmtoff
+        self.phase, self.why, self.phase_since = "", "", self.started
+        self.present: "Callable[[], Dict[str, Any]]" = lambda: UNKNOWN
+        """How far the binary under way is, at this moment."""
         self.binary: "int | None" = None
         self.binary_started = self.started
         self.records: "List[Dict[str, Any]]" = []
@@ -32,22 +36,28 @@ class Report:
 
     def start(self, boot_id: str, phase: str = "running") -> None:
         """Send the start message."""
+        self._enter(phase, "")
         fields = {"pid": os.getpid(), "boot_id": boot_id, "utc_offset": self.utc_offset}
         self._say("start", {**fields, "phase": phase})
         self.send()
 
     def state(self, phase: str, why: str) -> None:
         """Send which phase the attempt is in now, and why."""
-        self._say("state", {"phase": phase, "why": one_line(why)})
+        self._enter(phase, one_line(why))
+        self._say("state", {"phase": self.phase, "why": self.why})
         self.send()
 
     def progress(self, fields: "Dict[str, Any]", cpu: float, rss: int) -> None:
-        """Send how far the binary under way is; `left` becomes the time of the end."""
+        """Send how far the binary under way is."""
+        self._say("progress", {**self.dated(fields), "cpu": round(cpu, 3), "rss": rss})
+        self.send()
+
+    def dated(self, fields: "Dict[str, Any]") -> "Dict[str, Any]":
+        """Give progress with the time of the end in place of `left`."""
         left = fields["left"]
         eta = None if left is None else round(self.now() + left, 3)
         told = {name: value for name, value in fields.items() if name != "left"}
-        self._say("progress", {**told, "eta": eta, "cpu": round(cpu, 3), "rss": rss})
-        self.send()
+        return {**told, "eta": eta}
 
     def remark(self, text: str) -> None:
         """Send a sentence worth keeping about the attempt; it goes out with the next message."""
@@ -108,6 +118,9 @@ class Report:
         self._say("end", {**end, **result})
         name, text = self._take()
         spool.write_end(self.places, self.attempt, name, text)
+
+    def _enter(self, phase: str, why: str) -> None:
+        self.phase, self.why, self.phase_since = phase, why, self.now()
 
     def _stderr(self) -> str:
         if self.binary is None:

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from d0ctl_wrapper.attempt import ending, orders, outputs
+from d0ctl_wrapper.attempt import answer, ending, orders, outputs
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.report import Report
@@ -34,6 +34,7 @@ class Wrapper:
         self.inputs = {entry["name"] for entry in launch["inputs"]}
         self.tree = Tree(self.places, self.attempt)
         self.report = Report(self.places, launch)
+        self.tree.answer = lambda: answer.give(self.report, self.tree)
         self.chain = Run(setting, launch, self.tree, self.report)
 
     def run(self) -> None:
@@ -60,7 +61,8 @@ class Wrapper:
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
-            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            with answer.meanwhile(self.tree.answer):
+                return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)

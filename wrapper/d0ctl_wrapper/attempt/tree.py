@@ -26,6 +26,8 @@ class Tree:
         self.status: "int | None" = None
         self.cpu = 0.0
         self.rss = 0
+        self.answer: "Callable[[], None]" = lambda: None
+        """Called when somebody asks how the attempt stands."""
 
     def wait(self, pid: int, watch: "Callable[[], Watch]") -> int:
         """Wait until child `pid` has ended and give its status; raise Told on SIGTERM.
@@ -36,12 +38,12 @@ class Tree:
         self.awaited, self.status, self.cpu, self.rss = pid, None, 0.0, 0
         watching = watch()
         while self.status is None:
-            caught = signal.sigtimedwait(SIGNALS, watching.delay())
-            if caught is not None and caught.si_signo == signal.SIGTERM:
+            caught = self._sleep(watching.delay())
+            if caught == signal.SIGTERM:
                 raise Told
             self._reap()
             if self.status is None:
-                watching.look(caught is not None and caught.si_signo == signal.SIGUSR1)
+                watching.look(caught == signal.SIGUSR1)
         return self.status
 
     def usage(self) -> "process.Usage":
@@ -75,7 +77,7 @@ class Tree:
 
     def has_ended_within(self, seconds: float) -> bool:
         """Wait so long for the end of the binary, and tell whether it came."""
-        signal.sigtimedwait(SIGNALS, seconds)
+        self._sleep(seconds)
         self._reap()
         return self.status is not None
 
@@ -95,10 +97,16 @@ class Tree:
             remaining = deadline - time.monotonic()
             self._tell(members, told, remaining <= 0)
             pause = min(remaining, 0.5) if remaining > 0 else 0.05
-            caught = signal.sigtimedwait(SIGNALS, pause)
-            if caught is not None and caught.si_signo == signal.SIGTERM:
+            if self._sleep(pause) == signal.SIGTERM:
                 deadline = min(deadline, time.monotonic() + grace())
         return "by SIGKILL" if is_late else "by SIGTERM"
+
+    def _sleep(self, seconds: float) -> "int | None":
+        """Sleep until a signal comes, and give it; SIGUSR1 is answered at once."""
+        caught = signal.sigtimedwait(SIGNALS, seconds)
+        if caught is not None and caught.si_signo == signal.SIGUSR1:
+            self.answer()
+        return None if caught is None else caught.si_signo
 
     def _tell(self, members: "set[int]", told: "set[int]", is_late: bool) -> None:
         for pid in members:

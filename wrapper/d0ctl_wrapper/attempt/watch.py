@@ -1,7 +1,7 @@
 """The only place that decides when a running binary is looked at.
 
-Each watcher says how soon it wants to look again. While nothing changes they want ever less,
-so that a binary that runs for days costs its node next to nothing.
+Each watcher says how soon it wants to look again: the later the older the binary is, and ever
+later while nothing changes. To wake up costs more than to look, so they look together.
 """
 
 import time
@@ -12,6 +12,12 @@ SOONEST = 1.0
 
 LONGEST = 10.0
 """At least every so many seconds a watcher looks."""
+
+TOGETHER = 1.0
+"""Who wants to look within so many seconds may as well look now."""
+
+AGE = 0.1
+"""A binary is looked at again after at least this fraction of the time it has run."""
 
 Watcher = Callable[[], float]
 """Looks at a binary, and gives the seconds until its next look; Failed ends the binary."""
@@ -40,8 +46,9 @@ class Watch:
         now = time.monotonic()
         if is_told or (self._obey_at is not None and now >= self._obey_at):
             self._attend()
+        is_due = now >= min(self._due, default=now)
         for place, watcher in enumerate(self._watchers):
-            if now >= self._due[place]:
+            if is_due and now + TOGETHER >= self._due[place]:
                 self._due[place] = now + watcher()
 
     def _attend(self) -> None:
@@ -55,8 +62,11 @@ class Ease:
     def __init__(self, soonest: float = SOONEST, longest: float = LONGEST) -> None:
         self._soonest, self._longest = soonest, longest
         self._delay = soonest
+        self._began = time.monotonic()
 
     def next(self, has_changed: bool) -> float:
         """Give the seconds until the next look."""
-        self._delay = self._soonest if has_changed else min(self._longest, self._delay * 1.5)
+        soonest = max(self._soonest, AGE * (time.monotonic() - self._began))
+        delay = soonest if has_changed else max(soonest, self._delay * 1.5)
+        self._delay = min(self._longest, delay)
         return self._delay

@@ -7,6 +7,7 @@ import time
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import process
+from d0ctl_wrapper.attempt import environment
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.relay import burial, lock
@@ -22,9 +23,6 @@ RESCAN = 5.0
 LEAST_FREE = 1024 * 1024
 """With fewer bytes free, a disk is too full for messages."""
 
-FOREIGN = (b"SSH_CONNECTION", b"SSH_CLIENT", b"SSH_TTY", b"SSH_ORIGINAL_COMMAND")
-"""What speaks of our connection, and is no business of the binaries."""
-
 
 class Duty:
     """One relay in charge of a BASE: it reaps, starts, passes messages on, and buries."""
@@ -37,7 +35,7 @@ class Duty:
         process.become_reaper()
         self.post = Post(places, loop.stream)
         self.helpers = Helpers(loop)
-        setting = Setting(places, process.boot_id(), _environment(), umask)
+        setting = Setting(places, process.boot_id(), environment.inherited(), umask)
         self.keeper = Keeper(setting, cpus, loop.stream.send, self.post.again)
         self.service = Service(places, loop.stream, self.keeper, self.post, self.helpers)
         self._rescan_at = time.monotonic() + RESCAN
@@ -92,7 +90,7 @@ class Duty:
         self.keeper.bury({*self.helpers.children, *self.keeper.children})
         self.keeper.fill()
         self.post.collect()
-        delays = [self._rescan_at - now, self.post.delay()]
+        delays = [self._rescan_at - now, self.post.delay(), self.service.asking.work()]
         if self.keeper.burial:
             delays.append(burial.PAUSE)
         return min(delay for delay in delays if delay is not None)
@@ -109,10 +107,6 @@ class Duty:
         was_full, self._is_full = self._is_full, status.f_bavail * status.f_frsize < LEAST_FREE
         if self._is_full and not was_full:
             self.service.fault("the disk of the spool is full; messages wait until it is not")
-
-
-def _environment() -> "dict[bytes, bytes]":
-    return {name: value for name, value in os.environb.items() if name not in FOREIGN}
 
 
 def _settle_memory() -> None:

@@ -56,13 +56,19 @@ def read(places: Places, frame: Frame) -> Frame:
     """Give a piece of a file."""
     answer = {"kind": "data", "id": frame["id"], "message": ""}
     try:
-        file = os.open(places.resolve(frame["path"]), os.O_RDONLY | os.O_NONBLOCK)
+        file = os.open(_to_read(places, frame), os.O_RDONLY | os.O_NONBLOCK)
         try:
             return {**answer, **_piece(file, frame["offset"], frame["length"])}
         finally:
             os.close(file)
     except (OSError, ValueError) as error:
         return {**answer, "offset": 0, "size": None, "base64": "", "message": _why(error)}
+
+
+def _to_read(places: Places, frame: Frame) -> bytes:
+    if frame["attempt"] is None:
+        return places.resolve(frame["path"])
+    return places.of_attempt(frame["attempt"], frame["path"])
 
 
 def forget(places: Places, frame: Frame) -> "List[Frame]":

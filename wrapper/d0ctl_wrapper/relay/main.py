@@ -12,7 +12,7 @@ from d0ctl_wrapper.paths import Places, to_path
 from d0ctl_wrapper.relay import facts, lock, requests
 from d0ctl_wrapper.relay.duty import Duty
 from d0ctl_wrapper.relay.frames import Stream
-from d0ctl_wrapper.relay.loop import LONGEST, Loop
+from d0ctl_wrapper.relay.loop import Loop
 from d0ctl_wrapper.relay.service import Look
 
 Frame = Dict[str, Any]
@@ -63,7 +63,8 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
     loop = Loop(stream, hello["silence"])
     if hello["visit"]:
         _greet(stream, places, [])
-        loop.serve(lines, Look(places, stream).obey, lambda: LONGEST)
+        look = Look(places, stream)
+        loop.serve(lines, look.obey, look.asking.work)
     else:
         duty = Duty(loop, places, hello["cpus"] or facts.cpus(), umask)
         _greet(stream, places, duty.adopt())

@@ -7,7 +7,7 @@ from d0ctl_wrapper import shape
 
 Frame = Dict[str, Any]
 
-OF_VISITORS = ("read", "stat", "ping")
+OF_VISITORS = ("read", "list", "ask", "stat", "ping")
 """What one may ask who is only looking."""
 
 _HELLO_DEFAULTS = {"cpus": None, "spool": None, "visit": False, "silence": 120}
@@ -64,12 +64,15 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
         "offset": shape.integer,
         "length": shape.whole,
     },
+    "list": {"id": _identifier, "attempt": shape.positive, "path": shape.string},
+    "ask": {"id": _identifier, "attempt": shape.positive},
     "stat": {"id": _identifier},
     "ping": {"id": _identifier},
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
-    "kill": {"partial": (shape.boolean, False)}
+    "kill": {"partial": (shape.boolean, False)},
+    "read": {"attempt": (shape.maybe(shape.positive), None)},
 }
 """Fields that may be left out, with what they are then."""
 

@@ -5,7 +5,8 @@ from typing import Any, Callable, Dict
 
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.relay import facts, files, requests
+from d0ctl_wrapper.relay import facts, files, listing, requests
+from d0ctl_wrapper.relay.asking import Asking
 from d0ctl_wrapper.relay.frames import Stream
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.keeper import Keeper
@@ -20,8 +21,11 @@ class Look:
     def __init__(self, places: Places, stream: Stream) -> None:
         self.places = places
         self.send = stream.send
+        self.asking = Asking(places, stream.send)
         self.verbs: "Dict[str, Callable[[Frame], None]]" = {
             "read": self._read,
+            "list": lambda frame: self.send(listing.listing(self.places, frame)),
+            "ask": self.asking.ask,
             "stat": self._stat,
             "ping": self._ping,
         }

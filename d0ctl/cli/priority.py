@@ -1,0 +1,23 @@
+"""`d0ctl priority`: which of the jobs come first."""
+
+from typing import Annotated
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, plan
+from d0ctl.verbs import Request
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def priority(
+    selector: options.Target,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="0 to 100, more is sooner.")],
+    reason: options.Because = None,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Change what comes first: 0 to 100, more is sooner."""
+    request = Request("priority", select.parse(selector), priority=number)
+    plan.carry_out(request, note=reason, dry_run=dry_run)

@@ -1,0 +1,101 @@
+"""`d0ctl retry`: let run again what failed, with other wishes where need be."""
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, TypeVar
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import completion, options, plan
+from d0ctl.errors import BadUsage
+from d0ctl.units import parse_size, parse_time
+from d0ctl.verbs import Changes, Request
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+T = TypeVar("T")
+
+
+@app.command()
+def retry(
+    selector: options.Target,
+    memory: Annotated[
+        str | None, typer.Option("--memory", metavar="SIZE", help="With so much memory, as `4GB`.")
+    ] = None,
+    disk: Annotated[
+        str | None, typer.Option("--disk", metavar="SIZE", help="With so much disk, as `20GB`.")
+    ] = None,
+    cpus: Annotated[
+        int | None, typer.Option("--cpus", metavar="N", min=1, help="With so many cpus.")
+    ] = None,
+    wall_time: Annotated[
+        str | None, typer.Option("--wall-time", metavar="TIME", help="With so much time, as `2h`.")
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="NODE",
+            autocompletion=completion.node_names,
+            help="On this node only; may be repeated.",
+        ),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env",
+            metavar="NAME=VALUE",
+            help="With this variable in the environment; may be repeated.",
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="With this parameter of the job; may be repeated."
+        ),
+    ] = None,
+    status: options.Status = None,
+    node: options.Node = None,
+    older_than: options.OlderThan = None,
+    failed_for: options.FailedFor = None,
+    reason: options.Because = None,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Let run again what failed, as it was or with other wishes.
+
+    What was canceled or cools off is meant where it is named: by its path, or by its state.
+    """
+    wanted = select.parse(
+        selector, status=status or (), reason=failed_for, node=node, older_than=older_than
+    )
+    changes = Changes(
+        memory=_read("--memory", memory, parse_size),
+        disk=_read("--disk", disk, parse_size),
+        cpus=cpus,
+        wall_time=_read("--wall-time", wall_time, parse_time),
+        nodes=tuple(on or ()),
+        environment=_pairs("--env", env or ()),
+        parameters=_pairs("--set", set_ or ()),
+    )
+    plan.carry_out(Request("retry", wanted, changes=changes), note=reason, dry_run=dry_run)
+
+
+def _read(option: str, text: str | None, reading: Callable[[str], T]) -> T | None:
+    """The value of an option. Raises BadUsage."""
+    if text is None:
+        return None
+    try:
+        return reading(text)
+    except ValueError as error:
+        raise BadUsage(f"{option}: {error}") from error
+
+
+def _pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """Names with their values. Raises BadUsage."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip()) or "\0" in text:
+            raise BadUsage(f"{option} takes NAME=VALUE, not `{text}`")
+        found[name.strip()] = value
+    return found

@@ -1,0 +1,158 @@
+"""The whole database, put into a file and taken back from one."""
+
+import fcntl
+import os
+import sqlite3
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+from d0ctl.config import Home
+from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
+from d0ctl.store.connection import Store
+from d0ctl.store.holder import is_dead
+from d0ctl.store.migrate import migrate
+from d0ctl_sql import migrations
+
+PAGES = 2_000
+"""How many pages are copied between two looks at what others write."""
+
+GENERATION_BITS = 40
+"""Ids of a generation begin at its number shifted by so many bits, so none is used twice."""
+
+
+def back_up(store: Store, target: Path) -> int:
+    """Write the database to a new file, while others read and write; its size in bytes.
+
+    Raises Refused where a file is there already.
+    """
+    if target.exists():
+        raise Refused(f"`{target}` is there already", hint=f"rm {target}")
+    if not target.absolute().parent.is_dir():
+        raise NotFound(f"there is no folder `{target.absolute().parent}`")
+    aside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with closing(sqlite3.connect(aside)) as copy:
+            aside.chmod(0o600)
+            store.connection.backup(copy, pages=PAGES)
+            copy.execute("pragma journal_mode = delete")
+        _sync(aside)
+        os.link(aside, target)
+        _sync(target.parent)
+    except OSError as error:
+        raise Refused(f"can't write `{target}`: {error.strerror}") from error
+    except sqlite3.Error as error:
+        raise DatabaseUnavailable(f"can't copy the database to `{target}`: {error}") from error
+    finally:
+        aside.unlink(missing_ok=True)
+    return target.stat().st_size
+
+
+def restore(home: Home, source: Path, *, now: float) -> Path | None:
+    """Put a backup in the place of the database; where the former one was put, if there was any.
+
+    The site enters a new generation: nodes end the attempts that the backup does not know, and
+    ids go on where no former attempt or file can have been. Raises NotFound, BadUsage for a file
+    that is no backup, and Refused while some process drives packages.
+    """
+    check_backup(source)
+    home.create()
+    aside = home.root / f".restore.{os.getpid()}"
+    try:
+        _copy(source, aside)
+        migrate(aside)
+        _begin_generation(home, aside)
+        _sync(aside)
+        return _put_in_place(home, aside, now)
+    except sqlite3.Error as error:
+        raise DatabaseUnavailable(f"can't restore `{source}`: {error}") from error
+    finally:
+        for name in ("", "-wal", "-shm"):
+            Path(f"{aside}{name}").unlink(missing_ok=True)
+
+
+def check_backup(source: Path) -> None:
+    """Raise unless the file is a whole database of d0ctl that this release can read."""
+    if not source.is_file():
+        raise NotFound(f"there is no file `{source}`")
+    try:
+        with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+            version = int(backup.execute("pragma user_version").fetchone()[0])
+            backup.execute("select generation from site").fetchone()
+            whole = backup.execute("pragma quick_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        raise BadUsage(f"`{source}` is no backup of d0ctl: {error}") from error
+    if whole != "ok":
+        raise BadUsage(f"`{source}` is damaged: {whole}")
+    if version > len(migrations()):
+        raise DatabaseUnavailable(
+            f"`{source}` was written by a newer d0ctl", hint="pip install --upgrade d0ctl"
+        )
+
+
+def _copy(source: Path, target: Path) -> None:
+    with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+        with closing(sqlite3.connect(target)) as copy:
+            target.chmod(0o600)
+            backup.backup(copy)
+
+
+def _begin_generation(home: Home, database: Path) -> None:
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.row_factory = sqlite3.Row
+        store = Store(home, connection)
+        store.change("raise_generation")
+        generation = int(store.value("generation"))
+        for table in ("attempt", "file", "job"):
+            store.change("raise_ids", table=table, least=generation << GENERATION_BITS)
+        store.change("drop_leases")
+        connection.execute("pragma journal_mode = delete")
+
+
+def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
+    """Replace the database, with nobody writing; half of it never lies there."""
+    with home.turn.open("a") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        former = None
+        if home.exists():
+            with suppress(sqlite3.DatabaseError):  # what is broken is driven by nobody
+                _refuse_if_driven(home)
+                _fold(home)
+            stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
+            former = home.root / f"d0ctl.db.before-{stamp}"
+            former.unlink(missing_ok=True)
+            os.link(home.database, former)
+        aside.replace(home.database)
+        for name in ("-wal", "-shm"):
+            Path(f"{home.database}{name}").unlink(missing_ok=True)
+        _sync(home.root)
+        return former
+
+
+def _refuse_if_driven(home: Home) -> None:
+    uri = f"{home.database.as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        holders = {row["holder"] for row in Store(home, connection).rows("leases")}
+    for holder in holders:
+        if not is_dead(holder):
+            raise Refused(
+                f"process {holder.split()[1]} drives packages by this database",
+                hint="d0ctl daemon stop",
+            )
+
+
+def _fold(home: Home) -> None:
+    """Bring all that was written into the file itself; readers may hold that up for a while."""
+    with closing(sqlite3.connect(home.database, timeout=10)) as connection:
+        busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+    if busy:
+        raise Refused("somebody reads the database", hint="close what has it open, and try again")
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

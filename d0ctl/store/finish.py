@@ -1,0 +1,38 @@
+"""Jobs that come to their end: what of them is not launched is canceled, some at a time.
+
+The flag on the job counts at once; whoever drives, or the verb itself, follows it up.
+"""
+
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Row, Store
+
+MOST = 10_000
+"""The most packages that are canceled in one transaction."""
+
+
+def sweep(store: Store, *, now: float | None = None) -> int:
+    """Cancel some of what is not launched, within the caller's transaction; how many.
+
+    Without a time it is a part of what the person did who asked for the end.
+    """
+    left = MOST
+    for job in store.rows("finishing_jobs"):
+        store.change("clear_chosen")
+        if store.change("choose_idle", job=job["id"], limit=left) > 0:
+            left -= _cancel(store, job, job["finish_since"] if now is None else now)
+        if left <= 0:
+            break
+    return MOST - left
+
+
+def sweep_all(store: Store) -> None:
+    """Cancel all of it, by short transactions."""
+    while True:
+        with store.writing():
+            if not sweep(store):
+                return
+
+
+def _cancel(store: Store, job: Row, now: float) -> int:
+    note = job["finish_note"] or f"finished by {job['finish_actor']}"
+    return lifecycle.cancel_idle(store, actor=job["finish_actor"], note=note, now=now)

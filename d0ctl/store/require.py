@@ -1,0 +1,74 @@
+"""The only place that lets stages go on with a part of what they read, as `require` says (`002`).
+
+Once a stage has stopped, its lines that did not succeed are dropped, if every stage that
+reads from them requires no more than was reached. Packages that are dropped do not count.
+"""
+
+from collections.abc import Mapping
+
+from d0ctl.model import MOVING
+from d0ctl.store import browse, lifecycle
+from d0ctl.store.connection import Row, Store
+
+ACTOR = "d0ctl"
+"""Who drops them, in the history of the job."""
+
+_Counts = Mapping[str, int]
+
+
+def let_go_on(store: Store, *, now: float) -> None:
+    """Weigh the stages that have stopped since the last time, in order."""
+    for job in store.rows("lenient_jobs"):
+        moves_before = False
+        for stage in store.rows("weighable_stages", job=job["id"]):
+            counts = browse.stage_counts(store, job["id"]).get(stage["id"], {})
+            if any(counts.get(phase) for phase in MOVING):
+                store.change("forget_weight", stage=stage["id"])
+                moves_before = True
+            elif stage["weighed"] is None and not _may_move(
+                store, job, stage, counts, moves_before
+            ):
+                _weigh(store, job, stage, counts, now)
+
+
+def _may_move(store: Store, job: Row, stage: Row, counts: _Counts, moves_before: bool) -> bool:
+    """Whether something in a stage still waits for what may come."""
+    if not counts.get("waiting"):
+        return False
+    if moves_before:
+        return True
+    return reached(counts) >= job["least"] and bool(
+        store.row("stage_waits_for_outside", job=job["id"], stage=stage["id"])
+    )
+
+
+def reached(counts: _Counts) -> float:
+    """Which part of the packages that are not dropped has succeeded."""
+    total = sum(counts.values()) - counts.get("dropped", 0)
+    return (counts.get("done", 0) + counts.get("transferring", 0)) / total if total else 1.0
+
+
+def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> None:
+    part = reached(counts)
+    if part < 1.0 and part >= job["least"]:
+        store.change("clear_chosen")
+        store.change("choose_unsuccessful", job=job["id"], stage=stage["id"])
+        while store.change("spare_lines", reached=part) > 0:
+            pass
+        if lines := int(store.value("count_chosen_lines")):
+            _drop(store, job, stage, lines, part, now)
+    store.change("weigh_stage", stage=stage["id"], now=now)
+
+
+def _drop(store: Store, job: Row, stage: Row, lines: int, part: float, now: float) -> None:
+    lifecycle.ask_lines(store)
+    lifecycle.choose_bereft(store)
+    told = (
+        f"{part:.1%} of stage `{stage['name']}` is successful, and that is enough for its readers"
+    )
+    packages = sum(n for phase, n in lifecycle.phases(store).items() if phase != "done")
+    lifecycle.drop(store, actor=None, note=told, now=now)
+    path = f"{job['name']}/{stage['seq']}"
+    lifecycle.keep_action(store, verb="require", target=path, actor=ACTOR, packages=packages,
+                          now=now, note=f"{told}: {lines} line{'s' if lines > 1 else ''} dropped",
+                          undo=f"d0ctl restore-line '{path}/*'")  # fmt: skip

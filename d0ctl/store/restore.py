@@ -1,0 +1,40 @@
+"""Dropped lines that come back, with all that was dropped for want of them."""
+
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import remake
+
+
+def choose_restored(store: Store) -> None:
+    """Make of lines that were asked for all that comes back: without what still lacks something,
+    and, so on down, with what was dropped and lacks nothing any more.
+    """
+    lifecycle.ask_lines(store)
+    while store.change("leave_bereft") > 0:
+        pass
+    while store.change("choose_restored") > 0:
+        pass
+
+
+def launched_without(store: Store) -> Row | None:
+    """A package that was launched, or has succeeded, without files of the choice."""
+    return store.row("launched_without")
+
+
+def restore(store: Store, *, actor: str, note: str | None, now: float) -> None:
+    """Undo the drop of the chosen packages: they are as they were, and their files are read again.
+
+    What had been made and was removed since is made again.
+    """
+    store.change("restore_files")
+    store.change("restore_inputs")
+    store.change("leave_out_dropped")
+    store.change("restore_lines")
+    store.change("forget_names")
+    store.change("wait_for_restored", actor=actor, note=note, now=now)
+    store.change("plan_restored_anew", actor=actor, note=note, now=now)
+    store.change("restore_packages", actor=actor, note=note, now=now)
+    store.change("clear_lost")
+    store.change("lose_restored")
+    remake(store, now=now)
+    store.change("reopen_jobs")

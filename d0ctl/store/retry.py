@@ -1,0 +1,80 @@
+"""Packages that a person lets run again, and what they ask for then."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import remake
+
+DEMANDED = ("cpus", "memory", "disk", "platform", "nodes", "exclude_nodes")
+
+
+def keep_phases(store: Store, phases: Iterable[str]) -> None:
+    """Of the choice keep what is in these phases."""
+    store.change("choose_retry", phases=json.dumps(list(phases)))
+
+
+def leave_out(store: Store, packages: Iterable[int]) -> None:
+    """Take packages out of the choice."""
+    store.change_many("leave_out_package", ((package,) for package in packages))
+
+
+def demands(store: Store) -> list[Row]:
+    """What the chosen packages ask of a node."""
+    return store.rows("chosen_demands")
+
+
+def of_demand(store: Store, demand: int) -> list[int]:
+    """The chosen packages of a demand."""
+    return [row[0] for row in store.rows("choose_of_demand", demand=demand)]
+
+
+def changed(demand: Row, wishes: Mapping[str, Any]) -> dict[str, Any]:
+    """What a demand asks for with these wishes in place of its own."""
+    return {name: wishes.get(name, demand[name]) for name in DEMANDED}
+
+
+def change_demands(store: Store, wishes: Mapping[str, Any]) -> None:
+    """Let the chosen packages ask for something else; those that ask the same share a row."""
+    for demand in demands(store):
+        asked = changed(demand, wishes)
+        if all(asked[name] == demand[name] for name in DEMANDED):
+            continue
+        place = {"job": demand["job_id"], "stage": demand["stage_id"]}
+        new = store.value("same_demand", **place, **asked)
+        if new is None:
+            new = store.value("make_demand", **place, **asked)
+        store.change("change_demand", old=demand["id"], new=new)
+
+
+def add_environment(store: Store, variables: Mapping[str, str]) -> None:
+    """Add variables to those of the chosen packages, or give them other values."""
+    store.change("change_environment", variables=json.dumps(dict(variables)))
+
+
+def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]) -> None:
+    """Let binaries run something else: script, arguments, parameters, package, number."""
+    store.change_many("change_script", scripts)
+
+
+def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
+    """failed, canceled, cooloff -> ready or waiting; how many. Their tries count anew."""
+    store.change("leave_out_dropped")
+    retried = store.change("retry_packages", actor=actor, note=note, now=now)
+    store.change("reopen_jobs")
+    store.change("reopen_finished")
+    return retried
+
+
+def make_again(store: Store, *, actor: str, note: str | None, now: float) -> None:
+    """done -> ready or waiting, by hand: what they had made is forgotten."""
+    store.change("set_unscheduled", actor=actor, note=note, now=now)
+    store.change("clear_lost")
+    store.change("lose_chosen_outputs")
+    store.change("forget_copies")
+    store.change("lose_files")
+    store.change("wait_for_lost_outputs", now=now)
+    remake(store, now=now)
+    store.change("reopen_jobs")
+    store.change("reopen_finished")

@@ -1,0 +1,82 @@
+"""The packages a verb is for: chosen, counted, listed, or why it is for none of them."""
+
+import time
+from collections.abc import Mapping
+
+from d0ctl.errors import Refused
+from d0ctl.model import STATUS_OF, Phase, Status, by_status
+from d0ctl.select import Selector
+from d0ctl.store import browse, lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.views import JobSummary
+from d0ctl.verbs.deeds import last_on_chosen
+from d0ctl.verbs.plan import MOST_SHOWN, Change, Plan, Request
+
+LIVE = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+
+HOLDABLE = frozenset({Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.ASSIGNED})
+KILLABLE = HOLDABLE | {Phase.HELD} | LIVE - {Phase.KILLING}
+
+
+def is_whole_job(target: Selector) -> bool:
+    """Whether whole jobs are meant, so that their flag does it."""
+    return target.depth == 1 and not target.is_filtered
+
+
+def jobs_of(store: Store, target: Selector) -> list[JobSummary]:
+    found = browse.jobs(store, target.job)
+    if not found:
+        raise browse.no_such_job(store, target.job)
+    return found
+
+
+def has_ended(job: JobSummary) -> bool:
+    """Whether nothing of a job is left that could be kept back."""
+    totals = by_status(job.counts)
+    return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
+
+
+def of_packages(store: Store, request: Request, able: frozenset[Phase], past: str) -> Plan:
+    """The packages of a choice that are in a phase the verb is for. Raises Refused if none is."""
+    browse.choose(store, request.target, now=time.time())
+    plan = of_chosen(store, request, able)
+    if not plan.packages:
+        raise nothing_for(store, request.target, plan.kept or {}, past)
+    return plan
+
+
+def of_chosen(store: Store, request: Request, able: frozenset[Phase]) -> Plan:
+    """Which of the chosen packages are in a phase the verb is for, and which stay as they are."""
+    phases = lifecycle.phases(store)
+    changed = {phase: n for phase, n in phases.items() if phase in able}
+    kept = {phase: n for phase, n in phases.items() if phase not in able}
+    changes = [row for row in rows(store) if row.phase in able]
+    return Plan(request, phases=changed, packages=sum(changed.values()), kept=kept,
+                changes=tuple(changes[:MOST_SHOWN]))  # fmt: skip
+
+
+def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
+    """The first of the chosen packages."""
+    return [Change(row["path"], row["phase"]) for row in store.rows("chosen_paths", limit=limit)]
+
+
+def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Refused:
+    """The refusal of a verb that is for none of the chosen packages, with who came before."""
+    deed = last_on_chosen(store)
+    hint = f"d0ctl why {target}"
+    if target.is_one and target.level == "package" and len(kept) == 1:
+        (phase,) = kept
+        return Refused(f"package `{target}` is {_state_of(phase)}, so it can't be {past}{deed}",
+                       hint=hint)  # fmt: skip
+    states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())
+    return Refused(f"nothing of `{target}` can be {past}: {states}{deed}",
+                   hint=f"d0ctl status {target}")  # fmt: skip
+
+
+def _state_of(phase: str) -> str:
+    """The word that says best why a verb does not apply."""
+    if phase == Phase.KILLING:
+        return "being killed"
+    if phase in (Phase.DONE, Phase.CANCELED, Phase.FAILED):
+        return STATUS_OF[Phase(phase)]
+    return phase

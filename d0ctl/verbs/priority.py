@@ -1,0 +1,32 @@
+"""priority: which of the jobs come first."""
+
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.model import by_status
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+from d0ctl.verbs.choice import is_whole_job, jobs_of
+from d0ctl.verbs.plan import Plan, Request
+
+
+def plan_priority(store: Store, request: Request) -> Plan:
+    """Whole jobs that have another priority now."""
+    number = request.priority
+    if number is None or not 0 <= number <= 100:
+        raise BadUsage(f"a priority is a number from 0 to 100, not {number}")
+    if not is_whole_job(request.target):
+        raise BadUsage(f"`{request.target}` is no whole job, and a part of one has no priority",
+                       hint=f"d0ctl priority {request.target.job} {number}")  # fmt: skip
+    jobs = jobs_of(store, request.target)
+    other = [job for job in jobs if job.priority != number]
+    if not other:
+        raise Refused(f"`{request.target}` has priority {number} already",
+                      hint=f"d0ctl status {request.target}")  # fmt: skip
+    idle = sum(by_status(job.counts)["unscheduled"] for job in other)
+    return Plan(request, jobs=tuple(job.name for job in other), packages=idle)
+
+
+def give_priority(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
+    """Change the rows of the jobs; what is scheduled next follows it."""
+    for name in plan.jobs:
+        job = browse.job(store, name)
+        store.change("set_priority", job=job.id, priority=plan.request.priority)

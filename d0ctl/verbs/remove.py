@@ -1,0 +1,44 @@
+"""remove: forget whole jobs, with their history."""
+
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.model import by_status
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+from d0ctl.store.holder import holder
+from d0ctl.store.removal import check_removal, remove_rows
+from d0ctl.verbs.choice import is_whole_job, jobs_of
+from d0ctl.verbs.plan import Plan, Request
+
+
+def plan_remove(store: Store, request: Request) -> Plan:
+    """Whole jobs of which nothing runs."""
+    if not is_whole_job(request.target):
+        raise BadUsage(f"`{request.target}` is no whole job, and a part of one can't be removed",
+                       hint=f"d0ctl kill '{request.target}'")  # fmt: skip
+    jobs = jobs_of(store, request.target)
+    for job in jobs:
+        live = by_status(job.counts)["launched"]
+        if live:
+            raise Refused(
+                f"job `{job.name}` has {live} launched package{'s' if live > 1 else ''}, "
+                "so it can't be removed",
+                hint=f"d0ctl kill {job.name}",
+            )
+        check_removal(store, job.id, job.name)
+    return Plan(request, jobs=tuple(job.name for job in jobs),
+                packages=sum(job.packages for job in jobs))  # fmt: skip
+
+
+def remove(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
+    """Take the jobs out of sight; from here on a crash ends in their removal."""
+    for name in plan.jobs:
+        job = browse.job(store, name)
+        store.change("hide_job", job=job.id, holder=holder())
+
+
+def remove_now(store: Store, plan: Plan) -> None:
+    """Remove the rows of jobs that are out of sight, by short transactions."""
+    for name in plan.jobs:
+        for row in store.rows("hidden_jobs"):
+            if row["name"] == name:
+                remove_rows(store, row["id"])

@@ -1,0 +1,48 @@
+-- name: keep_action
+-- Who did what, when, to what, why, and the command that takes it back.
+insert into action (at, actor, verb, target, note, packages, undo)
+values (:now, :actor, :verb, :target, :note, :packages, :undo);
+
+-- name: actions_on
+-- What people did to a job; bounded.
+select at, actor, verb, target, note, packages, undo from action
+ where target = :job or target like :job || '/%' or target like :job || ':%'
+ order by id desc limit :limit;
+
+-- name: last_action
+-- The number of the last thing that anybody did.
+select coalesce(max(id), 0) from action;
+
+-- name: deed_since
+-- The last thing done to any of the chosen packages after an action.
+select action.at, action.actor, action.verb, action.target, action.note
+  from action
+ where action.id > :seen
+   and exists (select 1
+                 from chosen
+                 join event on event.package_id = chosen.package_id
+                where event.at = action.at and event.actor = action.actor)
+ order by action.id desc limit 1;
+
+-- name: deed_on_job_since
+-- The last thing of these kinds done to a whole job after an action.
+select at, actor, verb, target, note
+  from action
+ where id > :seen and :job glob target and verb in (select value from json_each(:verbs))
+ order by id desc limit 1;
+
+-- name: last_deed
+-- The last thing done to one of the first of the chosen packages, or to its line.
+select action.at, action.actor, action.verb, action.target, action.note
+  from (select event.at, event.actor
+          from (select package_id from chosen order by package_id limit 1000) as some
+          join event on event.package_id = some.package_id
+         where event.actor is not null
+         union
+        select line.dropped, null
+          from (select package_id from chosen order by package_id limit 1000) as some
+          join package on package.id = some.package_id
+          join line on line.id = package.line_id
+         where line.dropped is not null) as trace
+  join action on action.at = trace.at and action.actor = coalesce(trace.actor, action.actor)
+ order by action.id desc limit 1;

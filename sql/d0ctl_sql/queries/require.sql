@@ -1,0 +1,64 @@
+-- name: lenient_jobs
+-- Jobs that may still move and have a stage that can do with a part of what it reads, and the
+-- least that one of them requires.
+select job.id, job.name, min(stage.require) as least
+  from stage indexed by stage_lenient
+  join job on job.id = stage.job_id
+ where stage.require < 1 and job.visible = 1 and job.ended is null
+ group by job.id;
+
+-- name: weighable_stages
+-- The stages of a job, and which were held against what others require since they stopped.
+select id, seq, name, weighed from stage where job_id = :job order by seq;
+
+-- name: weigh_stage
+-- A stage has stopped and was held against what others require.
+update stage set weighed = :now where id = :stage;
+
+-- name: forget_weight
+-- A stage moves again.
+update stage set weighed = null where id = :stage and weighed is not null;
+
+-- name: stage_waits_for_outside
+-- Whether a waiting package of a stage waits for a file of another job that may still come.
+select 1
+  from package indexed by package_in_phase
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id
+ where package.job_id = :job and package.phase = 'waiting' and package.stage_id = :stage
+   and file.job_id <> :job and file.present = 0 and file.dropped = 0
+   and (select ended from job where job.id = file.job_id) is null
+ limit 1;
+
+-- name: choose_unsuccessful
+-- Choose the lines of a stage in which something has not succeeded.
+insert or ignore into chosen (package_id)
+select mate.id
+  from package indexed by package_in_phase
+  join package as mate on mate.line_id = package.line_id
+ where package.job_id = :job and package.phase in ('failed', 'canceled', 'waiting')
+   and package.stage_id = :stage;
+
+-- name: spare_lines
+-- Leave out lines that nobody reads from, or from which a stage reads that requires more.
+delete from chosen
+ where package_id in
+    (select package.id
+       from chosen
+       join package on package.id = chosen.package_id
+      where coalesce((select max(stage.require)
+                        from package as mate
+                        join file on file.package_id = mate.id and file.dropped = 0
+                        join input on input.file_id = file.id and input.own = 0
+                                  and input.dropped = 0
+                        join package as reader on reader.id = input.package_id
+                                              and reader.line_id <> mate.line_id
+                                              and reader.phase in ('waiting', 'ready', 'cooloff',
+                                                                   'held', 'failed', 'canceled')
+                        join stage on stage.id = reader.stage_id
+                       where mate.line_id = package.line_id), 2) > :reached);
+
+-- name: count_chosen_lines
+-- How many lines the chosen packages are of.
+select count(distinct package.line_id)
+  from chosen join package on package.id = chosen.package_id;

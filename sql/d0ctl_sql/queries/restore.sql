@@ -1,0 +1,244 @@
+-- name: ask_lines
+-- Keep the lines of the chosen packages as those that were asked for.
+insert or ignore into asked_line (line_id)
+select package.line_id from chosen join package on package.id = chosen.package_id;
+
+-- name: clear_asked
+-- Nothing has been asked for yet.
+delete from asked_line;
+
+-- name: keep_named
+-- Of the chosen packages keep those of lines that were dropped for their own sake.
+delete from chosen
+ where (select line.dropped is null or line.named = 0
+          from package join line on line.id = package.line_id
+         where package.id = chosen.package_id);
+
+-- name: leave_bereft
+-- Leave out what would still lack something that is dropped, were the chosen ones back.
+delete from chosen
+ where (select phase from package where id = package_id) = 'dropped'
+   and (exists (select 1
+                  from input join file on file.id = input.file_id
+                 where input.package_id = chosen.package_id and input.own = 0
+                   and input.required = 1 and file.dropped = 1
+                   and coalesce(file.package_id, 0) not in (select package_id from chosen))
+        or (exists (select 1 from input
+                     where input.package_id = chosen.package_id and input.own = 0
+                       and input.required = 0)
+            and not exists (select 1
+                              from input join file on file.id = input.file_id
+                             where input.package_id = chosen.package_id and input.own = 0
+                               and input.required = 0
+                               and (file.dropped = 0
+                                    or file.package_id in (select package_id from chosen))))
+        or exists (select 1
+                     from package
+                     join package as before on before.line_id = package.line_id
+                                           and before.seq = package.seq - 1
+                    where package.id = chosen.package_id and before.phase = 'dropped'
+                      and before.id not in (select package_id from chosen)));
+
+-- name: choose_restored
+-- Add dropped packages that lack nothing any more once the chosen ones are back.
+insert or ignore into chosen (package_id)
+select package.id
+  from (select input.package_id as id
+          from chosen
+          join file on file.package_id = chosen.package_id
+          join input on input.file_id = file.id and input.own = 0
+         union
+        select after.id
+          from chosen
+          join package as before on before.id = chosen.package_id
+          join package as after on after.line_id = before.line_id
+                               and after.seq = before.seq + 1) as near
+  join package on package.id = near.id and package.phase = 'dropped'
+  join line on line.id = package.line_id and line.named = 0
+ where not exists (select 1
+                     from input join file on file.id = input.file_id
+                    where input.package_id = package.id and input.own = 0
+                      and input.required = 1 and file.dropped = 1
+                      and coalesce(file.package_id, 0) not in (select package_id from chosen))
+   and (not exists (select 1 from input
+                     where input.package_id = package.id and input.own = 0
+                       and input.required = 0)
+        or exists (select 1
+                     from input join file on file.id = input.file_id
+                    where input.package_id = package.id and input.own = 0
+                      and input.required = 0
+                      and (file.dropped = 0
+                           or file.package_id in (select package_id from chosen))))
+   and not exists (select 1 from package as before
+                    where before.line_id = package.line_id and before.seq = package.seq - 1
+                      and before.phase = 'dropped'
+                      and before.id not in (select package_id from chosen));
+
+-- name: launched_without
+-- A package that was launched, or has succeeded, without files of the chosen ones.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package.phase, attempt.launched
+  from chosen
+  join file on file.package_id = chosen.package_id
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+  join package on package.id = input.package_id
+              and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+                                    'unreachable', 'transferring', 'done')
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  left join attempt on attempt.id = package.attempt_id
+ limit 1;
+
+-- name: gaining
+-- Packages that get inputs back by the choice: how many, and whether that makes them wait.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       gaining.gained,
+       (select count(distinct file_id) from input
+         where input.package_id = package.id and input.own = 0 and input.dropped = 0) as had,
+       gaining.absent > 0 as waits
+  from (select input.package_id, count(distinct input.file_id) as gained,
+               sum(file.present = 0) as absent
+          from chosen
+          join file on file.package_id = chosen.package_id
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+         where input.package_id not in (select package_id from chosen)
+         group by input.package_id) as gaining
+  join package on package.id = gaining.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ order by package.id;
+
+-- name: restorable_files
+-- The files that come back into the lists by the choice; bounded.
+select file.name from chosen join file on file.package_id = chosen.package_id
+ where file.dropped = 1 order by file.id limit :limit;
+
+-- name: count_restorable_files
+-- How many files come back into the lists by the choice.
+select count(*) from chosen join file on file.package_id = chosen.package_id
+ where file.dropped = 1;
+
+-- name: restore_files
+-- The outputs of the chosen packages are in the lists again.
+update file set dropped = 0
+ where dropped = 1 and package_id in (select package_id from chosen);
+
+-- name: restore_inputs
+-- They are read again by all that has not begun.
+update input
+   set dropped = 0
+ where own = 0 and dropped = 1
+   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
+   and (select phase from package where package.id = input.package_id)
+       in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled', 'dropped');
+
+-- name: leave_out_dropped
+-- Chosen packages do without the files that are dropped still.
+update input
+   set dropped = 1
+ where own = 0 and dropped = 0 and required = 0
+   and package_id in (select package_id from chosen)
+   and (select dropped from file where file.id = input.file_id) = 1;
+
+-- name: restore_lines
+-- Lines of the chosen packages are no longer dropped.
+update line set dropped = null
+ where +dropped is not null
+   and id in (select package.line_id from chosen join package on package.id = chosen.package_id);
+
+-- name: forget_names
+-- Lines that were asked for are not dropped for their own sake any more.
+update line set named = 0 where id in (select line_id from asked_line);
+
+-- name: wait_for_restored
+-- ready, assigned -> waiting: packages that got inputs back which are not there.
+update package
+   set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = :actor,
+       note = :note
+ where phase in ('ready', 'assigned') and missing > 0
+   and id in (select input.package_id
+                from chosen
+                join file on file.package_id = chosen.package_id
+                join input on input.file_id = file.id);
+
+-- name: plan_restored_anew
+-- assigned -> ready: packages that got inputs back which are there, maybe not at their node.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
+ where phase = 'assigned'
+   and id in (select input.package_id
+                from chosen
+                join file on file.package_id = chosen.package_id
+                join input on input.file_id = file.id);
+
+-- name: restore_packages
+-- dropped -> as they were before: failed, canceled, held, or to be run.
+update package
+   set phase = case (select old from event
+                      where event.package_id = package.id and event.new = 'dropped'
+                      order by event.id desc limit 1)
+                    when 'failed' then 'failed'
+                    when 'canceled' then 'canceled'
+                    when 'held' then 'held'
+                    else case when missing = 0 then 'ready' else 'waiting' end end,
+       request = null, node_id = null, changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase = 'dropped';
+
+-- name: lose_restored
+-- Outputs of the chosen packages that have been removed since.
+insert into lost_copy (file_id, cluster_id)
+select file.id, 0
+  from chosen
+  join package on package.id = chosen.package_id and package.phase in ('done', 'transferring')
+  join file on file.package_id = package.id and file.present = 0;
+
+-- name: keep_left_out
+-- What the attempts just begun do without: how many inputs they get, of how many, and names.
+update attempt
+   set (inputs, inputs_asked) =
+           (select count(distinct case when dropped = 0 then file_id end), count(distinct file_id)
+              from input where input.package_id = attempt.package_id and input.own = 0),
+       left_out = (select json_group_array(name)
+                     from (select distinct file.name
+                             from input join file on file.id = input.file_id
+                            where input.package_id = attempt.package_id and input.own = 0
+                              and input.dropped = 1
+                            order by file.id limit 100))
+ where id in (select package.attempt_id
+                from decision join package on package.id = decision.package_id)
+   and exists (select 1 from input
+                where input.package_id = attempt.package_id and input.own = 0
+                  and input.dropped = 1);
+
+-- name: left_out_inputs
+-- Inputs that a package goes without; bounded.
+select distinct file.name
+  from input join file on file.id = input.file_id
+ where input.package_id = :package and input.own = 0 and input.dropped = 1
+ order by file.id limit :limit;
+
+-- name: count_inputs
+-- How many files a package gets from others, and how many it asked for.
+select count(distinct case when dropped = 0 then file_id end) as given,
+       count(distinct file_id) as asked
+  from input where package_id = :package and own = 0;
+
+-- name: short_packages
+-- A few packages of a job that go without files of dropped lines.
+select distinct package.id,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from (select package.id
+          from stage
+          join line as gone on gone.stage_id = stage.id and gone.dropped is not null
+          join package on package.line_id = gone.id
+         where stage.job_id = :job
+         limit 500) as maker
+  join file on file.package_id = maker.id
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+  join package on package.id = input.package_id and package.phase <> 'dropped'
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ limit :limit;

@@ -1,0 +1,269 @@
+-- name: pause_job
+-- Keep a job from being scheduled, and suspend what runs where that is asked for.
+update job
+   set pause = 1, pause_running = max(pause_running, :running), pause_actor = :actor,
+       pause_note = :note, pause_since = :now
+ where id = :job and (pause = 0 or pause_running < :running);
+
+-- name: resume_job
+-- Allow a paused job to be scheduled again.
+update job
+   set pause = 0, pause_running = 0, pause_actor = null, pause_note = null, pause_since = null
+ where id = :job and pause = 1;
+
+-- name: unassign_job
+-- assigned -> ready: of a job that is not to start anything now.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
+ where job_id = :job and phase = 'assigned';
+
+-- name: choose_launched
+-- Choose what of a job is launched.
+insert or ignore into chosen (package_id)
+select package.id
+  from package indexed by package_in_phase
+ where package.job_id = :job
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
+
+-- name: ask_to_pause
+-- Ask for the chosen packages that run, or are about to, to be suspended.
+update package
+   set request = 'pause', actor = :actor, note = :note, changed = :now
+ where id in (select package_id from chosen)
+   and phase in ('starting', 'staging-in', 'running') and request is not 'pause';
+
+-- name: ask_to_resume
+-- Ask for the chosen packages that are suspended, or are to be, to go on.
+update package
+   set request = 'resume', actor = :actor, note = :note, changed = :now
+ where id in (select package_id from chosen)
+   and (phase = 'suspended'
+        or (phase in ('starting', 'staging-in', 'running') and request = 'pause'));
+
+-- name: settle_resumed
+-- A package that was asked to go on before it had paused has nothing to say to that.
+update package set request = null
+ where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
+   and request = 'resume' and phase in ('starting', 'staging-in', 'running');
+
+-- name: park_packages
+-- waiting, ready, cooloff, assigned -> held: until they are resumed.
+update package
+   set phase = 'held', parked = 1, node_id = null, staging = 0, not_before = null,
+       changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen)
+   and phase in ('waiting', 'ready', 'cooloff', 'assigned');
+
+-- name: unpark_packages
+-- held -> ready or waiting: of what was paused.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, parked = 0,
+       changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase = 'held' and parked = 1;
+
+-- name: chosen_pausable
+-- The chosen packages by phase, whether pause holds them, and whether they are asked to pause.
+select package.phase, package.parked, package.request is 'pause' as asked, count(*) as n
+  from chosen join package on package.id = chosen.package_id
+ group by package.phase, package.parked, package.request is 'pause';
+
+-- name: finish_job
+-- Let nothing more of a job start; a hard end goes beyond a soft one.
+update job
+   set finish = :how, finish_actor = :actor, finish_note = :note, finish_since = :now,
+       pause = 0, pause_running = 0, hold = 0, ended = null
+ where id = :job and (finish is null or (finish = 'soft' and :how = 'hard'));
+
+-- name: reopen_finished
+-- Jobs of the chosen packages are no longer to come to their end.
+update job
+   set finish = null, finish_actor = null, finish_note = null, finish_since = null
+ where finish is not null
+   and id in (select package.job_id from chosen join package on package.id = chosen.package_id);
+
+-- name: finishing_jobs
+-- Jobs that come to their end, and who asked for it.
+select id, name, finish, finish_actor, finish_note, finish_since
+  from job indexed by job_finishing
+ where finish is not null and visible = 1 and ended is null;
+
+-- name: choose_idle
+-- Choose what of a job is not launched, a bounded number.
+insert or ignore into chosen (package_id)
+select package.id
+  from package indexed by package_in_phase
+ where package.job_id = :job
+   and package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned')
+ limit :limit;
+
+-- name: set_priority
+-- What comes first.
+update job set priority = :priority where id = :job and priority <> :priority;
+
+-- name: choose_retry
+-- Of the chosen packages keep those in these phases.
+delete from chosen
+ where (select phase from package where id = package_id)
+       not in (select value from json_each(:phases));
+
+-- name: hopeless_reasons
+-- Chosen packages that ended at a limit which is still the same.
+select package.id, attempt.reason
+  from chosen
+  join package on package.id = chosen.package_id
+  join demand on demand.id = package.demand_id
+  join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+ where (attempt.reason = 'out-of-memory' and demand.memory is not null and :memory is null)
+    or (attempt.reason = 'wall-time' and package.wall_time is not null and :wall_time is null);
+
+-- name: hopeless_inputs
+-- Chosen packages that can't do without a file of a dropped line, and one such file.
+select package.id, file.name
+  from chosen
+  join package on package.id = chosen.package_id
+  join input on input.package_id = package.id and input.own = 0 and input.required = 1
+            and input.dropped = 0
+  join file on file.id = input.file_id and file.dropped = 1 and file.present = 0
+ group by package.id;
+
+-- name: chosen_demands
+-- What the chosen packages ask of a node, and how many ask it.
+select demand.*, count(*) as n
+  from chosen
+  join package on package.id = chosen.package_id
+  join demand on demand.id = package.demand_id
+ group by demand.id;
+
+-- name: choose_of_demand
+-- Chosen packages of a demand.
+select package.id from chosen join package on package.id = chosen.package_id
+ where package.demand_id = :demand;
+
+-- name: leave_out_package
+-- Take a package out of the choice.
+delete from chosen where package_id = ?;
+
+-- name: same_demand
+-- A demand of a stage that asks for just this.
+select id from demand
+ where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
+   and disk is :disk and platform is :platform and nodes = :nodes
+   and exclude_nodes = :exclude_nodes;
+
+-- name: change_demand
+-- Let the chosen packages of a demand ask for something else.
+update package set demand_id = :new
+ where id in (select package_id from chosen) and demand_id = :old;
+
+-- name: change_wall_time
+-- Give the chosen packages another time.
+update package set wall_time = :wall_time where id in (select package_id from chosen);
+
+-- name: change_environment
+-- Add variables to those of the chosen packages, or give them other values.
+update package
+   set environment = json_patch(coalesce(environment, '{}'), :variables)
+ where id in (select package_id from chosen);
+
+-- name: change_script
+-- What a binary runs from now on.
+update binary set script = ?, argv = ?, parameters = ? where package_id = ? and seq = ?;
+
+-- name: chosen_places
+-- Where the chosen packages stand in their jobs.
+select package.id, package.job_id, stage.seq as stage, line.seq as line, package.seq
+  from chosen
+  join package on package.id = chosen.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+ order by stage.seq, line.seq, package.seq;
+
+-- name: retry_packages
+-- failed, canceled, cooloff -> ready or waiting: by a person, so that tries count anew.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
+       not_before = null, restarts = 0, request = 'resubmit', changed = :now, actor = :actor,
+       note = :note
+ where id in (select package_id from chosen) and phase in ('failed', 'canceled', 'cooloff');
+
+-- name: set_successful
+-- failed, canceled -> done: by hand.
+update package
+   set phase = 'done', request = null, changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase in ('failed', 'canceled');
+
+-- name: lacking_outputs
+-- Chosen packages of which an output is not there, and one such output.
+select package.id, file.name
+  from chosen
+  join package on package.id = chosen.package_id
+  join file on file.package_id = package.id and file.present = 0
+ group by package.id;
+
+-- name: set_unscheduled
+-- done -> ready or waiting: by hand, to be made again.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
+       restarts = 0, request = 'resubmit', changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase = 'done';
+
+-- name: lose_chosen_outputs
+-- What the chosen packages had made counts no more.
+insert into lost_copy (file_id, cluster_id)
+select file.id, coalesce(location.cluster_id, 0)
+  from chosen
+  join file on file.package_id = chosen.package_id
+  left join location on location.file_id = file.id;
+
+-- name: wait_for_lost_outputs
+-- ready, assigned -> waiting: what they were to read is being made again.
+update package
+   set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
+       note = 'an input is being made again'
+ where phase in ('ready', 'assigned') and missing > 0
+   and id in (select input.package_id
+                from lost_copy join input on input.file_id = lost_copy.file_id
+               union
+              select after.id
+                from chosen
+                join package as maker on maker.id = chosen.package_id
+                join package as after on after.line_id = maker.line_id
+                                     and after.seq = maker.seq + 1);
+
+-- name: set_failed
+-- unreachable -> failed: by hand, for one that will not be heard of again.
+update package
+   set phase = 'failed', request = null, changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase = 'unreachable';
+
+-- name: end_given_up
+-- Attempts of chosen packages that were given up by hand do not count any more.
+update attempt
+   set outcome = 'lost', ended = :now, reason = 'lost', message = :message
+ where outcome is null
+   and id in (select attempt_id from chosen join package on package.id = chosen.package_id
+               where package.phase = 'failed');
+
+-- name: job_source
+-- Where a job came from, and its parameters.
+select source, parameters from job where name = :job and visible = 1;
+
+-- name: scripts_of
+-- What the binaries of a package run.
+select seq, script, argv from binary where package_id = :package order by seq;
+
+-- name: chosen_package_files
+-- What the chosen packages read and make.
+select input.package_id, input.binary, file.name, 'in' as kind
+  from chosen
+  join input on input.package_id = chosen.package_id
+  join file on file.id = input.file_id
+ union all
+select file.package_id, file.binary, file.name, 'out'
+  from chosen join file on file.package_id = chosen.package_id;
+
+-- name: keep_idle
+-- Of the chosen packages keep those that are not launched and have not ended.
+delete from chosen
+ where (select phase from package where id = package_id)
+       not in ('waiting', 'ready', 'cooloff', 'held', 'assigned');

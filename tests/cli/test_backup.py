@@ -1,0 +1,139 @@
+"""Backups: made while others write, taken back whole, and never mixing two pasts."""
+
+import sqlite3
+import threading
+from pathlib import Path
+
+from d0ctl.config import Home
+from d0ctl.store import attempts, nodes, open_store
+from d0ctl.store.backup import GENERATION_BITS
+from tests.cli.building import Site
+from tests.cli.conftest import Type
+from tests.support.homes import faults
+from tests.support.jobs import NOW, job, submitted
+
+
+def generation(home: Home) -> int:
+    with open_store(home, read_only=True) as store:
+        return int(store.value("generation"))
+
+
+def test_a_backup_is_taken_back_whole(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    site.submit(job("before"))
+    home = site.store.home
+    assert d0ctl("backup", str(tmp_path / "saved.db")).exit_code == 0
+    site.submit(job("after"))
+    site.store.close()
+
+    done = d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
+
+    assert done.exit_code == 0, done.stderr
+    with open_store(home) as store:
+        assert [row["name"] for row in store.rows("jobs", pattern="*")] == ["before"]
+        assert faults(store) == {}
+    (former,) = home.root.glob("d0ctl.db.before-*")
+    kept = sqlite3.connect(former).execute("select name from job order by id").fetchall()
+    assert kept == [("before",), ("after",)]
+    assert former.stat().st_mode & 0o077 == 0
+
+
+def test_a_backup_is_made_while_others_write(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def write() -> None:
+        with open_store(site.store.home) as store:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                submitted(store, job(f"job{number}"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        done = d0ctl("backup", str(tmp_path / "saved.db"))
+    finally:
+        stop.set()
+        writer.join()
+
+    assert done.exit_code == 0, done.stderr
+    copy = sqlite3.connect(tmp_path / "saved.db")
+    assert copy.execute("pragma integrity_check").fetchone()[0] == "ok"
+    halves = "select count(*) from job where id not in (select job_id from package)"
+    assert (
+        copy.execute(halves).fetchone()[0]
+        == copy.execute("select count(*) from job where visible = 0").fetchone()[0]
+    )
+
+
+def test_ids_of_a_new_generation_were_never_used(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    home = site.store.home
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    site.store.close()
+    d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
+    assert generation(home) == 2
+
+    with open_store(home) as store:
+        submitted(store, job("new"))
+        row = store.connection.execute("select id from job").fetchone()
+        assert row[0] == (2 << GENERATION_BITS) + 1
+
+
+def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> None:
+    store = site.store
+    with store.writing():
+        nodes.up(store, 1, {"boot_id": "b", "cpus": 2, "base": "/b"}, now=NOW)
+        found = attempts.reconcile(store, 1, {7: "running", 8: "ended", 9: "dead"}, now=NOW)
+
+    assert found.kill == [7]
+    purged = store.connection.execute("select node_id, attempt_id from purge").fetchall()
+    assert [tuple(row) for row in purged] == [(1, 8), (1, 9)]
+
+
+def test_a_home_is_made_of_a_backup_where_there_is_none(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    other = tmp_path / "other"
+
+    done = d0ctl("--home", str(other), "restore", str(tmp_path / "saved.db"))
+
+    assert done.exit_code == 0, done.stderr
+    assert "before" in d0ctl("--home", str(other), "status").stdout
+
+
+def test_a_database_that_is_driven_is_not_replaced(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    with site.store.writing():
+        nodes.take_lease(site.store, "daemon", now=NOW)
+
+    done = d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
+
+    assert done.exit_code == 4
+    assert "drives packages by this database" in done.stderr
+    assert "d0ctl daemon stop" in done.stderr
+    assert generation(site.store.home) == 1
+
+
+def test_a_broken_database_is_replaced(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    site.submit(job("before"))
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    site.store.close()
+    site.store.home.database.write_bytes(b"not a database at all" * 1000)
+
+    done = d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
+
+    assert done.exit_code == 0, done.stderr
+    assert "before" in d0ctl("status").stdout
+
+
+def test_what_is_no_backup_is_refused_in_a_line(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello")
+    sqlite3.connect(tmp_path / "other.db").execute("create table site (x)").connection.close()
+
+    for name, code in (("text", 2), ("other.db", 2), ("nowhere", 3)):
+        done = d0ctl("restore", str(tmp_path / name))
+        assert done.exit_code == code
+        assert done.stderr.count("\n") == 1
+    assert d0ctl("backup", str(tmp_path / "text")).exit_code == 4
+    assert d0ctl("backup", str(tmp_path / "no/such/folder")).exit_code == 3

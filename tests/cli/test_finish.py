@@ -1,0 +1,187 @@
+"""finish, priority and set-status, as they are typed."""
+
+import time
+
+import pytest
+
+from d0ctl.store import nodes, schedule
+from d0ctl.store.check import faults
+from d0ctl.store.finish import sweep
+from tests.cli.building import Site, document, job, line, package, production
+from tests.cli.conftest import Type
+
+
+def test_a_soft_finish_lets_end_what_runs(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    preview = d0ctl("finish", "prod", "--dry-run").stdout
+    result = d0ctl("finish", "prod", "--reason", "enough")
+
+    assert preview == (
+        "would finish job `prod`: 7 packages would be canceled, "
+        "1 package left to end by themselves\n"
+    )
+    assert result.stdout == "finished job `prod`\n7 packages canceled, 1 running on\n"
+    assert site.phase("prod/1/1/1") == "running"
+    assert site.phase("prod/2/1/1") == "canceled"
+    site.end("prod/1/1/1")
+    assert site.phase("prod/1/1/1") == "done"
+    assert document(d0ctl("status", "prod", "--json").stdout)["finishing"]["how"] == "soft"
+    assert faults(site.store) == []
+
+
+def test_a_hard_finish_ends_what_runs(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("finish", "prod")
+
+    again = d0ctl("finish", "prod")
+    result = d0ctl("finish", "prod", "--hard")
+
+    assert again.exit_code == 4
+    assert again.stderr.endswith("d0ctl finish prod --hard ends what runs\n")
+    assert "1 being ended" in result.stdout
+    assert site.phase("prod/1/1/1") == "killing"
+    site.end("prod/1/1/1", "killed", reason="killed")
+    with site.store.writing():
+        schedule.end_jobs(site.store, now=time.time())
+    assert document(d0ctl("status", "prod", "--json").stdout)["status"] == "canceled"
+    assert d0ctl("finish", "prod", "--hard").exit_code == 4
+
+
+def test_nothing_of_a_job_that_is_being_finished_starts_again(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("finish", "prod")
+
+    site.end("prod/1/1/1", "lost", reason="lost")
+    assert site.phase("prod/1/1/1") == "ready"
+    assert schedule.demands(site.store) == []
+    with site.store.writing():
+        assert sweep(site.store, now=time.time()) == 1
+
+    assert site.phase("prod/1/1/1") == "canceled"
+
+
+def test_a_part_of_a_job_is_finished_by_its_packages(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    soft = d0ctl("finish", "prod/1")
+    hard = d0ctl("finish", "prod/1", "--hard")
+
+    assert soft.stdout.startswith("finished 5 packages of `prod/1`\nas they were stay 1 running")
+    assert "1 package is being ended on the nodes" in hard.stdout
+    assert site.phase("prod/1/1/1") == "killing"
+    assert site.phase("prod/2/1/1") == "waiting"
+    assert d0ctl("finish", "prod", "--soft", "--hard").exit_code == 2
+
+
+def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: Type) -> None:
+    site.submit(production("one"))
+    site.submit(production("two"))
+    first = schedule.demands(site.store)[0].id
+
+    result = d0ctl("priority", "two", "80")
+
+    assert result.stdout == "put at another priority 80 job `two`\n"
+    assert result.stderr == "to take it back: d0ctl priority two 50\n"
+    assert schedule.demands(site.store)[0].id != first
+    assert d0ctl("priority", "two", "80").exit_code == 4
+    assert d0ctl("priority", "two", "101").exit_code == 2
+    assert d0ctl("priority", "two/1", "5").exit_code == 2
+    assert d0ctl("priority", "tow", "5").stderr.endswith("did you mean `two`?\n")
+
+
+def test_what_has_ended_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    site.fail("prod/1/2/1")
+
+    result = d0ctl("set-status", "prod/1/1-2", "unscheduled", "--reason", "bad calibration")
+
+    assert result.stdout == (
+        "set 3 packages of `prod/1/1-2` unscheduled\nas they were stay 1 waiting\n"
+    )
+    phases = [site.phase(f"prod/1/{at}") for at in ("1/1", "1/2", "2/1")]
+    assert phases == ["ready", "waiting", "ready"]
+    assert faults(site.store) == []
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    assert faults(site.store) == []
+
+
+def test_what_waited_for_a_file_that_is_made_again_waits_anew(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    assert site.phase("prod/2/1/1") == "ready"
+
+    d0ctl("set-status", "prod/1/1/2", "unscheduled")
+
+    assert site.phase("prod/1/1/2") == "ready"
+    assert site.phase("prod/2/1/1") == "waiting"
+    assert faults(site.store) == []
+
+
+def test_what_failed_is_successful_by_hand_only_with_its_outputs(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x")), line(package(), package())])))
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    refused = d0ctl("set-status", "prod/1/1/1", "successful")
+    result = d0ctl("set-status", "prod/1/2/1", "successful")
+
+    assert refused.exit_code == 4
+    assert "file `x` of `prod/1/1/1` is not there, so it can't be set successful" in refused.stderr
+    assert result.exit_code == 0
+    assert [site.phase(f"prod/1/2/{n}") for n in (1, 2)] == ["done", "ready"]
+    assert faults(site.store) == []
+
+
+def test_what_is_unreachable_is_given_up_by_hand(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    here = nodes.named(site.store, "localhost")["id"]
+    with site.store.writing():
+        nodes.down(site.store, here, "no answer", now=time.time())
+
+    result = d0ctl("set-status", "prod/1/1/1", "failed", "--reason", "the machine is gone")
+
+    assert result.exit_code == 0
+    assert site.phase("prod/1/1/1") == "failed"
+    site.end("prod/1/1/1")
+    assert site.phase("prod/1/1/1") == "failed"
+    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)["attempts"][0]
+    assert (attempt, told["outcome"], told["message"]) == (attempt, "lost", "the machine is gone")
+    assert faults(site.store) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["prod/1/1/1", "launched"], 2, "`launched` can't be given by hand"),
+        (["prod/1/1/1", "failed"], 4, "is ready, so it can't be set failed"),
+        (["prod/9", "failed"], 3, "there is no stage 9"),
+    ],
+)
+def test_statuses_that_the_world_does_not_allow_are_refused(
+    site: Site, d0ctl: Type, words: list[str], code: int, told: str
+) -> None:
+    site.submit(production())
+
+    result = d0ctl("set-status", *words)
+
+    assert result.exit_code == code
+    assert told in result.stderr
+
+
+def test_what_failed_is_canceled_by_hand(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    assert d0ctl("set-status", "prod/1/1", "canceled").exit_code == 0
+
+    assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["canceled", "canceled"]

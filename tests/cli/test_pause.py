@@ -1,0 +1,156 @@
+"""pause and resume, as they are typed."""
+
+import time
+
+from d0ctl.store import attempts, nodes, schedule
+from tests.cli.building import Site, document, production
+from tests.cli.conftest import Type
+
+
+def say(site: Site, attempt: int, phase: str, seq: int) -> None:
+    """A wrapper tells in which state it is."""
+    site.tell({"attempt": attempt, "kind": "state", "seq": seq, "time": time.time(),
+               "phase": phase, "why": f"it is {phase}"})  # fmt: skip
+
+
+def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: Type) -> None:
+    name = site.submit(production())
+    site.up()
+
+    result = d0ctl("pause", name, "--reason", "disk check")
+
+    assert (result.exit_code, result.stdout) == (0, "paused job `prod`\n")
+    assert result.stderr == "to take it back: d0ctl resume prod\n"
+    assert schedule.demands(site.store) == []
+    told = document(d0ctl("status", name, "--json").stdout)
+    assert (told["paused"], told["pause"]["reason"]) == (True, "disk check")
+    assert "is paused by" in d0ctl("why", "prod/1/1/1").stdout
+    assert "d0ctl resume prod" in d0ctl("status", name).stdout
+    again = d0ctl("pause", name)
+    assert again.exit_code == 4
+    assert "(disk check), so it can't be paused again" in again.stderr
+
+
+def test_a_resumed_job_goes_on(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("pause", "prod")
+
+    assert d0ctl("resume", "prod").stdout == "resumed job `prod`\n"
+
+    assert len(schedule.demands(site.store)) == 1
+    refused = d0ctl("resume", "prod")
+    assert refused.exit_code == 4
+    assert "is not paused as a whole" in refused.stderr
+
+
+def test_what_was_planned_of_a_paused_job_is_not_launched(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.up()
+    site.assign("prod/1/1/1")
+
+    d0ctl("pause", "prod")
+
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_a_held_job_launches_nothing_that_was_planned(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.up()
+    site.assign("prod/1/1/1")
+
+    d0ctl("hold", "prod")
+
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_what_runs_is_asked_to_stop_only_with_running(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    d0ctl("pause", "prod")
+    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] is None
+    result = d0ctl("pause", "prod", "--running")
+
+    assert "1 package is asked to be suspended" in result.stdout
+    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert (told["phase"], told["request"]) == ("running", "pause")
+
+
+def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    here = nodes.named(site.store, "localhost")["id"]
+    d0ctl("pause", "prod", "--running")
+
+    assert attempts.requested(site.store, here) == {attempt: "pause"}
+    say(site, attempt, "suspended", seq=2)
+    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert (told["phase"], told["request"]) == ("suspended", None)
+    assert attempts.requested(site.store, here) == {}
+
+    d0ctl("resume", "prod")
+    assert attempts.requested(site.store, here) == {attempt: "resume"}
+    say(site, attempt, "running", seq=3)
+    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert (told["phase"], told["request"]) == ("running", None)
+    site.end("prod/1/1/1")
+    assert site.phase("prod/1/1/1") == "done"
+
+
+def test_a_pause_that_was_taken_back_before_it_worked_asks_to_go_on(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    here = nodes.named(site.store, "localhost")["id"]
+
+    d0ctl("pause", "prod/1/1/1", "--running")
+    d0ctl("resume", "prod/1/1/1")
+
+    assert attempts.requested(site.store, here) == {attempt: "resume"}
+    with site.store.writing():
+        attempts.settle_resumed(site.store, [attempt])
+    assert attempts.requested(site.store, here) == {}
+
+
+def test_parts_of_a_job_are_paused_and_resumed_beside_what_is_held(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod/1/1")
+
+    paused = d0ctl("pause", "prod/1")
+    resumed = d0ctl("resume", "prod/1")
+
+    assert "paused 4 packages of `prod/1`" in paused.stdout
+    assert "as they were stay 2 held" in paused.stdout
+    assert "resumed 4 packages of `prod/1`" in resumed.stdout
+    assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["held", "ready", "ready"]
+
+
+def test_a_paused_package_says_so_and_how_to_go_on(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("pause", "prod/1/2/1", "--reason", "look first")
+
+    told = d0ctl("why", "prod/1/2/1").stdout
+
+    assert "is paused by" in told
+    assert "d0ctl resume prod/1/2/1" in told
+
+
+def test_nothing_of_what_has_ended_can_be_paused(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    assert d0ctl("pause", "prod/1/1/1").stderr.startswith(
+        "d0ctl: package `prod/1/1/1` is successful, so it can't be paused"
+    )
+    site.launch("prod/1/1/2")
+    assert d0ctl("pause", "prod/1/1/2").exit_code == 4
+
+
+def test_wait_returns_where_a_paused_job_can_only_be_moved_by_a_person(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl("pause", "prod")
+
+    assert d0ctl("wait", "prod").exit_code == 1

@@ -1,0 +1,110 @@
+"""Two people at once: one wins, the other is told who did what, and nothing else happens."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from d0ctl import verbs
+from d0ctl.config import Home
+from d0ctl.errors import Refused
+from d0ctl.select import parse
+from d0ctl.store import open_store
+from d0ctl.verbs import Request
+from tests.cli.building import Site, production
+from tests.cli.conftest import Type
+from tests.support.waiting import wait_until
+
+PROGRAM = Path(sys.executable).with_name("d0ctl")
+
+
+def waits_for_its_turn(process: subprocess.Popen[str], home: Home) -> bool:
+    """Whether a process has the turn's lock open, which it only does to take it."""
+    folder = Path(f"/proc/{process.pid}/fd")
+    return any(link.resolve() == home.turn.resolve() for link in folder.iterdir())
+
+
+def type_as(person: str, *words: str) -> subprocess.Popen[str]:
+    """Start d0ctl as somebody."""
+    return subprocess.Popen(
+        [PROGRAM, *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=os.environ | {"LOGNAME": person},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(("kill", "prod/1/2"), ("hold", "prod/1/2")),
+     (("kill-line", "prod/1/1"), ("retry", "prod/1/1")),
+     (("retry", "prod/1/1"), ("kill", "prod/1/1")),
+     (("kill-line", "prod/1/1", "--drop-outputs"), ("retry", "prod/1")),
+     (("hold", "prod"), ("release", "prod"))],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_of_two_people_one_wins_and_the_other_is_told_who(
+    site: Site, home: Home, first: tuple[str, ...], second: tuple[str, ...]
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    with home.turn.open("a") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        people = [type_as("anna", *first), type_as("bert", *second)]
+        if first[0] == "hold":
+            people.append(type_as("cleo", "hold", "prod"))
+        for one in people:
+            wait_until(lambda one=one: waits_for_its_turn(one, home))  # type: ignore[misc]
+        fcntl.flock(turn, fcntl.LOCK_UN)
+    ends = [(one.communicate(timeout=60), one.returncode) for one in people]
+
+    assert sorted(code for _, code in ends).count(0) == 1
+    winner = next(index for index, (_, code) in enumerate(ends) if code == 0)
+    name = ["anna", "bert", "cleo"][winner]
+    for index, ((told, complaint), code) in enumerate(ends):
+        if index != winner:
+            assert (told, code) == ("", 4)
+            if index != 1 or first[0] != "hold":
+                assert name in complaint
+    done = site.store.connection.execute(
+        "select actor from action where verb <> 'submit'"
+    ).fetchall()
+    assert [row[0] for row in done] == [name]
+
+
+def test_who_looked_before_another_acted_is_told(site: Site) -> None:
+    site.submit(production())
+    plan = verbs.preview(site.store, Request("kill", parse("prod/1/1")))
+    verbs.apply(site.store, Request("hold", parse("prod/1/1/1")), actor="anna", note="wait")
+
+    with pytest.raises(Refused, match=r"anna held `prod/1/1/1` at .* \(wait\), after you had"):
+        verbs.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
+
+    assert site.phase("prod/1/1/2") == "waiting"
+
+
+def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
+    site.submit(production())
+    plan = verbs.preview(site.store, Request("kill", parse("prod/1/1")))
+    verbs.apply(site.store, Request("hold", parse("prod/1/2")), actor="anna", note=None)
+    verbs.apply(site.store, Request("priority", parse("prod"), priority=9), actor="anna",
+                note=None)  # fmt: skip
+
+    verbs.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
+
+    assert site.phase("prod/1/1/2") == "canceled"
+
+
+def test_who_comes_later_is_told_who_was_first(site: Site, d0ctl: Type, home: Home) -> None:
+    site.submit(production())
+    with open_store(home) as store:
+        request = Request("kill", parse("prod/1/2"))
+        verbs.apply(store, request, actor="anna", note="bad run")
+
+    told = d0ctl("hold", "prod/1/2/1").stderr
+
+    assert (
+        "package `prod/1/2/1` is canceled, so it can't be held: anna killed `prod/1/2` at" in told
+    )
+    assert told.splitlines()[0].endswith("(bad run)")

@@ -1,0 +1,181 @@
+"""restore-line, and what goes without inputs, as it is typed."""
+
+from d0ctl.store import browse
+from d0ctl.store.check import faults
+from tests.cli.building import Site, document, job, line, package, production
+from tests.cli.conftest import Type
+
+
+def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    d0ctl("hold", "prod/1/2/2")
+    d0ctl("kill-line", "prod/1/1-2", "--drop-outputs")
+
+    preview = d0ctl("restore-line", "prod/1/1-2", "--dry-run").stdout
+    result = d0ctl("restore-line", "prod/1/1-2")
+
+    assert preview == (
+        "would restore 3 packages: 3 dropped\n"
+        "  prod/1/1/2  dropped\n"
+        "  prod/1/2/1  dropped\n"
+        "  prod/1/2/2  dropped\n"
+        "as they are stay 1 done\n"
+        "back in the input lists: 4 files\n"
+        "  gen-1\n  sim-1\n  gen-2\n  sim-2\n"
+        "reading them again: 1 package\n"
+        "  prod/2/1/1 gets 2 inputs back beside 1, and waits for what is not there\n"
+    )
+    assert result.stdout.startswith("restored 3 packages of `prod/1/1-2`\n")
+    assert result.stderr == "to take it back: d0ctl kill-line prod/1/1-2 --drop-outputs\n"
+    phases = [site.phase(f"prod/1/{at}") for at in ("1/1", "1/2", "2/1", "2/2")]
+    assert phases == ["done", "ready", "failed", "held"]
+    assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 0
+    assert faults(site.store) == []
+
+
+def test_what_was_dropped_for_want_of_it_comes_back_with_it(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    assert site.phase("prod/2/1/1") == "dropped"
+
+    refused = d0ctl("restore-line", "prod/2/1")
+    d0ctl("restore-line", "prod/1/1")
+
+    assert refused.exit_code == 4
+    assert "was dropped for want of what it needs" in refused.stderr
+    assert site.phase("prod/2/1/1") == "waiting"
+    assert site.phase("prod/3/1/1") == "waiting"
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    assert site.phase("prod/2/1/1") == "ready"
+    assert faults(site.store) == []
+
+
+def test_a_line_comes_back_until_its_consumer_is_launched(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--reason", "bad run")
+    assert site.phase("prod/2/1/1") == "ready"
+    d0ctl("restore-line", "prod/1/2")
+    assert site.phase("prod/2/1/1") == "waiting"
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--reason", "bad run")
+    site.launch("prod/2/1/1")
+
+    refused = d0ctl("restore-line", "prod/1/2")
+
+    assert refused.exit_code == 4
+    assert "package `prod/2/1/1` was launched at" in refused.stderr
+    assert "without files of `prod/1/2`, so it can't be restored: " in refused.stderr
+    assert "killed `prod/1/2` at" in refused.stderr
+    assert "(bad run)" in refused.stderr
+
+
+def test_a_consumer_that_failed_without_a_line_may_have_it_back(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    site.fail("prod/2/1/1")
+
+    assert d0ctl("restore-line", "prod/1/2").exit_code == 0
+
+    d0ctl("retry", "prod/2/1/1")
+    assert site.phase("prod/2/1/1") == "waiting"
+    first = document(d0ctl("status", "prod/2/1/1", "--json").stdout)["attempts"][0]
+    assert (first["inputs"], first["inputs_asked"], first["left_out"]) == (1, 2, ["sim-2"])
+
+
+def test_the_merge_says_what_it_goes_without(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=3))
+    for number in (1, 2):
+        site.finish(f"prod/1/{number}/1")
+        site.finish(f"prod/1/{number}/2")
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+    site.finish("prod/2/1/1")
+
+    one = document(d0ctl("status", "prod/2/1/1", "--json").stdout)
+    told = "2 of 3 inputs, missing: sim-3"
+
+    assert one["left_out"] == {"path": "prod/2/1/1", "inputs": 2, "of": 3, "missing": ["sim-3"]}
+    assert one["attempts"][0]["inputs"] == 2
+    assert f"it goes with {told}" in d0ctl("status", "prod/2/1/1").stdout
+    assert f"prod/2/1/1 goes with {told}" in d0ctl("status", "prod").stdout
+    assert told in d0ctl("why", "prod/2/1/1").stdout
+    assert document(d0ctl("status", "prod", "--json").stdout)["left_out"] == [one["left_out"]]
+
+
+def test_outputs_that_were_lost_since_are_made_again(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+    with site.store.writing():
+        site.store.connection.execute("delete from location")
+        site.store.connection.execute("update file set present = 0 where package_id is not null")
+
+    d0ctl("restore-line", "prod/1/1")
+
+    assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["ready", "waiting"]
+    assert site.phase("prod/2/1/1") == "waiting"
+    assert faults(site.store) == []
+
+
+def test_a_line_that_is_being_ended_is_not_restored_yet(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.launch("prod/1/1/1")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    refused = d0ctl("restore-line", "prod/1/1")
+    site.end("prod/1/1/1", "killed", reason="killed")
+    assert site.phase("prod/1/1/1") == "dropped"
+
+    assert refused.exit_code == 4
+    assert "still being ended on the nodes, so it can't be restored yet" in refused.stderr
+    assert d0ctl("restore-line", "prod/1/1").exit_code == 0
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_what_is_no_dropped_line_is_not_restored(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    assert d0ctl("restore-line", "prod/1/1/1").exit_code == 2
+    assert d0ctl("restore-line", "prod/1/9").exit_code == 3
+    refused = d0ctl("restore-line", "prod/1/1")
+    assert refused.exit_code == 4
+    assert "line `prod/1/1` is not dropped, so it can't be restored" in refused.stderr
+
+
+def test_a_failed_consumer_of_a_dropped_line_is_not_waited_for_in_vain(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))]),
+                    ("b", [line(package("z", takes=["x", "y"]))])))  # fmt: skip
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/2/1")
+    site.launch("prod/2/1/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    site.end("prod/2/1/1", "failed", reason="exit-code", exit_code=3)
+
+    d0ctl("retry", "prod/2/1/1")
+
+    assert site.phase("prod/2/1/1") == "ready"
+    inputs = browse.inputs(site.store, site.id_of("prod/2/1/1"))
+    assert {one.name: one.dropped for one in inputs} == {"x": 0, "y": 1}
+
+
+def test_history_says_who_dropped_and_restored_what(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--reason", "bad run")
+    d0ctl("restore-line", "prod/1/1", "--reason", "it was not")
+
+    actions = document(d0ctl("history", "prod", "--json").stdout)["actions"]
+
+    assert [(one["verb"], one["target"], one["reason"]) for one in actions[:2]] == [
+        ("restore-line", "prod/1/1", "it was not"),
+        ("kill-line", "prod/1/1", "bad run"),
+    ]
+    assert actions[1]["undo"] == "d0ctl restore-line prod/1/1"

@@ -1,0 +1,198 @@
+"""retry, as it is typed."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store import browse
+from d0ctl.store.check import faults
+from tests.cli.building import Site, document, job, line, package, production
+from tests.cli.conftest import Type
+
+
+def test_only_what_failed_is_retried(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    d0ctl("kill", "prod/1/3/1")
+
+    result = d0ctl("retry", "prod", "--reason", "fixed the disk")
+
+    assert result.stdout.startswith("retried 1 package of `prod`\nas they were stay ")
+    assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["done", "ready", "canceled"]
+    told = document(d0ctl("status", "prod/1/2/1", "--json").stdout)
+    assert (told["request"], told["note"]) == ("resubmit", "fixed the disk")
+    assert told["failures"][0]["reason"] == "exit-code"
+    assert faults(site.store) == []
+
+
+def test_a_retry_is_under_way_until_it_is_launched(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    d0ctl("retry", "prod/1/1/1")
+
+    site.launch("prod/1/1/1")
+
+    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert told["request"] is None
+    assert [one["kind"] for one in told["attempts"]] == ["first", "resubmit"]
+
+
+def test_what_was_canceled_is_retried_where_it_is_named(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("kill", "prod/1")
+
+    refused = d0ctl("retry", "prod/1")
+    assert refused.exit_code == 4
+    assert refused.stderr.endswith("d0ctl retry 'prod/1:canceled' retries 6 of them\n")
+    d0ctl("retry", "prod/1/1/1")
+    d0ctl("retry", "prod/1:canceled")
+
+    assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["ready"] * 3
+    assert [site.phase(f"prod/1/{n}/2") for n in (1, 2, 3)] == ["waiting"] * 3
+
+
+def test_what_succeeded_or_was_dropped_is_not_retried(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+
+    done = d0ctl("retry", "prod/1/1/1")
+    dropped = d0ctl("retry", "prod/1/2/1")
+
+    assert (done.exit_code, dropped.exit_code) == (4, 4)
+    assert "is successful, so it can't be retried" in done.stderr
+    assert dropped.stderr.endswith("d0ctl restore-line prod/1/2\n")
+
+
+def test_only_what_failed_for_a_reason_is_retried(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1", reason="stage-in", detail="no such file")
+
+    assert d0ctl("retry", "prod", "--failed-for", "stage-in").exit_code == 0
+
+    assert [site.phase(f"prod/1/{n}/1") for n in (1, 2)] == ["failed", "ready"]
+    nothing = d0ctl("retry", "prod", "--failed-for", "stage-out")
+    assert nothing.exit_code == 3
+    assert nothing.stderr.endswith("did you mean `stage-in`?\n")
+
+
+def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x", memory=1 << 30)), line(package("y"))])))
+    site.up()
+    site.fail("prod/1/1/1", reason="out-of-memory", detail="it took 2 GiB")
+    site.fail("prod/1/2/1")
+
+    refused = d0ctl("retry", "prod/1/1/1")
+    left = d0ctl("retry", "prod", "--dry-run")
+    result = d0ctl("retry", "prod", "--memory", "4GB", "--cpus", "2", "--wall-time", "2h",
+                   "--on", "localhost", "--env", "CUT=3", "--env", "SEED=a=b")  # fmt: skip
+
+    assert refused.exit_code == 4
+    assert "it ended for want of memory and would have no more: --memory SIZE" in refused.stderr
+    assert "left as they are, without hope: 1 package, for it ended for want" in left.stdout
+    assert result.exit_code == 0
+    one = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert one["cpus"] == 2
+    row = site.store.connection.execute(
+        "select demand.memory, demand.nodes, wall_time, environment, ready from package"
+        " join demand on demand.id = demand_id where package.id = ?", [site.id_of("prod/1/1/1")]
+    ).fetchone()  # fmt: skip
+    assert tuple(row) == (4_000_000_000, '["localhost"]', 7200.0, '{"CUT":"3","SEED":"a=b"}', 2)
+    assert faults(site.store) == []
+
+
+def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    result = d0ctl("retry", "prod/1/1/1", "--cpus", "64")
+
+    assert result.exit_code == 4
+    assert "no node can take it: `localhost` is ruled out (4 cpus, 64 asked for)" in result.stderr
+    assert site.phase("prod/1/1/1") == "failed"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--memory", "4 GX"], 2, "--memory:"),
+        (["--wall-time", "soon"], 2, "--wall-time:"),
+        (["--env", "CUT"], 2, "--env takes NAME=VALUE, not `CUT`"),
+        (["--on", "localhos"], 3, "there is no node `localhos`\ndid you mean `localhost`?"),
+    ],
+)
+def test_wishes_that_make_no_sense_are_told(
+    site: Site, d0ctl: Type, words: list[str], code: int, told: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    result = d0ctl("retry", "prod", *words)
+
+    assert result.exit_code == code
+    assert told in result.stderr
+
+
+JOB = """
+job: cuts
+parameters: {cut: 5}
+stages:
+  - lines:
+      - for: {n: {range: [1, 3]}}
+        run: "select --cut {cut} --n {n} > out-{n}"
+        outputs: ["out-{n}"]
+"""
+
+
+@pytest.fixture
+def cuts(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
+    """A job from a file with a parameter, of which the second line has failed."""
+    file = tmp_path / "cuts.yaml"
+    file.write_text(JOB)
+    assert d0ctl("submit", str(file)).exit_code == 0
+    site.fail("cuts/1/2/1")
+    return file
+
+
+def script(site: Site, path: str) -> str:
+    """What the only binary of a package runs."""
+    return str(browse.binaries(site.store, site.id_of(path))[0].script)
+
+
+@pytest.mark.usefixtures("cuts")
+def test_a_retry_can_run_with_another_parameter(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("retry", "cuts", "--set", "cut=7").exit_code == 0
+
+    assert "--cut 7 --n 2" in script(site, "cuts/1/2/1")
+    assert "--cut 5 --n 1" in script(site, "cuts/1/1/1")
+    assert site.phase("cuts/1/2/1") == "ready"
+
+
+@pytest.mark.usefixtures("cuts")
+def test_a_parameter_that_is_none_is_told(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("retry", "cuts", "--set", "cud=7").exit_code == 2
+    assert site.phase("cuts/1/2/1") == "failed"
+
+
+def test_parameters_need_the_job_file_as_it_was(site: Site, d0ctl: Type, cuts: Path) -> None:
+    cuts.write_text(JOB.replace("out-{n}", "other-{n}"))
+    changed = d0ctl("retry", "cuts", "--set", "cut=7")
+    cuts.unlink()
+    gone = d0ctl("retry", "cuts", "--set", "cut=7")
+
+    assert (changed.exit_code, gone.exit_code) == (4, 4)
+    assert "other files of its packages would be read or made" in changed.stderr
+    assert "is not there any more" in gone.stderr
+    assert d0ctl("retry", "cuts").exit_code == 0
+
+
+def test_a_retried_job_that_was_finished_goes_on(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("finish", "prod")
+
+    d0ctl("retry", "prod:canceled")
+
+    told = document(d0ctl("status", "prod", "--json").stdout)
+    assert (told["status"], told["finishing"]) == ("submitted", None)

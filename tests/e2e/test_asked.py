@@ -1,0 +1,380 @@
+"""Packages looked at while they run: logs that are followed, folders, wrappers that are asked."""
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.e2e.terminal import CTRL_C, terminal
+from tests.support.waiting import Pid, wait_until
+
+CHAIN = """\
+job: chain
+parameters: {{go: {go}}}
+stages:
+  - lines:
+      - packages:
+          - binaries:
+              - run: |
+                  printf 'one \\033[31m\\n'
+                  echo 'to err' >&2
+                  echo 1/4 >> "$D0CTL_PROGRESS"
+                  head -c 100000 /dev/zero > made.bin
+                  until [ -e {{go}} ]; do sleep 0.05; done
+                  echo last
+              - run: 'echo two; printf "no end"'
+"""
+
+TICKS = """\
+job: ticks
+parameters: {{go: {go}}}
+stages:
+  - lines:
+      - run: 'n=0; until [ -e {{go}} ]; do n=$((n+1)); echo "line $n"; sleep 0.01; done; echo end'
+"""
+
+
+class Follower:
+    """`d0ctl logs -f`, with all that it has printed so far."""
+
+    def __init__(self, site: Site, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [D0CTL, "logs", "-f", *words],
+            env=site.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
+        self.out, self.err = bytearray(), bytearray()
+        pipes = ((self.process.stdout, self.out), (self.process.stderr, self.err))
+        self.readers = [threading.Thread(target=self._read, args=pair) for pair in pipes]
+        for reader in self.readers:
+            reader.start()
+
+    @staticmethod
+    def _read(pipe: object, seen: bytearray) -> None:
+        with pipe:  # type: ignore[attr-defined]
+            while data := pipe.read(65536):  # type: ignore[attr-defined]
+                seen.extend(data)
+
+    def expect(self, out: bytes = b"", err: bytes = b"") -> None:
+        """Return once it has printed this."""
+        found = lambda: out in self.out and err in self.err  # noqa: E731
+        wait_until(found, PATIENCE_S, f"{out!r} {err!r} in {self.out[-300:]!r} {self.err!r}")
+
+    def end(self) -> int:
+        """Wait for its end; its exit code."""
+        code = self.process.wait(PATIENCE_S)
+        for reader in self.readers:
+            reader.join(PATIENCE_S)
+        return code
+
+
+@contextmanager
+def following(site: Site, *words: str) -> Iterator[Follower]:
+    """Follow the logs of a package."""
+    follower = Follower(site, *words)
+    try:
+        yield follower
+    finally:
+        end_process(follower.process)
+        follower.end()
+
+
+@pytest.fixture
+def go(site: Site) -> Path:
+    """The file that lets a binary end."""
+    return site.folder / "go"
+
+
+@pytest.fixture(params=["localhost", "farm"])
+def place(request: pytest.FixtureRequest, site: Site) -> str:
+    """The only node that takes packages: this machine, or one behind an sshd."""
+    name: str = request.param
+    if name == "farm":
+        site.add("farm")
+        site.alone()
+    return name
+
+
+def start(site: Site, text: str, go: Path) -> str:
+    """Start a daemon and a job of one package, and return once that runs; its path."""
+    site.start_daemon()
+    path = site.submit(text.format(go=go)) + "/1/1/1"
+    site.wait_phase(path, "running")
+    return path
+
+
+def log(site: Site, name: str) -> bytes:
+    """A log of the only attempt there is, as it lies on its node."""
+    (path,) = site.folder.glob(f"**/attempts/*/{name}")
+    return path.read_bytes()
+
+
+def test_logs_are_followed_through_the_chain_to_the_end(site: Site, place: str, go: Path) -> None:
+    path = start(site, CHAIN, go)
+
+    with following(site, path) as follower:
+        follower.expect(b"to err\n")
+        assert b"last" not in follower.out
+        go.touch()
+
+        assert follower.end() == 0
+    head = b"== binary 1, stdout ==\n"  # where both had printed something at the first look
+    assert bytes(follower.out).removeprefix(head) == (
+        b"one \x1b[31m\n== binary 1, stderr ==\nto err\n== binary 1, stdout ==\nlast\n"
+        b"== binary 2, stdout ==\ntwo\nno end\n"
+    )
+    assert follower.err == b""
+    assert site.ok("logs", path) == site.ok("logs", "-f", path)
+    assert site.package(path)["status"] == "successful"
+    assert [one["node"] for one in site.package(path)["attempts"]] == [place]
+
+
+def test_a_lost_connection_costs_no_line_and_doubles_none(site: Site, go: Path) -> None:
+    site.add("farm")
+    site.alone()
+    path = start(site, TICKS, go)
+
+    with following(site, path) as follower:
+        follower.expect(b"line 20\n")
+        site.sshds["farm"].cut()
+        follower.expect(err=b"answers again")
+        go.touch()
+
+        assert follower.end() == 0
+    assert b"does not answer, trying again" in follower.err
+    assert bytes(follower.out) == log(site, "1.out")
+    site.ok("wait", "ticks")
+    assert len(site.package(path)["attempts"]) == 1
+
+
+def test_a_package_that_is_not_launched_yet_is_waited_for(site: Site, go: Path) -> None:
+    go.touch()
+    path = site.submit(CHAIN.format(go=go), "--hold") + "/1/1/1"
+
+    with following(site, path, "--binary", "2") as follower:
+        follower.expect(err=b"waiting for its launch\n")
+        follower.expect(err=b"no daemon is running, so nothing new starts: d0ctl daemon start\n")
+        site.start_daemon()
+        site.ok("release", "chain")
+
+        assert follower.end() == 0
+    assert bytes(follower.out) == b"two\nno end\n"
+
+
+def test_the_next_attempt_is_followed_after_one_that_was_lost(site: Site, go: Path) -> None:
+    path = start(site, CHAIN, go)
+
+    with following(site, path) as follower, following(site, path, "--attempt", "1") as first:
+        for one in (follower, first):
+            one.expect(b"to err\n")
+        (record,) = site.folder.glob("**/attempts/*/wrapper")
+        wrapper = Pid.of(int(record.read_text().split()[0]))
+        assert wrapper
+        wrapper.kill(9)
+        follower.expect(err=b"attempt 2 on `localhost`\n")
+        go.touch()
+
+        assert follower.end() == 0
+        assert first.end() == 0
+    assert follower.out.count(b"to err") == 2
+    assert follower.out.endswith(b"two\nno end\n")
+    assert first.out.count(b"to err") == 1 and b"two" not in first.out
+
+
+def test_without_a_daemon_logs_are_followed_and_wrappers_asked(site: Site, go: Path) -> None:
+    path = start(site, CHAIN, go)
+    site.kill_daemon()
+
+    with following(site, path) as follower:
+        follower.expect(b"to err\n")
+        assert site.json("status", path, "--now")["now"]["line"] == "1/4"
+        assert "last sign of life" in site.ok("peek", path)
+        go.touch()
+
+        assert follower.end() == 0
+    assert b"no end\n" in follower.out
+    assert b"no daemon takes note of that: d0ctl daemon start" in follower.err
+
+
+def test_a_binary_that_prints_faster_than_anybody_reads_fills_no_memory(site: Site) -> None:
+    megabytes = 200
+    job = f"""\
+job: flood
+stages:
+  - lines:
+      - run: 'head -c {megabytes // 2}M /dev/zero; yes "a line" | head -c {megabytes // 2}M || true'
+"""
+    site.start_daemon()
+    path = site.submit(job) + "/1/1/1"
+
+    process = subprocess.Popen([D0CTL, "logs", "-f", path], env=site.environment,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)  # fmt: skip
+    assert process.stdout
+    with process.stdout as pipe:
+        size = sum(len(data) for data in iter(lambda: pipe.read(1 << 20), b""))
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+
+    assert (status, size) == (0, (megabytes << 20) + len(b"\n"))
+    assert usage.ru_maxrss < 100 * 1024
+
+
+def test_ctrl_c_ends_following_and_nothing_else(site: Site, place: str, go: Path) -> None:
+    path = start(site, CHAIN, go)
+
+    with terminal(site, "logs", path, "-f") as screen:
+        screen.expect("to err")
+        screen.type(CTRL_C)
+
+        assert screen.end() == 130
+        assert "Traceback" not in screen.text and "Aborted" not in screen.text
+        assert "one \\x1b[31m" in screen.text
+    go.touch()
+    site.ok("wait", "chain")
+    assert [one["node"] for one in site.package(path)["attempts"]] == [place]
+
+
+def test_a_question_without_a_line_end_is_seen_on_a_terminal_while_it_waits(
+    site: Site, go: Path
+) -> None:
+    path = start(site, CHAIN.replace("echo 'to err' >&2", "printf 'go on? '"), go)
+
+    with terminal(site, "logs", "-f", path) as screen:
+        screen.expect("go on? ")
+        go.touch()
+        screen.expect("go on? last")
+
+        assert screen.end() == 0
+
+
+def test_a_wrapper_is_asked_how_it_stands(site: Site, place: str, go: Path) -> None:
+    path = start(site, CHAIN, go)
+
+    def now() -> "dict[str, object]":
+        told: dict[str, object] = site.json("status", path, "--now")["now"]
+        return told
+
+    wait_until(lambda: now()["line"] == "1/4", PATIENCE_S)
+    told = now()
+    assert (told["state"], told["phase"], told["binary"]) == ("running", "running", 1)
+    assert (told["done"], told["total"], told["percent"]) == (1, 4, 12.5)
+    assert "now    told" in site.ok("status", path, "--now")
+
+    go.touch()
+    site.ok("wait", "chain")
+    assert site.json("status", path, "--now")["now"] is None
+    assert "nobody to ask" in site.ok("status", path, "--now")
+
+
+def test_a_node_that_does_not_answer_is_said_beside_what_the_database_knows(
+    site: Site, go: Path
+) -> None:
+    site.add("farm")
+    site.alone()
+    path = start(site, CHAIN, go)
+    site.sshds["farm"].stop()
+
+    for words in (["status", path, "--now"], ["peek", path]):
+        done = site.d0ctl(*words)
+        assert done.code == 6
+        assert len(done.err.splitlines()) == 1 and "this is what the database knows" in done.err
+        assert path in done.out
+    assert site.d0ctl("logs", "-f", path).code == 6
+    assert site.d0ctl("peek", path, "1.out").code == 6
+
+    site.sshds["farm"].start()
+    go.touch()
+    site.ok("wait", "chain")
+
+
+def test_a_wrapper_that_stands_still_is_said_to_be_silent(site: Site, go: Path) -> None:
+    path = start(site, CHAIN, go)
+    (record,) = site.folder.glob("**/attempts/*/wrapper")
+    wrapper = Pid.of(int(record.read_text().split()[0]))
+    assert wrapper
+    wrapper.kill(19)
+
+    done = site.d0ctl("status", path, "--now")
+
+    wrapper.kill(18)
+    assert done.code == 6
+    assert "did not answer within 5 s" in done.err
+    go.touch()
+    site.ok("wait", "chain")
+
+
+def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
+    site: Site, place: str, go: Path
+) -> None:
+    path = start(site, CHAIN, go)
+    wait_until(lambda: "work/made.bin" in site.ok("peek", path), PATIENCE_S)
+
+    told = site.json("peek", path)
+    sizes = {one["file"]: one["size"] for one in told["files"]}
+    assert {"1.out": 10, "1.err": 7}.items() <= sizes.items()
+    assert (told["node"], told["state"], told["now"]["phase"]) == (place, "running", "running")
+    assert "made.bin" in site.ok("peek", path, "work")
+
+    assert site.ok("peek", path, "1.err") == "to err\n"
+    assert site.d0ctl_bytes("peek", path, "made.bin").stdout == bytes(64 * 1024)
+    assert "the last 66 kB of 100 kB: --all prints all" in site.d0ctl("peek", path, "made.bin").err
+    assert site.d0ctl_bytes("peek", path, "made.bin", "--all").stdout == bytes(100_000)
+    assert site.ok("peek", path, "1.err", "--bytes", "4") == "err\n"
+    assert site.ok("peek", path, "1.err", "--bytes", "2", "--head") == "to"
+    for outside in ("../x", "/etc/passwd", "nothing"):
+        assert site.d0ctl("peek", path, outside).code == 3
+    with terminal(site, "peek", path, "made.bin") as screen:
+        assert screen.end() == 4
+        assert "not for a terminal" in screen.text
+
+    go.touch()
+    site.ok("wait", "chain")
+    assert "1.out" in site.ok("peek", path)
+
+
+def test_an_input_in_the_cache_may_be_seen_and_a_file_of_the_user_may_not(
+    site: Site, go: Path
+) -> None:
+    (site.jobs / "mine").write_text("private")
+    job = """\
+job: two
+stages:
+  - lines: [{run: 'echo made > a', outputs: [a]}]
+  - lines:
+      - run: 'until [ -e %s ]; do sleep 0.05; done'
+        inputs: [a, mine]
+"""
+    site.start_daemon()
+    path = site.submit(job % go) + "/2/1/1"
+    site.wait_phase(path, "running")
+
+    assert site.ok("peek", path, "a") == "made\n"
+    refused = site.d0ctl("peek", path, "work/mine")
+
+    assert refused.code == 3
+    assert "leads out of the folder of the attempt" in refused.err
+    go.touch()
+    site.ok("wait", "two")
+
+
+def test_wrong_words_are_refused(site: Site, go: Path) -> None:
+    path = site.submit(CHAIN.format(go=go), "--hold") + "/1/1/1"
+
+    for words in (
+        ["status", "chain", "--now"],
+        ["status", path, "--now", "--watch"],
+        ["peek", "chain"],
+        ["peek", path, "x", "--all", "--head"],
+        ["peek", path, "x", "--bytes", "4x"],
+    ):
+        assert site.d0ctl(*words).code == 2, words
+    assert site.d0ctl("peek", path).code == 3
+    assert site.json("status", path, "--now")["now"] is None

@@ -1,0 +1,169 @@
+"""Stages that go on with a part of what they read."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.construct.spec import JobSpec
+from d0ctl.select import parse
+from d0ctl.store import Store, browse, open_store, schedule
+from d0ctl.store.check import faults
+from d0ctl.store.nodes import add_localhost
+from d0ctl.store.require import let_go_on
+from d0ctl.verbs import Request, apply
+from tests.cli.building import Site, job, line, package
+from tests.support.jobs import NOW, phases
+
+Going = Callable[[], None]
+
+
+@pytest.fixture
+def site(home: Home) -> Site:
+    """A home with its node, and hands to move packages in it."""
+    store = open_store(home, create=True)
+    add_localhost(store)
+    return Site(store)
+
+
+def merge(require: float, lines: int = 10) -> JobSpec:
+    """Lines of one file each, and a merge that takes so much of them."""
+    spec = job(
+        ("reco", [line(package(f"r{n}")) for n in range(1, lines + 1)]),
+        ("merge", [line(package("all", takes=[f"r{n}" for n in range(1, lines + 1)]))]),
+    )
+    reco, merged = spec.stages
+    return replace(spec, stages=(reco, replace(merged, require=require)))
+
+
+def end_all(site: Site, failing: int, lines: int = 10) -> None:
+    """Let the last so many lines fail and the others succeed."""
+    for number in range(1, lines + 1):
+        path = f"prod/1/{number}/1"
+        if number > lines - failing:
+            site.fail(path)
+        else:
+            site.finish(path)
+
+
+def go_on(store: Store) -> None:
+    """What a turn of whoever drives does at its end."""
+    with store.writing():
+        let_go_on(store, now=NOW)
+        schedule.end_jobs(store, now=NOW)
+
+
+def test_a_merge_goes_on_with_what_it_requires(site: Site) -> None:
+    site.submit(merge(0.8))
+    end_all(site, failing=2)
+
+    go_on(site.store)
+
+    assert site.phase("prod/1/9/1") == "dropped"
+    assert site.phase("prod/2/1/1") == "ready"
+    site.finish("prod/2/1/1")
+    one = browse.job(site.store, "prod")
+    assert (one.status, browse.dropped_lines(site.store, one.id)) == ("successful", 2)
+    action = browse.actions(site.store, "prod", 1)[0]
+    assert (action.actor, action.verb, action.undo) == (
+        "d0ctl", "require", "d0ctl restore-line 'prod/1/*'"
+    )  # fmt: skip
+    assert "80.0% of stage `reco` is successful" in (action.note or "")
+    assert "2 lines dropped" in (action.note or "")
+    assert faults(site.store) == []
+
+
+def test_with_less_than_it_requires_it_waits_for_a_person(site: Site) -> None:
+    site.submit(merge(0.9))
+    end_all(site, failing=2)
+
+    go_on(site.store)
+
+    assert site.phase("prod/1/9/1") == "failed"
+    assert site.phase("prod/2/1/1") == "waiting"
+    assert browse.job(site.store, "prod").status == "failed"
+
+
+def test_what_was_dropped_does_not_count(site: Site) -> None:
+    site.submit(merge(0.9))
+    end_all(site, failing=2)
+    apply(site.store, Request("kill-line", parse("prod/1/9"), True), actor="me", note=None)
+
+    go_on(site.store)
+
+    assert site.phase("prod/1/10/1") == "failed"
+    apply(site.store, Request("kill-line", parse("prod/1/10"), True), actor="me", note=None)
+    assert site.phase("prod/2/1/1") == "ready"
+
+
+@pytest.mark.parametrize("left", ["ready", "held", "running"])
+def test_nothing_is_dropped_while_something_can_move(site: Site, left: str) -> None:
+    site.submit(merge(0.5))
+    end_all(site, failing=2, lines=9)
+    if left == "held":
+        apply(site.store, Request("hold", parse("prod/1/10/1")), actor="me", note=None)
+    elif left == "running":
+        site.launch("prod/1/10/1")
+
+    go_on(site.store)
+
+    assert site.phase("prod/1/9/1") == "failed"
+    assert site.phase("prod/2/1/1") == "waiting"
+
+
+def test_a_stage_that_requires_all_waits_for_a_person(site: Site) -> None:
+    spec = merge(0.5)
+    strict = job(("strict", [line(package("s", takes=["r10"]))])).stages
+    site.submit(replace(spec, stages=(*spec.stages, *strict)))
+    end_all(site, failing=2)
+
+    go_on(site.store)
+
+    assert site.phase("prod/1/9/1") == "dropped"
+    assert site.phase("prod/1/10/1") == "failed"
+    assert site.phase("prod/2/1/1") == "waiting"
+
+
+def test_chains_of_such_stages_lose_their_lines_one_by_one(site: Site) -> None:
+    numbers = range(1, 11)
+    spec = job(
+        ("reco", [line(package(f"r{n}")) for n in numbers]),
+        ("skim", [line(package(f"s{n}", needs=[f"r{n}"])) for n in numbers]),
+        ("merge", [line(package("all", takes=[f"s{n}" for n in numbers]))]),
+    )
+    reco, skim, merged = spec.stages
+    site.submit(
+        replace(spec, stages=(reco, replace(skim, require=0.9), replace(merged, require=0.8)))
+    )
+    end_all(site, failing=1)
+    go_on(site.store)
+    assert site.phase("prod/2/10/1") == "dropped"
+    for number in range(1, 9):
+        site.finish(f"prod/2/{number}/1")
+    assert site.phase("prod/3/1/1") == "waiting"
+    site.fail("prod/2/9/1")
+
+    go_on(site.store)
+
+    assert site.phase("prod/2/9/1") == "dropped"
+    assert site.phase("prod/3/1/1") == "ready"
+    assert faults(site.store) == []
+
+
+def test_a_line_that_was_restored_is_not_dropped_again_before_it_was_tried(site: Site) -> None:
+    site.submit(merge(0.8))
+    end_all(site, failing=2)
+    go_on(site.store)
+
+    apply(site.store, Request("restore-line", parse("prod/1/9-10")), actor="me", note=None)
+    go_on(site.store)
+    assert phases(site.store)["prod/1/9/1"] == "failed"
+    apply(site.store, Request("retry", parse("prod/1")), actor="me", note=None)
+    go_on(site.store)
+    site.finish("prod/1/9/1")
+    site.fail("prod/1/10/1")
+    go_on(site.store)
+
+    assert phases(site.store)["prod/1/10/1"] == "dropped"
+    assert phases(site.store)["prod/2/1/1"] == "ready"

@@ -1,0 +1,241 @@
+"""A wrapper that is asked how it stands, and looks into the folder of its attempt."""
+
+import base64
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import Pid, wait_until
+from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.conftest import Connect
+from tests.wrapper.pythons import found
+
+COUNTS = 'for i in 1 2 3; do echo $i/4 >> "$D0CTL_PROGRESS"; done; echo up; touch ../up; sleep 300'
+"""A binary that comes as far as three of four."""
+
+
+@pytest.fixture
+def visitor(node: Client, connect: Connect) -> Client:
+    """Somebody who looks, while another connection holds the node."""
+    client = connect(visit=True)
+    client.wait("hello")
+    return client
+
+
+def ask(client: Client, attempt: int = 1) -> Frame:
+    """Ask how an attempt stands."""
+    client.send("ask", id="a", attempt=attempt)
+    return client.wait("status", id="a")
+
+
+def listing(client: Client, path: str = "", attempt: int = 1) -> Frame:
+    """List a folder of an attempt."""
+    client.send("list", id="l", attempt=attempt, path=path)
+    return client.wait("listing", id="l")
+
+
+def read(client: Client, path: str, attempt: int | None = 1) -> tuple[bytes, str]:
+    """Read a file of an attempt, and say what was wrong."""
+    client.send("read", id="r", attempt=attempt, path=path, offset=0, length=100)
+    answer = client.wait("data", id="r")
+    return base64.b64decode(answer["base64"]), answer["message"]
+
+
+def run_up(node: Client, script: str = COUNTS, attempt: int = 1) -> None:
+    """Start an attempt, and wait until it is as far as it comes."""
+    node.launch(launch(attempt, binary(script=script)))
+    wait_until(lambda: (node.folder(attempt) / "up").exists())
+
+
+@pytest.mark.parametrize("by", ["node", "visitor"])
+def test_a_wrapper_says_how_it_stands_without_waiting_for_its_next_report(
+    node: Client, visitor: Client, by: str
+) -> None:
+    run_up(node)
+
+    answer = ask({"node": node, "visitor": visitor}[by])
+
+    told = answer["status"]
+    assert (answer["state"], answer["message"]) == ("running", "")
+    assert (told["phase"], told["binary"]) == ("running", 1)
+    assert (told["done"], told["total"], told["percent"], told["line"]) == (3, 4, 75, "3/4")
+    assert told["processes"] >= 1 and told["rss"] > 0 and told["disk_free"] > 0
+    assert told["since"] <= told["began"] <= told["last_sign"] <= told["time"] <= time.time() + 1
+
+
+def test_each_answer_is_a_new_one(node: Client, visitor: Client) -> None:
+    run_up(node)
+
+    first = ask(visitor)["status"]["time"]
+    second = ask(visitor)["status"]["time"]
+    other = ask(node)["status"]["time"]
+
+    assert first < second < other
+
+
+def test_many_questions_at_once_are_all_answered(node: Client, visitor: Client) -> None:
+    run_up(node)
+    run_up(node, attempt=2)
+    names = [(f"{n}", 1 + n % 2) for n in range(20)]
+
+    for name, attempt in names:
+        visitor.send("ask", id=name, attempt=attempt)
+
+    for name, attempt in names:
+        assert visitor.wait("status", id=name, attempt=attempt)["status"]["phase"] == "running"
+
+
+def test_a_suspended_attempt_says_that_it_is(node: Client, visitor: Client) -> None:
+    run_up(node)
+    node.send("pause", attempts=[1], grace=0)
+
+    wait_until(lambda: ask(visitor)["status"]["phase"] == "suspended")
+
+    assert ask(visitor)["status"]["why"].startswith("paused on request")
+
+
+def test_one_that_is_being_ended_still_answers(node: Client, visitor: Client) -> None:
+    run_up(node, "trap '' TERM; touch ../up; while true; do sleep 0.1; done")
+    node.send("kill", attempts=[1], grace=300)
+    wait_until(lambda: (node.folder(1) / "kill").exists())
+
+    assert ask(visitor)["status"]["binary"] == 1
+    node.send("kill", attempts=[1], grace=0)
+
+
+def test_one_that_weighs_its_outputs_still_answers(node: Client, visitor: Client) -> None:
+    big = binary(
+        script="truncate -s 512M big; touch ../up", outputs=[{"name": "big", "min_size": 0}]
+    )
+    node.launch(launch(1, big, keep=["big"]))
+    wait_until(lambda: (node.folder(1) / "up").exists())
+
+    wait_until(lambda: ask(visitor)["status"]["began"] is None, 60)
+
+    assert not (node.folder(1) / "end").exists()
+    assert node.end(1)["outcome"] == "successful"
+
+
+def test_what_does_not_run_is_answered_at_once(node: Client, visitor: Client) -> None:
+    node.run(binary("true"))
+    run_up(node, attempt=2)
+    wrapper = Pid.of(node.started(2))
+    assert wrapper
+    wrapper.kill(9)
+    node.wait("dead")
+
+    assert [ask(visitor, one)["state"] for one in (1, 2, 3)] == ["ended", "dead", "absent"]
+
+
+def test_a_wrapper_that_does_not_answer_blocks_nobody(node: Client, visitor: Client) -> None:
+    run_up(node)
+    wrapper = Pid.of(node.started(1))
+    assert wrapper
+    wrapper.kill(19)
+    node.send("ask", id="q", attempt=1)
+
+    node.wait("pong", id=node.ping())
+    assert not [frame for frame in node.frames if frame["kind"] == "status"]
+    answer = node.wait("status", id="q")
+
+    assert (answer["state"], answer["status"]) == ("running", None)
+    assert "did not answer within 5 s" in answer["message"]
+    wrapper.kill(18)
+
+
+def test_the_folder_of_an_attempt_is_listed_with_sizes_and_times(
+    node: Client, visitor: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "raw").write_bytes(b"12345")
+    inputs = [{"name": "in.raw", "path": str(tmp_path / "raw"), "size": 5, "required": True}]
+    script = "echo out; mkdir d; touch d/x; ln -s nowhere dangling; touch ../up; sleep 300"
+    node.launch(launch(1, binary(script=script), inputs=inputs))
+    wait_until(lambda: (node.folder(1) / "up").exists())
+
+    top, work = listing(visitor), listing(visitor, "work")
+
+    assert (top["state"], top["type"], top["more"]) == ("running", "folder", False)
+    assert {"1.out": 4, "1.err": 0}.items() <= {
+        e["name"]: e["size"] for e in top["entries"]
+    }.items()
+    found = {e["name"]: (e["type"], e["size"], e["target"]) for e in work["entries"]}
+    assert found["in.raw"] == ("link", 5, str(tmp_path / "raw"))
+    assert found["dangling"] == ("link", None, "nowhere")
+    assert found["d"][0] == "folder"
+    assert all(abs(e["time"] - time.time()) < 600 for e in work["entries"])
+
+
+def test_a_file_is_listed_alone_and_what_is_not_there_is_said(
+    node: Client, visitor: Client
+) -> None:
+    run_up(node)
+
+    assert [(e["name"], e["size"]) for e in listing(visitor, "1.out")["entries"]] == [("1.out", 3)]
+    assert listing(visitor, "work/nothing")["message"] == "No such file or directory"
+    assert listing(visitor, attempt=9)["state"] == "absent"
+
+
+def test_a_huge_folder_is_listed_in_part(node: Client, visitor: Client) -> None:
+    run_up(node, "mkdir many; cd many; seq 10001 | xargs touch; touch ../../up; sleep 300")
+
+    told = listing(visitor, "work/many")
+
+    assert (len(told["entries"]), told["more"]) == (10_000, True)
+
+
+OUTSIDE = [
+    "..",
+    "../2/1.out",
+    "/etc/passwd",
+    "work/../../2/1.out",
+    "out/passwd",
+    "next/1.out",
+    "lock",
+]
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_nothing_outside_the_folder_of_the_attempt_is_shown(
+    node: Client, visitor: Client, path: str
+) -> None:
+    run_up(node)
+    run_up(node, attempt=2)
+    (node.folder(1) / "out").symlink_to("/etc")
+    (node.folder(1) / "next").symlink_to(node.folder(2))
+    (node.folder(1) / "lock").symlink_to(node.base / "lock")
+
+    assert read(visitor, path) == (b"", read(visitor, path)[1])
+    for told in (read(visitor, path)[1], listing(visitor, path)["message"]):
+        assert "the folder of the attempt" in told
+    assert not listing(visitor, path)["entries"]
+
+
+def test_links_to_inputs_in_the_cache_are_followed(node: Client, visitor: Client) -> None:
+    cached = node.base / "cache/in/k/raw"
+    cached.parent.mkdir()
+    cached.write_bytes(b"12345")
+    run_up(node)
+    (node.folder(1) / "raw").symlink_to(cached)
+
+    assert read(visitor, "raw") == (b"12345", "")
+    assert read(visitor, "1.out") == (b"up\n", "")
+
+
+def test_a_pipe_or_a_folder_is_not_read(node: Client, visitor: Client) -> None:
+    run_up(node, "mkfifo pipe; touch ../up; sleep 300")
+
+    assert read(visitor, "work/pipe") == (b"", "it is not a file")
+    assert read(visitor, "work") == (b"", "it is not a file")
+
+
+@pytest.mark.parametrize("version", found())
+def test_every_python_answers_lists_and_reads(connect: Connect, version: str) -> None:
+    environment = {"LC_ALL": "C"}
+    node = connect(found()[version], environment=environment)
+    run_up(node, COUNTS.replace("touch ../up", "echo y > größe; touch ../up"))
+    visitor = connect(found()[version], environment=environment, visit=True)
+
+    assert ask(visitor)["status"]["line"] == "3/4"
+    assert "größe" in [entry["name"] for entry in listing(visitor, "work")["entries"]]
+    assert read(visitor, "work/größe") == (b"y\n", "")

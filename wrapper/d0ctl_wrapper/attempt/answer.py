@@ -1,0 +1,92 @@
+"""The only place that writes down how an attempt stands, for whoever asks while it runs.
+
+SIGUSR1 asks; a relay then waits for a new file `status` in the attempt's folder. What waits in
+a wrapper calls `give` when the signal came; what works for long does so within `meanwhile`.
+"""
+
+import os
+import signal
+import time
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator
+
+from d0ctl_wrapper import process, shape
+from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.tree import Tree
+from d0ctl_wrapper.paths import write
+
+STATUS = b"status"
+"""The name of the answer in the attempt's folder."""
+
+MOST_LOOKED_AT = 1000
+"""So many files of the working directory are looked at for a sign of life."""
+
+
+def give(report: Report, tree: Tree) -> None:
+    """Write the present state of an attempt; on a full disk whoever asks waits in vain."""
+    path = report.places.attempt(report.attempt, STATUS)
+    text = shape.encode(_state(report, tree))
+    try:
+        write(path + b".aside", text.encode("ascii"))
+        os.rename(path + b".aside", path)
+    except OSError:
+        pass
+
+
+@contextmanager
+def meanwhile(give_answer: "Callable[[], None]") -> "Iterator[None]":
+    """Answer whatever is asked while something is done that never waits for signals."""
+    signal.set_wakeup_fd(-1)  # the relay's, whose number may be another file's by now
+    signal.signal(signal.SIGUSR1, lambda number, frame: give_answer())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGUSR1,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGUSR1,))
+
+
+def _state(report: Report, tree: Tree) -> "Dict[str, Any]":
+    usage = tree.usage()
+    return {
+        **report.dated(report.present()),
+        "time": report.now(),
+        "phase": report.phase,
+        "why": report.why,
+        "since": report.phase_since,
+        "binary": report.binary,
+        "began": report.binary_started if report.is_open() else None,
+        "cpu": round(usage.cpu, 3),
+        "rss": usage.rss,
+        "processes": len(process.below(os.getpid())),
+        "disk_free": _free(report.places.attempts),
+        "last_sign": _last_sign(report),
+    }
+
+
+def _free(path: bytes) -> "int | None":
+    try:
+        status = os.statvfs(path)
+    except OSError:
+        return None
+    return status.f_bavail * status.f_frsize
+
+
+def _last_sign(report: Report) -> "float | None":
+    """Give when a log, the progress file or a file of the working directory was written last."""
+    latest = max(_times(report), default=None)
+    return None if latest is None else round(report.now() - (time.time() - latest), 3)
+
+
+def _times(report: Report) -> "Iterator[float]":
+    folder = report.places.attempt(report.attempt)
+    for name in (b"progress", b"%d.out" % (report.binary or 0), b"%d.err" % (report.binary or 0)):
+        try:
+            yield os.stat(folder + b"/" + name).st_mtime
+        except OSError:
+            pass
+    try:
+        with os.scandir(folder + b"/work") as entries:
+            for _, entry in zip(range(MOST_LOOKED_AT), entries):
+                yield entry.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        pass

@@ -1,0 +1,64 @@
+"""The only place where a relay lists what lies in the folder of an attempt."""
+
+import itertools
+import os
+import stat
+from typing import Any, Dict, List
+
+from d0ctl_wrapper import attempts, process
+from d0ctl_wrapper.paths import Places, to_text
+
+Frame = Dict[str, Any]
+
+MOST = 10000
+"""At most so many entries of a folder are given."""
+
+
+def listing(places: Places, frame: Frame) -> Frame:
+    """List a folder of an attempt, or one file of it; `state` is the attempt's just before."""
+    attempt = frame["attempt"]
+    state = attempts.state(places, attempt, process.boot_id())
+    answer = {"kind": "listing", "id": frame["id"], "state": state, "type": "", "entries": [],
+              "more": False, "message": ""}  # fmt: skip
+    try:
+        path = places.of_attempt(attempt, frame["path"])
+        kind = _kind(os.stat(path).st_mode)
+        if kind != "folder":
+            return {**answer, "type": kind, "entries": [_entry(path, frame["path"])]}
+        entries = _entries(path)
+    except (OSError, ValueError) as error:
+        return {**answer, "message": getattr(error, "strerror", None) or str(error)}
+    return {**answer, "type": kind, "entries": entries[:MOST], "more": len(entries) > MOST}
+
+
+def _entries(folder: bytes) -> "List[Frame]":
+    """Describe what lies in a folder, by name, and at most one more than is given."""
+    with os.scandir(folder) as found:
+        names = sorted(entry.name for entry in itertools.islice(found, MOST + 1))
+    entries = []
+    for name in names:
+        try:
+            entries.append(_entry(os.path.join(folder, name), to_text(name)))
+        except OSError:  # it has just gone
+            continue
+    return entries
+
+
+def _entry(path: bytes, name: str) -> Frame:
+    """Describe one entry; of a link, what it leads to."""
+    status = os.lstat(path)
+    entry: Frame = {"name": name, "type": _kind(status.st_mode), "target": None}
+    if entry["type"] == "link":
+        entry["target"] = to_text(os.readlink(path))
+        try:
+            status = os.stat(path)
+        except OSError:
+            return {**entry, "size": None, "time": status.st_mtime}
+    return {**entry, "size": status.st_size, "time": status.st_mtime}
+
+
+def _kind(mode: int) -> str:
+    for name, test in (("file", stat.S_ISREG), ("folder", stat.S_ISDIR), ("link", stat.S_ISLNK)):
+        if test(mode):
+            return name
+    return "other"
