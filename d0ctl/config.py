@@ -64,6 +64,11 @@ class Home:
         return self.root / "site.key"
 
     @property
+    def site_file(self) -> Path:
+        """What the admin says of the site, read by `site check` and `site apply` alone."""
+        return self.root / "site.yaml"
+
+    @property
     def logs(self) -> Path:
         """Logs of the daemon."""
         return self.root / "logs"

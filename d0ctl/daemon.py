@@ -16,7 +16,9 @@ from typing import Any
 from d0ctl.agents.control import LEASE, Control
 from d0ctl.agents.distribute import carry_files, distribute, forget_idle
 from d0ctl.agents.oversee import hear, look_after, stand_in
+from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
+from d0ctl.agents.software import see_to_software
 from d0ctl.agents.sync import sync
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
@@ -24,7 +26,7 @@ from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.model import Counts
 from d0ctl.nodes.courier import Said, Up
 from d0ctl.nodes.link import Site
-from d0ctl.store import nodes, open_store
+from d0ctl.store import Store, nodes, open_store
 from d0ctl.store.removal import sweep
 from d0ctl.store.schedule import counts_of, is_settled
 
@@ -32,10 +34,10 @@ log = logging.getLogger("d0ctl")
 
 Step = Callable[[Control, float], None]
 
-STEPS: tuple[Step, ...] = (sync, hear, schedule, distribute, carry_files, finish)
+STEPS: tuple[Step, ...] = (sync, hear, make_room, schedule, distribute, carry_files, finish)
 """What a turn does, in this order."""
 
-SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, forget_idle)
+SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, see_to_software, forget_idle)
 """What a turn does besides, once a second."""
 
 REST_S = 0.005
@@ -47,6 +49,9 @@ What comes meanwhile shares a transaction: turns grow with what there is to do.
 
 LOOK_S = 0.2
 """How often the database is asked whether another process has written."""
+
+NO_JOB = 0
+"""The number of no job."""
 
 SLOW_S = 1.0
 """How often the slow steps are due."""
@@ -75,27 +80,42 @@ def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading
 
     Where a daemon runs, it drives and this only follows.
     """
+
+    def look(store: Store) -> bool:
+        watch(counts_of(store, job))
+        return is_settled(store, job)
+
+    _drive_until(home, job, look, stop)
+
+
+def attend(home: Home, is_done: Callable[[Store], bool], stop: threading.Event) -> None:
+    """Reach the nodes until `is_done` or `stop` is set, and schedule nothing.
+
+    Where a daemon runs, it reaches them and this only looks.
+    """
+    _drive_until(home, NO_JOB, is_done, stop)
+
+
+def _drive_until(
+    home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
+) -> None:
     with open_store(home) as store:
         while not stop.is_set():
-            watch(counts_of(store, job))
-            if is_settled(store, job):
+            if is_done(store):
                 return
             if nodes.living_holder(store, LEASE):
                 stop.wait(LOOK_S)
             else:
-                _drive_without_daemon(home, job, watch, stop)
+                _drive_without_daemon(home, job, is_done, stop)
 
 
 def _drive_without_daemon(
-    home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event
+    home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
 ) -> None:
     with driving(home, job) as control:
         while not stop.is_set():
             _turn(control, stop)
-            watch(counts_of(control.store, job))
-            if is_settled(control.store, job):
-                return
-            if nodes.living_holder(control.store, LEASE):
+            if is_done(control.store) or nodes.living_holder(control.store, LEASE):
                 return
 
 

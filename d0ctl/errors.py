@@ -2,7 +2,7 @@
 
 D0Error
 ├── BadUsage              2  the command's words are off
-├── BadJobFile            2  a job file with faults, every one of them listed
+├── BadJobFile            2  a job file or site file with faults, every one of them listed
 ├── NotFound              3  no such job, stage, line, package, file or node
 ├── Refused               4  not in this state, or not by this user
 ├── DatabaseUnavailable   5  the database or the daemon can't be used
@@ -54,7 +54,7 @@ class BadUsage(D0Error):
 
 
 class BadJobFile(D0Error):
-    """A job file that is refused as a whole; `faults` has a line for each thing wrong."""
+    """A job file or site file that is refused as a whole; `faults` has a line for each fault."""
 
     exit_code = ExitCode.USAGE
 

@@ -192,6 +192,18 @@ def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:
     assert told.commands == ["d0ctl logs prod/1/1/1", "d0ctl kill prod/1/1/1"]
 
 
+def test_a_suspended_package_says_what_it_stands_still_for(site: Site) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    state = {"attempt": attempt, "kind": "state", "seq": 2, "time": NOW, "phase": "suspended"}
+    site.tell({**state, "why": "the disk has 7 MB left"})
+
+    told = why(site, "prod/1/1/1")
+
+    assert told.answer.startswith("package `prod/1/1/1` is suspended on `localhost` for ")
+    assert told.facts == ["because: the disk has 7 MB left"]
+
+
 def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")

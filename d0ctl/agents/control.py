@@ -29,6 +29,14 @@ Purge = tuple[int, int | None, str | None]
 
 
 @dataclass(slots=True)
+class Wish:
+    """How many bytes of its disk a node is short of, and after which file to look on for them."""
+
+    size: int
+    after: int = 0
+
+
+@dataclass(slots=True)
 class Control:
     """The hands of one process that drives: its store, drop-box, couriers and mailbox.
 
@@ -47,10 +55,16 @@ class Control:
     reports: list[Report] = field(default_factory=list)
     carrying: dict[Key, int] = field(default_factory=dict)
     """Which transfers are under way, and the node of each; 0 is this machine."""
+    delivering: set[tuple[int, str]] = field(default_factory=set)
+    """Which archives are on their way, by node and checksum."""
+    software_asked: dict[int, int] = field(default_factory=dict)
+    """Which orders about software were sent, and the node of each."""
     ordered: dict[Order, float] = field(default_factory=dict)
     """When something was last asked of an attempt."""
     purging: dict[int, tuple[float, list[Purge]]] = field(default_factory=dict)
     """What each node was asked to remove, and when; it has not confirmed it yet."""
+    wishes: dict[int, Wish] = field(default_factory=dict)
+    """Nodes whose disks are full, until all has been purged there that can be."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
     afterwards: list[Callable[[], object]] = field(default_factory=list)
     seen: tuple[int, int] = (0, 0)
@@ -81,6 +95,13 @@ class Control:
         self.couriers.pop(node).leave()
         self.purging.pop(node, None)
         self.carrying = {key: at for key, at in self.carrying.items() if at != node}
+        self.delivering = {key for key in self.delivering if key[0] != node}
+        self.forget_orders(node)
+
+    def forget_orders(self, node: int) -> None:
+        """What a node was told of its software it may never have had."""
+        asked = self.software_asked.items()
+        self.software_asked = {order: at for order, at in asked if at != node}
 
     def courier(self, node: int) -> Courier | None:
         """The courier of a node, if it is ours and its link is up."""

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from d0ctl.agents.control import Control, Key, Order
-from d0ctl.agents.oversee import GRACE_S
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, launch
 from d0ctl.nodes.link import Link
 from d0ctl.store import attempts, files
 from d0ctl.store.connection import Row
+from d0ctl.store.site import default
 
 LAUNCHES = 500
 """The most launches a node gets in one turn."""
@@ -56,7 +56,8 @@ def distribute(control: Control, now: float) -> None:
 def _kill(control: Control, courier: Courier, now: float) -> None:
     wanted = attempts.killing(control.store, courier.node)
     due = _due(control, [(attempt, "kill") for attempt in wanted], now)
-    for is_partial, grace in ((False, GRACE_S), (True, PARTIAL_GRACE_S)):
+    usual = default(control.store, "grace") if due else 0.0
+    for is_partial, grace in ((False, usual), (True, PARTIAL_GRACE_S)):
         which = [attempt for attempt, _ in due if wanted[attempt] is is_partial]
         if which:
             order = {"kind": "kill", "attempts": which, "grace": grace, "partial": is_partial}

@@ -2,16 +2,15 @@
 
 import logging
 
+from d0ctl.agents import software
 from d0ctl.agents.control import LEASE, Control
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
+from d0ctl.site.standard import GRACE_S
 from d0ctl.store import attempts, files, messages, nodes
 from d0ctl.store.connection import Row
 
 log = logging.getLogger(__name__)
-
-GRACE_S = 5.0
-"""How long a process that is to end has between TERM and KILL."""
 
 
 def stand_in(control: Control, now: float) -> None:
@@ -63,6 +62,8 @@ def hear(control: Control, now: float) -> None:
                 nodes.down(control.store, report.node, report.trouble, now=now)
             case Said():
                 _said(control, report.node, report.frame, now)
+            case Carried(errand=software.Delivery()):
+                software.delivered(control, report, now)
             case Carried():
                 _carried(control, report, now)
 
@@ -72,6 +73,7 @@ def _up(control: Control, report: Up, now: float) -> None:
     if courier is None:
         return
     control.purging.pop(report.node, None)
+    control.forget_orders(report.node)
     row = control.store.row("node_by_id", node=report.node)
     rebooted = bool(row and row["boot"] and row["boot"] != report.facts.get("boot_id"))
     trouble = nodes.up(control.store, report.node, report.facts, now=now)
@@ -123,6 +125,8 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
             attempts.end_unstarted(control.store, node, frame["attempts"], now=now)
         case "forgotten":
             _purged(control, node, frame)
+        case "software":
+            software.answered(control, node, frame, now)
         case "fault":
             log.warning("node %d: %s", node, frame.get("message"))
 

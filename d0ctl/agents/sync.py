@@ -2,7 +2,7 @@
 
 import logging
 
-from d0ctl.agents.control import Control
+from d0ctl.agents.control import Control, Wish
 from d0ctl.store import messages
 
 log = logging.getLogger(__name__)
@@ -16,6 +16,8 @@ def sync(control: Control, now: float) -> None:
         for demand, took in applied.durations.items():
             pace = sum(took) / len(took)
             control.store.change("demand_pace", demand=demand, pace=pace)
+        for node, size in applied.needs.items():
+            control.wishes.setdefault(node, Wish(size))
         if applied.unknown:
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
     control.after(control.dropbox.clear, letters.files)

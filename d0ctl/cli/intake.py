@@ -12,6 +12,7 @@ from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.format import count
 from d0ctl.store import browse
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Store
 
 MANY = 20_000
@@ -33,10 +34,11 @@ def read(file: str, pairs: Iterable[str] | None) -> JobSpec:
     """Read and check a job file. Raises BadJobFile with every fault."""
     given = parameters(pairs)
     if not session.home().exists():
-        return _read(file, given, KnownNames(nodes=("localhost",), produced=lambda *_: None))
+        return _read(file, given, KnownNames(("localhost",), {}, lambda *_: None))
     with session.reader() as store:
         nodes = [row[0] for row in store.rows("node_names")]
-        known = KnownNames(nodes, lambda job, name: browse.produces(store, job, name))
+        software = Catalogue(store).titles()
+        known = KnownNames(nodes, software, lambda job, name: browse.produces(store, job, name))
         return _read(file, given, known)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
-from d0ctl.construct.faults import Place, did_you_mean
+from d0ctl.construct.faults import Place, did_you_mean, shown
 from d0ctl.construct.kinds import (
     ACQUIRE,
     FLAG,
@@ -13,13 +13,16 @@ from d0ctl.construct.kinds import (
     PATTERN,
     PERCENT,
     SIZE,
+    SOFTWARE,
     TEXT,
     TIME,
+    Kind,
+    WrongError,
     words,
 )
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, OutputRecipe
-from d0ctl.construct.script import Run, compile_arguments, compile_script
+from d0ctl.construct.script import FromCatalogue, Run, compile_arguments, compile_script
 from d0ctl.construct.template import Scope, Template
 from d0ctl.construct.values import Cell, Fields, Many, Tree
 
@@ -43,7 +46,10 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     fields = Fields()
     if level.what == "a binary":
         level.fields({"name": LABEL}, fields)
-    level.fields({"software": TEXT, "runtime": TIME, "work-size": SIZE, "cpu": PERCENT}, fields)
+    level.fields(
+        {"software": _software_kind(level), "runtime": TIME, "work-size": SIZE, "cpu": PERCENT},
+        fields,
+    )
     level.lists({"needs": TEXT}, fields)
     level.trees({"parameters": False}, fields)
     _log_rules(level, fields)
@@ -54,6 +60,22 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     inputs = _inputs(level.get("inputs"), reading)
     outputs = _outputs(level.get("outputs"), reading)
     return BinaryRecipe(node.place, fields, run, check, inputs, outputs)
+
+
+def _software_kind(level: Level) -> Kind:
+    """Make the kind of a field that names software, which has to bring what `run` does not say."""
+    known, alone = level.reading.software, "run" not in level
+
+    def convert(value: str) -> str:
+        if not SOFTWARE.fullmatch(value):
+            raise ValueError
+        if known is not None and value not in known:
+            raise WrongError(f"there is no software {shown(value)}{did_you_mean(value, known)}")
+        if known is not None and alone and not known[value]:
+            raise WrongError(f"software {shown(value)} has no `script`, so it needs `run`")
+        return value
+
+    return Kind(convert, "software as NAME/VERSION, such as `reco/v12-01`")
 
 
 def _with_parameters(level: Level, scope: Scope) -> Scope:
@@ -142,8 +164,10 @@ def _run(level: Level, reading: Reading) -> Run | None:
     if node is not None:
         reading.fault(node.place, f"`run` takes a text or a list, not {kind_of(node)}")
     elif "software" in level:
-        message = "`software` without `run` is not yet available in this version"
-        reading.fault(level.place("software"), message)
+        if shell is not None:
+            reading.fault(shell.place, "`shell` goes with `run`; software says its own")
+        scalar = level.scalar("software")
+        return FromCatalogue(scalar.text.partition("/")[0] if scalar is not None else None)
     else:
         reading.fault(level.place("run"), f"{level.what} needs `run`")
     return None

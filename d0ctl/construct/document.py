@@ -15,7 +15,7 @@ from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
 from d0ctl.errors import BadJobFile
 
 MOST_CHARACTERS = 64_000_000
-"""How large a job file may be."""
+"""How large a file may be."""
 
 MOST_IN_A_VALUE = 1_000_000
 """How long one scalar may be."""
@@ -90,10 +90,10 @@ def parse(text: str, faults: Faults) -> Node | None:
     Raises BadJobFile where the text is no YAML at all: there is nothing to go on with then.
     """
     if len(text) > MOST_CHARACTERS:
-        message = f"{len(text):,} characters are more than a job file may have"
+        message = f"{len(text):,} characters are more than {faults.what} may have"
         raise _fatal(faults, Place(1, 1), f"{message} ({MOST_CHARACTERS:,})")
     if found := _UNPRINTABLE.search(text):
-        message = f"the character {found[0]!a} has no place in a job file"
+        message = f"the character {found[0]!a} has no place in {faults.what}"
         raise _fatal(faults, _place_at(text, found.start()), message)
     try:
         return _Builder(_PAIR.sub(_one_escape, text), faults).build()
@@ -162,7 +162,8 @@ class _Builder:
             elif isinstance(event, yaml.DocumentStartEvent):
                 self._documents += 1
                 if self._documents == 2:
-                    self._faults.add(place, "a job file is one document; a second begins here")
+                    what = self._faults.what
+                    self._faults.add(place, f"{what} is one document; a second begins here")
                     break
         return self._root
 
@@ -188,7 +189,8 @@ class _Builder:
             self._anchors[event.anchor] = node
         tag = getattr(event, "tag", None)
         if tag is not None and tag not in _TAGS:
-            self._faults.add(node.place, f"the tag {shown(tag)} has no place in a job file")
+            what = self._faults.what
+            self._faults.add(node.place, f"the tag {shown(tag)} has no place in {what}")
         return node
 
     def _alias(self, event: yaml.AliasEvent, place: Place) -> Node:

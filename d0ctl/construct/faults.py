@@ -1,4 +1,4 @@
-"""The only place where the faults of a job file are collected, merged and put into words."""
+"""The only place where the faults of a file are collected, merged and put into words."""
 
 import difflib
 from collections.abc import Callable, Iterable
@@ -15,21 +15,23 @@ _NAMES_SEARCHED = 5000
 
 
 class Place(NamedTuple):
-    """A line and a column of the job file, counted from 1."""
+    """A line and a column of the file, counted from 1."""
 
     line: int
     column: int
 
 
 class Faults:
-    """What is wrong with one job file, each thing once for each place that says it.
+    """What is wrong with one file, each thing once for each place that says it.
 
     Faults of the same place and `kind` are told by the first of them and a count, so that
     a line made 10^5 times does not repeat itself.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, what: str = "a job file") -> None:
         self._source = source
+        self.what = what
+        """What kind of file it is, in words."""
         self._found: dict[tuple[Place, str], _Entry] = {}
         self.noted = 0
         """How often something was noted, repeated or not."""

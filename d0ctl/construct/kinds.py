@@ -13,6 +13,9 @@ from d0ctl.units import parse_fraction, parse_size, parse_time
 
 JOB_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*", re.ASCII)
 LOOP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+SOFTWARE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._+-]*)/([A-Za-z0-9][A-Za-z0-9._+-]*)", re.ASCII)
+"""The name and the version of software."""
+
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)

@@ -1,6 +1,6 @@
 """What a job file may name that lies outside of it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 class KnownNames:
     """Names that the site knows; None stands for a kind that is not checked.
 
+    `software` has the titles of the catalogue, and whether they bring a script of their own.
     `produced(job, name)` tells whether a job makes a file, and None where there is no such job.
     """
 
     nodes: Collection[str] | None = None
+    software: Mapping[str, bool] | None = None
     produced: Callable[[str, str], bool | None] | None = None
 
 

@@ -1,6 +1,7 @@
 """Reading one level of a job file: its keys, and nodes as scalars, lists and free mappings."""
 
 from collections.abc import Callable, Iterable
+from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ class Reading:
     directory: str
     scope: Scope
     nodes: frozenset[str] | None = None
+    software: AnyMapping[str, bool] | None = None
 
     def within(self, scope: Scope) -> "Reading":
         """Return the same with other names known."""

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from d0ctl.construct import disk
 from d0ctl.construct.check import Check
-from d0ctl.construct.document import MOST_CHARACTERS, parse
-from d0ctl.construct.document import Mapping as MappingNode
 from d0ctl.construct.expand import StageLines
-from d0ctl.construct.faults import Faults, Place, did_you_mean, escape
+from d0ctl.construct.faults import Faults
 from d0ctl.construct.inputs import World
 from d0ctl.construct.known import NOTHING_KNOWN, KnownNames
-from d0ctl.construct.level import Reading, kind_of
+from d0ctl.construct.level import Reading
 from d0ctl.construct.recipe import JobRecipe
+from d0ctl.construct.source import mapping_of, text_of
 from d0ctl.construct.spec import JobSpec, StageSpec
 from d0ctl.construct.stages import read_job
 from d0ctl.construct.template import Scope
@@ -34,14 +33,7 @@ def read(
 
     Raises BadJobFile with every fault of the file.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(4 * MOST_CHARACTERS + 1)
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _not_text(path, data, error) from None
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+    text = text_of(path)
     return read_text(text, str(path), path.parent, parameters, known)
 
 
@@ -54,15 +46,10 @@ def read_text(
 ) -> JobSpec:
     """Read a job from a text; `source` is how faults name it, `directory` where its files lie."""
     faults = Faults(source)
-    root = parse(text.replace("\r\n", "\n").replace("\r", "\n"), faults)
-    if not isinstance(root, MappingNode):
-        what = "it is empty" if root is None else f"this is {kind_of(root)}"
-        place = root.place if root is not None else Place(1, 1)
-        faults.add(place, f"a job file has keys such as `job` and `stages`; {what}")
-        raise BadJobFile(faults.lines())
+    root = mapping_of(text, faults, "`job` and `stages`")
     folder = disk.absolute(str(directory or "."))
     nodes = None if known.nodes is None else frozenset(known.nodes)
-    recipe = read_job(root, Reading(faults, folder, Scope(), nodes), parameters)
+    recipe = read_job(root, Reading(faults, folder, Scope(), nodes, known.software), parameters)
     named = "job" in recipe.fields.fixed
     name = recipe.fields.fixed.pop("job", None) or job_name_of(source)
     check = Check(recipe, name, World(folder), known, faults)
@@ -110,19 +97,3 @@ def _originator() -> str:
         user = str(os.getuid())
     host = socket.gethostname()
     return f"{user}@{host}" if host else user
-
-
-def _not_text(path: Path, data: bytes, error: UnicodeDecodeError) -> BadJobFile:
-    before = data[: error.start]
-    line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
-    byte = data[error.start]
-    told = f"the byte 0x{byte:02x} is no UTF-8 text, so this is no job file"
-    return BadJobFile([escape(f"{path}:{line}:{column}: {told}")])
-
-
-def _unreadable(path: Path, error: Exception) -> BadJobFile:
-    if isinstance(error, FileNotFoundError):
-        hint = did_you_mean(path.name, disk.beside(str(path.parent), path.name))
-        return BadJobFile([escape(f"{path}: there is no such file{hint}")])
-    reason = (getattr(error, "strerror", None) or str(error)).lower()
-    return BadJobFile([escape(f"{path}: it can't be read: {reason}")])

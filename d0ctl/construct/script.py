@@ -145,6 +145,21 @@ class Arguments:
         return {"argv": tuple(arguments)}
 
 
+@dataclass(frozen=True, slots=True)
+class FromCatalogue:
+    """What the software catalogue brings for the platform of the node, at launch."""
+
+    first_word: str | None = None
+    guarded: bool = False
+
+    def check(self, env: Env, around: Around, faults: Faults) -> None:
+        """Find nothing: the catalogue was checked when it came."""
+
+    def render(self, env: Env, around: Around) -> dict[str, Any]:
+        """Return nothing: the software is named by a field of its own."""
+        return {}
+
+
 def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "bash") -> Script:
     """Make the recipe of a text for the shell."""
     pieces = _holes(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)

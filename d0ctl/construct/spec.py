@@ -70,8 +70,8 @@ class OutputSpec:
 class BinarySpec:
     """One executable with its arguments, as it runs on the node.
 
-    Either `script` (text for the shell named by `shell`) or `argv` is set, never both;
-    `INPUTS` in it stands for the inputs.
+    Either `script` (text for the shell named by `shell`) or `argv` is set, never both, and
+    neither where `software` brings it; `INPUTS` in it stands for the inputs.
     Times are in seconds, `work_size` in bytes, `cpu` in percent of one CPU.
     """
 

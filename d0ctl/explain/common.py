@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from d0ctl.format import count, listed, moment
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
+from d0ctl.store.catalogue import services_of
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import living_holder
 from d0ctl.store.views import JobSummary
@@ -56,6 +57,7 @@ def against(row: Row, demand: Demand, now: float) -> str | None:
     room = NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
         used=row["used"], memory=row["memory"], platform=row["platform"],
+        services=services_of(row),
     )  # fmt: skip
     if row["state"] == "down":
         return f"is down since {moment(row['since'], now)}: {row['trouble'] or 'no answer'}"

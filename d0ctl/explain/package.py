@@ -9,6 +9,7 @@ from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import Phase
 from d0ctl.schedule.place import Demand
 from d0ctl.store import browse
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.left_out import shortfall
 from d0ctl.store.views import EventView, JobSummary, PackageView
@@ -186,9 +187,12 @@ def _ready(case: _Case) -> None:
 def _room(case: _Case) -> str:
     """Why no node has taken it yet; facts say it of each node."""
     one, told = case.package, case.told
+    catalogue = Catalogue(case.store)
     demand = Demand(
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
+        software=catalogue.platforms(one.software),
+        needs=catalogue.needs(one.software, one.needs),
     )  # fmt: skip
     fits, rows = [], case.store.rows("node_rooms")
     for row in rows:
@@ -244,10 +248,24 @@ def _assigned(case: _Case) -> None:
         told.facts += [_transfer(row) for row in moving]
     else:
         told.answer = f"{case.name} is to run on `{one.node}` and is launched next"
+        _archives(case)
     if not any_driver(case.store):
         told.facts.append("no daemon is running, so nothing launches it")
         told.commands.append("d0ctl daemon start")
     told.commands.append(f"d0ctl why {one.node}")
+
+
+def _archives(case: _Case) -> None:
+    """Tell that its software is on its way, if it is."""
+    rows = case.store.rows("archives_under_way", package=case.package.id)
+    if rows:
+        case.told.answer = (
+            f"{case.name} is to run on `{case.package.node}`, where its software is still to come"
+        )
+    for row in rows:
+        tries = count(row["tries"] or 0, "try", "tries")
+        trouble = f", {tries} so far: {row['trouble']}" if row["trouble"] else ""
+        case.told.facts.append(f"software `{row['title']}` is on its way{trouble}")
 
 
 def _transfer(row: Row) -> str:
@@ -260,6 +278,8 @@ def _live(case: _Case) -> None:
     tries = browse.attempts(case.store, one.id)
     since = f" for {duration(case.now - tries[-1].started)}" if tries and tries[-1].started else ""
     told.answer = f"{case.name} is {one.phase} on `{one.node}`{since}"
+    if one.phase == Phase.SUSPENDED and one.note:
+        told.facts.append(f"because: {one.note}")
     if len(tries) > 1:
         told.facts.append(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]
@@ -319,6 +339,15 @@ def _failed(case: _Case) -> None:
         told.facts.append(f"its files are waited for by {names}{more}")
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl retry {one.path}",
                       f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
+    _doubt_software(case, last.node_name if last else None)
+
+
+def _doubt_software(case: _Case, node: str | None) -> None:
+    """Offer to look whether the files of its software are whole where it failed (`002`)."""
+    catalogue = Catalogue(case.store)
+    for title in json.loads(case.package.software):
+        if node and any(row["archive"] for row in catalogue.entries(title)):
+            case.told.commands.append(f"d0ctl software verify {title} --node {node}")
 
 
 def _canceled(case: _Case) -> None:

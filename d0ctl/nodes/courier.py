@@ -33,6 +33,9 @@ REST_S = 0.02
 PARTING_S = 1.0
 """How long those who stop a courier wait for its threads."""
 
+REPORTED = ("software",)
+"""Answers that are not waited for, but reported whenever they come."""
+
 PING: Frame = {"kind": "ping", "id": "ping"}
 
 UNREMARKABLE = ("messages", "accepted", "already")
@@ -228,10 +231,11 @@ class Courier:
             self._stopping.wait(REST_S)
 
     def _take(self, frame: Frame) -> None:
-        if "id" in frame:
-            answer = self._answers.get(frame["id"])
-            if answer is not None:
-                answer.put(frame)
+        answer = self._answers.get(frame["id"]) if "id" in frame else None
+        if answer is not None:
+            answer.put(frame)
+        elif "id" in frame and frame["kind"] not in REPORTED:
+            return
         elif frame["kind"] not in UNREMARKABLE:
             self._report(Said(self.node, frame))
 

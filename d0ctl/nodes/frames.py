@@ -114,6 +114,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
         "size": shape.maybe(shape.whole),
         "checksum": shape.maybe(_text),
     },
+    "software": {**_ANSWER, "ok": shape.boolean, "message": _text, "faults": shape.many(_text)},
     "data": {
         **_ANSWER,
         "offset": shape.whole,

@@ -1,7 +1,7 @@
 """Which ready package goes to which node, by priority, age, room and where its files lie."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 AHEAD_S = 0.3
 """How many seconds of short packages a node may have in hand beyond its cpus."""
@@ -21,13 +21,15 @@ class NodeRoom:
     used: int
     memory: int | None = None
     platform: str | None = None
+    services: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
     """What some packages ask of a node, and how many of them are ready.
 
-    `pace` is how many seconds such a package lately took, None when not known.
+    `pace` is how many seconds such a package lately took, None when not known. `software` has
+    for each title the platforms that it exists for, None for any.
     """
 
     id: int
@@ -37,6 +39,8 @@ class Demand:
     platform: str | None = None
     nodes: Sequence[str] = ()
     exclude_nodes: Sequence[str] = ()
+    software: Mapping[str, Collection[str] | None] = field(default_factory=dict)
+    needs: Sequence[str] = ()
     pace: float | None = None
 
     def ahead(self, cpus: int) -> int:
@@ -67,6 +71,12 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
         return "excluded by the package"
     if demand.platform and demand.platform != node.platform:
         return f"platform {node.platform or 'unknown'}, not {demand.platform}"
+    for title, platforms in demand.software.items():
+        if platforms is not None and node.platform not in platforms:
+            return f"no software {title} for platform {node.platform or 'unknown'}"
+    for service in demand.needs:
+        if service not in node.services:
+            return f"no service {service}"
     if demand.cpus > node.cpus:
         return f"{node.cpus} cpus, {demand.cpus} asked for"
     if demand.memory and node.memory and demand.memory > node.memory:

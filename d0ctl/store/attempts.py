@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
+from d0ctl.store import habits
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.equip import equipped
+from d0ctl.store.site import default
 from d0ctl_wrapper.message import token
 
 REFUSED_DELAY_S = 30.0
@@ -47,16 +51,15 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    return [
-        _launch(
-            row,
-            key,
-            binaries[row["package_id"]],
-            inputs[row["package_id"]],
-            outputs[row["package_id"]],
+    catalogue, site, nice = Catalogue(store), habits.site(store), default(store, "nice")
+    launches = []
+    for row in store.rows("launch_details"):
+        package = row["package_id"]
+        launch = _launch(
+            row, key, catalogue, nice, binaries[package], inputs[package], outputs[package]
         )
-        for row in store.rows("launch_details")
-    ]
+        launches.append(habits.guarded(launch, row, binaries[package], site))
+    return launches
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
@@ -67,7 +70,13 @@ def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
 
 
 def _launch(
-    package: Row, key: bytes, binaries: Sequence[Row], inputs: Sequence[Row], outputs: Sequence[Row]
+    package: Row,
+    key: bytes,
+    catalogue: Catalogue,
+    nice: int,
+    binaries: Sequence[Row],
+    inputs: Sequence[Row],
+    outputs: Sequence[Row],
 ) -> Launch:
     attempt = package["attempt_id"]
     return {
@@ -77,8 +86,12 @@ def _launch(
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
         "inputs": _links(inputs),
-        "binaries": [_binary(row, inputs, outputs) for row in binaries],
+        "binaries": [
+            equipped(_binary(row, inputs, outputs), row, package, inputs, catalogue)
+            for row in binaries
+        ],
         "keep": [row["name"] for row in outputs],
+        "nice": nice,
     }
 
 
@@ -121,6 +134,8 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:
         launch["runtime"] = binary["runtime"]
+    if binary["work_size"] is not None:
+        launch["work_size"] = binary["work_size"]
     return launch
 
 

@@ -291,6 +291,7 @@ class Intake:
             spec.platform,
             spec.nodes,
             spec.exclude_nodes,
+            *_wants(spec),
         )
         demand = self.demands.get(key)
         if demand is None:
@@ -305,9 +306,20 @@ class Intake:
                     platform=spec.platform,
                     nodes=json.dumps(spec.nodes),
                     exclude_nodes=json.dumps(spec.exclude_nodes),
+                    software=json.dumps(key[-2]),
+                    needs=json.dumps(key[-1]),
                 )
             )
         return demand
+
+
+def _wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The software and the services that the binaries of a package ask for, each once."""
+    if len(spec.binaries) == 1:
+        only = spec.binaries[0]
+        return ((only.software,) if only.software else ()), only.needs
+    software = {one.software for one in spec.binaries if one.software}
+    return tuple(sorted(software)), tuple(sorted({n for one in spec.binaries for n in one.needs}))
 
 
 def _binary(package: int, seq: int, spec: BinarySpec) -> _Row:

@@ -12,8 +12,10 @@ from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
 from d0ctl.recover.policy import Verdict, judge
+from d0ctl.store import software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
+from d0ctl.store.habits import learn
 
 Message = dict[str, Any]
 """One message as its wrapper wrote it, already checked for its shape and its token."""
@@ -24,10 +26,13 @@ _End: TypeAlias = tuple[Message, Row]
 
 @dataclass(slots=True)
 class Applied:
-    """What came of a batch: attempts nobody knows, and how long a demand's packages took."""
+    """What came of a batch: attempts nobody knows, how long a demand's packages took, and how
+    many bytes of their disks nodes are short of.
+    """
 
     unknown: set[int] = field(default_factory=set)
     durations: dict[int, list[float]] = field(default_factory=dict)
+    needs: dict[int, int] = field(default_factory=dict)
 
 
 def apply(
@@ -58,7 +63,12 @@ def apply(
     _tell_ends(store, ends)
     for message, context in ends:
         _count_duration(applied, message, context)
+    for message in heard:
+        if message["kind"] == "need":
+            short_of = live[message["attempt"]]["node_id"]
+            applied.needs[short_of] = max(applied.needs.get(short_of, 0), message["bytes"])
     _keep(store, now)
+    learn(store, ends)
     remake(store, now=now)
     return applied
 
@@ -187,6 +197,8 @@ def _end_row(
     """The row of `told_end`, with the verdict on the attempt."""
     package = context["package_id"]
     lost = _lost_copies(store, message, context)
+    if message["reason"] == Reason.SOFTWARE_MISSING:
+        software.missed(store, context["node_id"], package)
     return (
         message["attempt"],
         message["outcome"],

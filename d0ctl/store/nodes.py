@@ -41,30 +41,35 @@ def add_localhost(store: Store) -> None:
 def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None = None) -> int:
     """A node by its address; of its own cluster when none is named. Raises Refused if it exists."""
     with store.writing():
-        if store.row("node_by_name", name=address.name):
-            raise Refused(
-                f"there is a node `{address.name}` already",
-                hint=f"d0ctl node remove {address.name}",
-            )
-        if address.kind == "local" and cluster is None:
-            cluster_id = 1
-        else:
-            cluster_id = int(store.value("add_cluster", name=cluster or address.name))
-        return int(
-            store.value(
-                "add_node",
-                name=address.name,
-                cluster=cluster_id,
-                kind=address.kind,
-                destination=address.destination,
-                identity=address.identity,
-                directory=address.directory,
-                python=address.python,
-                via=address.via,
-                cpus=cpus or 1,
-                cpus_asked=cpus,
-            )
+        return make(store, address, cpus=cpus, cluster=cluster)
+
+
+def make(store: Store, address: Address, *, cpus: int | None, cluster: str | None) -> int:
+    """As `add`, within the transaction of the caller."""
+    if store.row("node_by_name", name=address.name):
+        raise Refused(
+            f"there is a node `{address.name}` already",
+            hint=f"d0ctl node remove {address.name}",
         )
+    if address.kind == "local" and cluster is None:
+        cluster_id = 1
+    else:
+        cluster_id = int(store.value("add_cluster", name=cluster or address.name))
+    return int(
+        store.value(
+            "add_node",
+            name=address.name,
+            cluster=cluster_id,
+            kind=address.kind,
+            destination=address.destination,
+            identity=address.identity,
+            directory=address.directory,
+            python=address.python,
+            via=address.via,
+            cpus=cpus or 1,
+            cpus_asked=cpus,
+        )
+    )
 
 
 def remove(store: Store, name: str, *, now: float) -> None:
@@ -73,18 +78,23 @@ def remove(store: Store, name: str, *, now: float) -> None:
     Raises Refused while packages are launched on it.
     """
     with store.writing():
-        row = named(store, name)
-        if busy := store.value("node_in_use", node=row["id"]):
-            raise Refused(
-                f"node `{name}` has {busy} launched packages", hint=f"d0ctl node drain {name}"
-            )
-        store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
-        store.change("clear_lost")
-        store.change("forget_node_copies", cluster=row["cluster_id"], node=row["id"])
-        store.change("forget_node_transfers", cluster=row["cluster_id"], node=row["id"])
-        remake(store, now=now)
-        store.change("remove_node", node=row["id"])
-        store.change("remove_unused_cluster", cluster=row["cluster_id"])
+        forget(store, name, now=now)
+
+
+def forget(store: Store, name: str, *, now: float) -> None:
+    """As `remove`, within the transaction of the caller."""
+    row = named(store, name)
+    if busy := store.value("node_in_use", node=row["id"]):
+        raise Refused(
+            f"node `{name}` has {busy} launched packages", hint=f"d0ctl node drain {name}"
+        )
+    store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
+    store.change("clear_lost")
+    store.change("forget_node_copies", cluster=row["cluster_id"], node=row["id"])
+    store.change("forget_node_transfers", cluster=row["cluster_id"], node=row["id"])
+    remake(store, now=now)
+    store.change("remove_node", node=row["id"])
+    store.change("remove_unused_cluster", cluster=row["cluster_id"])
 
 
 def drain(store: Store, name: str, *, actor: str, note: str | None) -> int:

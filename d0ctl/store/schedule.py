@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from d0ctl.model import MOVING, Counts, Phase
 from d0ctl.schedule.place import Decision, Demand, NodeRoom
+from d0ctl.store.catalogue import Catalogue, services_of
 from d0ctl.store.connection import Store
 from d0ctl.store.files import PARKED
 
@@ -20,6 +21,7 @@ def nodes(store: Store) -> list[NodeRoom]:
             used=row["used"],
             memory=row["memory"],
             platform=row["platform"],
+            services=services_of(row),
         )
         for row in store.rows("schedulable_nodes")
     ]
@@ -27,6 +29,8 @@ def nodes(store: Store) -> list[NodeRoom]:
 
 def demands(store: Store, job: int | None = None) -> list[Demand]:
     """Demands with ready packages, the most urgent first; of one job, or of all."""
+    rows = store.rows("ready_demands", job=job)
+    catalogue = Catalogue(store)
     return [
         Demand(
             id=row["id"],
@@ -36,9 +40,11 @@ def demands(store: Store, job: int | None = None) -> list[Demand]:
             platform=row["platform"],
             nodes=json.loads(row["nodes"]),
             exclude_nodes=json.loads(row["exclude_nodes"]),
+            software=catalogue.platforms(row["software"]),
+            needs=catalogue.needs(row["software"], row["needs"]),
             pace=row["pace"],
         )
-        for row in store.rows("ready_demands", job=job)
+        for row in rows
     ]
 
 

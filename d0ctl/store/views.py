@@ -285,6 +285,8 @@ class PackageView:
     platform: str | None
     nodes: str
     exclude_nodes: str
+    software: str
+    needs: str
     wall_time: float | None
 
     @property

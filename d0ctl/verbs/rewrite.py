@@ -10,6 +10,7 @@ from d0ctl.construct.known import KnownNames
 from d0ctl.construct.spec import BinarySpec, JobSpec, PackageSpec
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store import browse
+from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.verbs.plan import Request, Script
 
@@ -48,7 +49,8 @@ def _read_again(store: Store, request: Request) -> JobSpec:
                       "so its parameters can't be changed",
                       hint="--env NAME=VALUE sets a variable of the environment")  # fmt: skip
     nodes = [name[0] for name in store.rows("node_names")]
-    known = KnownNames(nodes, lambda job, name: browse.produces(store, job, name))
+    software = Catalogue(store).titles()
+    known = KnownNames(nodes, software, lambda job, name: browse.produces(store, job, name))
     parameters = {**json.loads(row["parameters"]), **request.changes.parameters}
     return reader.read(source, parameters, known)
 
@@ -97,10 +99,14 @@ def _changed(store: Store, package: int, spec: PackageSpec) -> list[Script]:
     if len(before) != len(spec.binaries):
         raise Refused("the job file has other binaries now, so its parameters can't be changed")
     now = (_script(package, seq, binary) for seq, binary in enumerate(spec.binaries, start=1))
-    return [
-        script for script in now
-        if [script.script, script.argv] != [*before[script.seq]][1:]
-    ]  # fmt: skip
+    return [script for script in now if _differs(script, before[script.seq])]
+
+
+def _differs(script: Script, before: Row) -> bool:
+    """Whether a binary would run something else; what the catalogue runs goes by parameters."""
+    if script.script is None and script.argv is None:
+        return bool(script.parameters != before["parameters"])
+    return (script.script, script.argv) != (before["script"], before["argv"])
 
 
 def _script(package: int, seq: int, binary: BinarySpec) -> Script:

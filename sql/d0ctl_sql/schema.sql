@@ -30,7 +30,7 @@ CREATE TABLE cluster (
     platform text,
     private  integer not null default 0 check (private in (0, 1)),
     capacity integer                       -- bytes of cache given to this site
-) strict;
+, services text not null default '[]', applied integer not null default 0 check (applied in (0, 1))) strict;
 
 CREATE TABLE node (
     id          integer primary key,
@@ -57,7 +57,7 @@ CREATE TABLE node (
     boot        text,
     base        text,                      -- its absolute folder
     facts       text not null default '{}'
-, clock real not null default 0) strict;
+, clock real not null default 0, services text not null default '[]', platform_asked text, memory_asked integer, applied integer not null default 0 check (applied in (0, 1))) strict;
 
 CREATE TABLE lease (
     name   text primary key,
@@ -140,7 +140,7 @@ CREATE TABLE demand (
     exclude_nodes text not null default '[]',
     ready         integer not null default 0 check (ready >= 0),
     pace          real                     -- seconds such a package lately took
-) strict;
+, software text not null default '[]', needs text not null default '[]') strict;
 
 CREATE INDEX demand_of_job on demand (job_id);
 
@@ -481,3 +481,89 @@ CREATE INDEX job_finishing on job (id) where finish is not null;
 CREATE INDEX action_at on action (at);
 
 CREATE INDEX stage_lenient on stage (job_id) where require < 1;
+
+CREATE TABLE habit (
+    software text not null,
+    stage_id integer not null,             -- 0 for one from the catalogue
+    binary   integer not null,             -- likewise
+    runs     integer not null,
+    gap      real not null,                -- the longest time in which nothing of it showed
+    primary key (software, stage_id, binary)
+) strict, without rowid;
+
+CREATE TRIGGER stage_forgotten after delete on stage
+begin
+    delete from habit where software = '' and stage_id = old.id;
+end;
+
+CREATE INDEX location_of_cluster on location (cluster_id, file_id);
+
+CREATE TABLE setting (
+    name  text primary key,                -- a section of the site file
+    value text not null                    -- what it says, as JSON
+) strict, without rowid;
+
+CREATE TABLE software (
+    id         integer primary key,
+    name       text not null,
+    version    text not null,
+    platform   text not null default '',   -- empty: any
+    title      text not null generated always as (name || '/' || version) virtual,
+    script     text,
+    shell      text not null default 'bash',
+    parameters text not null default '{}',
+    archive    text,                       -- absolute path on this machine, or URL; null: no files
+    checksum   text,
+    size       integer,
+    manifest   text,                       -- one checksum of the list of its files
+    needs      text not null default '[]',
+    runtime    real,
+    log_rules  text not null default '[]',
+    hooks      text not null default '{}',
+    progress   text,
+    "check"    text,
+    applied    integer not null default 0 check (applied in (0, 1)),  -- it came with a site file
+    unique (name, version, platform),
+    check (script is not null or archive is not null),
+    check (archive is null or checksum is not null)
+) strict;
+
+CREATE VIEW node_software as
+    select node.id as node_id, node.cluster_id, software.*
+      from node
+      join software on software.platform in ('', coalesce(node.platform, ''))
+     where software.platform <> ''
+        or not exists (select 1 from software as own
+                        where own.name = software.name and own.version = software.version
+                          and own.platform <> '' and own.platform = node.platform);
+
+CREATE TABLE archive_copy (
+    node_id    integer not null references node on delete cascade,
+    checksum   text not null,
+    arrived    real,
+    not_before real not null default 0,
+    tries      integer not null default 0,
+    trouble    text,
+    primary key (node_id, checksum)
+) strict, without rowid;
+
+CREATE TABLE software_order (
+    id       integer primary key,
+    node_id  integer not null references node on delete cascade,
+    verb     text not null check (verb in ('push', 'purge', 'verify')),
+    name     text not null,
+    version  text not null,
+    platform text not null,
+    archive  text not null,
+    checksum text not null,
+    size     integer,
+    manifest text,
+    actor    text not null,
+    asked    real not null,
+    ended    real,
+    ok       integer check (ok in (0, 1)),
+    message  text,
+    faults   text not null default '[]'
+) strict;
+
+CREATE INDEX software_order_open on software_order (node_id) where ended is null;

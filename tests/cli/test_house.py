@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 SUBCOMMANDS = [
     *((command,) for command in COMMANDS),
     *(("node", verb) for verb in ("list", "add", "check", "drain", "resume", "remove")),
+    *(("site", verb) for verb in ("check", "apply", "show")),
+    *(("software", verb) for verb in ("list", "add", "remove", "push", "purge", "verify")),
     *(("daemon", verb) for verb in ("run", "start", "stop", "status")),
 ]
 

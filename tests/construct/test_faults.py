@@ -87,7 +87,6 @@ at position 0
 25:58: `disposition`: `forwrd` is none of `forward`, `store`, `retain-indef`, `retain-temp`, \
 `deletable` (did you mean `forward`?)
 25:77: `min-size` takes a size such as `200MB`, `1.5 GiB` or `4096`, not `-1`
-26:13: `software` without `run` is not yet available in this version
 27:13: a package needs `run`
 30:9: packages `job/2/1/1`, `job/2/2/1` wait for each other in a circle
 32:33: packages `job/2/2/1` and `job/2/3/1` both make `b.x`

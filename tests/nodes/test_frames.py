@@ -29,6 +29,13 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "hashed", "id": "a", "ok": False, "size": None, "checksum": None, "message": "x"},
     {"kind": "data", "id": "a", "offset": 0, "size": 1, "base64": "eA==", "message": ""},
     {
+        "kind": "software",
+        "id": "7",
+        "ok": False,
+        "message": "1 fault",
+        "faults": ["`x` is missing"],
+    },
+    {
         "kind": "listing",
         "id": "a",
         "state": "ended",

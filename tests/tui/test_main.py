@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from d0ctl.config import Home
+from d0ctl.store import open_store
+from d0ctl.store.nodes import add_localhost
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 
@@ -89,6 +92,10 @@ def test_an_empty_home_says_how_to_begin(site: Site, dashboard: Open) -> None:
 
 def test_no_home_at_all_is_told_and_found_when_it_is_made(tmp_path: Path, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
-        await desk.sees("stale: there is no home at")
+        await desk.sees("there is no home at", "no jobs yet")
+        with open_store(Home(tmp_path / "none"), create=True) as store:
+            add_localhost(store)
+            Site(store).submit(production())
+        await desk.sees("▸ prod")
 
     dashboard(script, home=tmp_path / "none")

@@ -24,7 +24,7 @@ signals = st.none() | st.integers(1, 64)
 offsets = st.integers(-50000, 50000)
 
 usage = {"exit_code": codes, "signal": signals, "cpu": times, "rss": sizes}
-binaries = {"binary": ids, "started": times, "ended": times, **usage}
+binaries = {"binary": ids, "started": times, "ended": times, "gap": st.none() | times, **usage}
 names = st.text("abc -_é", min_size=1, max_size=10).map(lambda name: f"sub/{name}")
 outputs = st.fixed_dictionaries(
     {
@@ -53,6 +53,7 @@ fields: dict[str, st.SearchStrategy[Message]] = {
         }
     ),
     "note": st.fixed_dictionaries({"binary": st.none() | ids, "text": lines}),
+    "need": st.fixed_dictionaries({"bytes": sizes, "why": lines}),
     "binary": st.fixed_dictionaries(binaries),
     "end": st.fixed_dictionaries(
         {
@@ -177,8 +178,8 @@ def test_any_other_value_of_a_field_is_refused_or_read_as_it_is(
         ({"time": None}, "`time` is not a number"),
         ({"time": math.nan}, "NaN is not a number"),
         ({"time": math.inf}, "Infinity is not a number"),
-        ({"kind": "stop"}, "`kind` is none of start, state, progress, note, binary, end"),
-        ({"kind": []}, "`kind` is none of start, state, progress, note, binary, end"),
+        ({"kind": "stop"}, "`kind` is none of start, state, progress, note, need, binary, end"),
+        ({"kind": []}, "`kind` is none of start, state, progress, note, need, binary, end"),
         ({"outcome": "done"}, "`outcome` is none of"),
         ({"outcome": "successful"}, "outcome `successful` with reason `exit-code`"),
         ({"outcome": "killed"}, "outcome `killed` with reason `exit-code`"),

@@ -25,7 +25,7 @@ from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.draw.spans import Line, Span, fit, foreign
-from d0ctl_tui.messages import Changed, Ready, Troubled
+from d0ctl_tui.messages import Changed, Handed, Troubled
 from d0ctl_tui.read import beat, logs
 from d0ctl_tui.read.beat import Beat
 from d0ctl_tui.read.places import Places
@@ -143,7 +143,7 @@ class Dashboard(App[None]):
         else:
             self._due = self.set_timer(wait, self._look_and_show)
 
-    def on_ready(self, news: Ready) -> None:
+    def on_handed(self, news: Handed) -> None:
         """Show what a thread has found."""
         news.show()
 

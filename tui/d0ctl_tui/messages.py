@@ -17,7 +17,7 @@ class Repeated(Message):
 
 
 @dataclass
-class Ready(Message):
+class Handed(Message):
     """A thread has something to show; `show` is called where that may be done."""
 
     show: Callable[[], object]

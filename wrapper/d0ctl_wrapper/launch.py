@@ -3,12 +3,16 @@
 import re
 from typing import Any, Dict
 
-from d0ctl_wrapper import shape
+from d0ctl_wrapper import shape, software
 
 Launch = Dict[str, Any]
 
 NICE = 10
 """How far below its wrapper a binary runs, unless a launch says otherwise."""
+
+
+PATIENCE = 1800.0
+"""How many seconds a binary stands still for want of disk before its attempt fails."""
 
 
 def _pattern(value: Any) -> str:
@@ -46,9 +50,28 @@ _PROGRESS = shape.record(
     },
 )
 
+_HABIT = shape.record({"gap": shape.number, "runs": shape.positive})
+
+_GUARDS = shape.record(
+    {},
+    {
+        "wall_time": (shape.maybe(shape.number), None),
+        "memory": (shape.maybe(shape.whole), None),
+        "disk": (shape.maybe(shape.whole), None),
+        "reserve": (shape.maybe(shape.whole), None),
+        "patience": (shape.number, PATIENCE),
+        "swap": (shape.maybe(shape.whole), None),
+        "yield_cpu": (shape.maybe(shape.number), None),
+    },
+)
+
 _BINARY_EXTRAS = {
+    "looping": (shape.maybe(shape.number), None),
+    "habit": (shape.maybe(_HABIT), None),
+    "work_size": (shape.maybe(shape.whole), None),
     "progress": (shape.maybe(_PROGRESS), None),
     "runtime": (shape.maybe(shape.number), None),
+    "software": (shape.maybe(shape.record(software.FIELDS)), None),
 }
 
 _LAUNCH = shape.record(
@@ -64,6 +87,7 @@ _LAUNCH = shape.record(
     },
     {
         "nice": (shape.whole, NICE),
+        "guards": (_GUARDS, _GUARDS({})),
     },
 )
 

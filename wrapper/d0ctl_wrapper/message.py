@@ -124,7 +124,7 @@ _TOKEN = re.compile(r"[0-9a-f]{64}\Z")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 
-_kind = shape.one_of("start", "state", "progress", "note", "binary", "end")
+_kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "end")
 
 _phase = shape.one_of("staging-in", "running", "suspended")
 
@@ -145,6 +145,8 @@ _BINARY = {
     "cpu": shape.number,
     "rss": shape.whole,
 }
+
+_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(shape.number), None)}
 
 _OUTPUT = {
     "name": shape.relative,
@@ -174,6 +176,8 @@ _PROGRESS = {
 
 _NOTE = {"binary": shape.maybe(shape.positive), "text": _line}
 
+_NEED = {"bytes": shape.whole, "why": _line}
+
 _END = {
     "outcome": shape.one_of("successful", "failed", "killed"),
     "started": shape.number,
@@ -187,13 +191,14 @@ _END = {
     "cpu": shape.number,
     "rss": shape.whole,
     "stderr": _stderr,
-    "binaries": shape.many(shape.record(_BINARY)),
+    "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
     "outputs": shape.many(shape.record(_OUTPUT)),
     "missing": shape.many(shape.string),
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
+    "binary": _BINARY_OTHERS,
     "end": {"partial": (shape.boolean, False)},
 }
 """What messages of older wrappers do not say, with what they mean by that."""
@@ -205,6 +210,7 @@ _CHECKS = {
         ("state", _STATE),
         ("progress", _PROGRESS),
         ("note", _NOTE),
+        ("need", _NEED),
         ("binary", _BINARY),
         ("end", _END),
     )

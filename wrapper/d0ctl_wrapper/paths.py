@@ -27,6 +27,7 @@ class Places:
         self.spool = spool or base + b"/spool"
         self.attempts = base + b"/attempts"
         self.cache = base + b"/cache"
+        self.software = base + b"/software"
         self.poke = base + b"/poke"
         self.lock = base + b"/lock"
 

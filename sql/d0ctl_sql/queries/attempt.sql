@@ -1,7 +1,16 @@
 -- name: launchable_packages
--- Assigned packages of a node whose inputs are there.
-select package.id from package
+-- Assigned packages of a node whose inputs and archives are there.
+select package.id
+  from package join demand on demand.id = package.demand_id
  where package.node_id = :node and package.phase = 'assigned' and package.staging = 0
+   and (demand.software = '[]' or not exists (
+           select 1 from node_software as wanted
+            where wanted.node_id = :node and wanted.cluster_id <> 1 and wanted.archive like '/%'
+              and wanted.title in (select value from json_each(demand.software))
+              and not exists (select 1 from archive_copy
+                               where archive_copy.node_id = :node
+                                 and archive_copy.checksum = wanted.checksum
+                                 and archive_copy.arrived is not null)))
  order by package.id limit :limit;
 
 -- name: begin_attempts
@@ -37,20 +46,30 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
+       demand.memory, demand.disk, package.wall_time, package.looping,
+       node.platform, node.cluster_id, job.parameters,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from decision
   join package on package.id = decision.package_id
   join demand on demand.id = package.demand_id
+  join node on node.id = package.node_id
   join line on line.id = package.line_id
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
  order by package.id;
 
 -- name: launch_binaries
--- The binaries of the packages decided on, in order.
+-- The binaries of the packages decided on, in order, with what is known of their habits.
 select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
-       binary.progress, binary.runtime
-  from decision join binary on binary.package_id = decision.package_id
+       binary.progress, binary.runtime, binary.work_size, binary.software, binary.parameters,
+       habit.runs, habit.gap
+  from decision
+  join package on package.id = decision.package_id
+  join binary on binary.package_id = package.id
+  left join habit
+    on habit.software = coalesce(binary.software || '/' || coalesce(binary.version, ''), '')
+   and habit.stage_id = iif(binary.software is null, package.stage_id, 0)
+   and habit.binary = iif(binary.software is null, binary.seq, 0)
  order by binary.package_id, binary.seq;
 
 -- name: launch_inputs

@@ -57,7 +57,7 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
        line.dropped as line_dropped,
        line.named as line_named, demand.cpus, demand.memory, demand.disk, demand.platform,
-       demand.nodes, demand.exclude_nodes
+       demand.nodes, demand.exclude_nodes, demand.software, demand.needs
   from job
   join stage on stage.job_id = job.id and stage.seq = :stage
   join line on line.stage_id = stage.id and line.seq = :line
@@ -336,13 +336,14 @@ select distinct job.name || '/' || stage.seq || '/' || line.seq || '/' || packag
 -- name: node_rooms
 -- Every node with what it is and what is in use of it.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
-       node.state, node.since, node.drained, node.drain_note, node.trouble,
+       node.services, cluster.services as cluster_services, node.state, node.since, node.drained, node.drain_note, node.trouble,
        (select coalesce(sum(demand.cpus), 0)
           from package join demand on demand.id = package.demand_id
          where package.node_id = node.id
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
                                  'killing', 'unreachable')) as used
-  from node order by node.id;
+  from node join cluster on cluster.id = node.cluster_id
+ order by node.id;
 
 -- name: node_jobs
 -- Whose packages take the cpus of a node.

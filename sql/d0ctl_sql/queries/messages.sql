@@ -59,6 +59,27 @@ insert or ignore into note (attempt_id, seq, at, binary, text) values (?, ?, ?, 
 insert into told_binary (attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: clear_told_gap
+-- Begin a new batch of messages.
+delete from told_gap;
+
+-- name: tell_gap
+-- The longest time in which nothing of a binary showed.
+insert into told_gap (package_id, seq, gap) values (?, ?, ?);
+
+-- name: learn_habits
+-- What the programs of successful attempts are used to.
+insert into habit (software, stage_id, binary, runs, gap)
+select coalesce(binary.software || '/' || coalesce(binary.version, ''), ''),
+       iif(binary.software is null, package.stage_id, 0),
+       iif(binary.software is null, binary.seq, 0), count(*), max(told_gap.gap)
+  from told_gap
+  join package on package.id = told_gap.package_id
+  join binary on binary.package_id = package.id and binary.seq = told_gap.seq
+ group by 1, 2, 3
+on conflict do update
+   set runs = habit.runs + excluded.runs, gap = max(habit.gap, excluded.gap);
+
 -- name: tell_output
 -- An output that an attempt left.
 insert into told_output (attempt_id, package_id, name, path, size, checksum)

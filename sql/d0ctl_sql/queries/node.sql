@@ -91,7 +91,10 @@ update node
    set since = case when state = 'up' then since else :now end,
        state = 'up', contact = :now, trouble = null, facts = :facts,
        machine = coalesce(nullif(:machine, ''), machine),
-       boot = :boot, base = :base, clock = :clock, platform = :platform, memory = :memory,
+       boot = :boot, base = :base, clock = :clock, memory = coalesce(memory_asked, :memory),
+       platform = coalesce(platform_asked,
+                           (select platform from cluster where cluster.id = node.cluster_id),
+                           :platform),
        cpus = coalesce(cpus_asked, :cpus)
  where id = :node;
 

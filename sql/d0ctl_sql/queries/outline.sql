@@ -5,7 +5,9 @@ select id from job where visible = 1 order by id desc;
 -- name: outline_jobs
 -- Some jobs by their ids.
 select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.hold_actor,
-       job.hold_note, job.hold_since, job.pause, job.submitted, job.ended
+       job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
+       job.pause_note, job.pause_since, job.finish, job.finish_actor, job.finish_note,
+       job.finish_since, job.submitted, job.ended
   from json_each(:ids) as wanted
   join job on job.id = wanted.value and job.visible = 1;
 

@@ -1,19 +1,20 @@
 -- name: schedulable_nodes
 -- Nodes that may take packages, with the cpus that live packages take there.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
+       node.services, cluster.services as cluster_services,
        (select coalesce(sum(demand.cpus), 0)
           from package join demand on demand.id = package.demand_id
          where package.node_id = node.id
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
                                  'killing', 'unreachable')) as used
-  from node
+  from node join cluster on cluster.id = node.cluster_id
  where node.state = 'up' and node.drained = 0
  order by node.id;
 
 -- name: ready_demands
 -- Demands with ready packages of jobs that may run, by priority and then age of the job.
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
-       demand.exclude_nodes, demand.ready, demand.pace
+       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null

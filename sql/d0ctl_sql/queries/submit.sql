@@ -37,8 +37,9 @@ select (select coalesce(max(id), 0) from line)    as line,
 
 -- name: make_demand
 -- One set of wishes, shared by the packages that have it.
-insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes)
-values (:job, :stage, :cpus, :memory, :disk, :platform, :nodes, :exclude_nodes)
+insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes,
+                    software, needs)
+values (:job, :stage, :cpus, :memory, :disk, :platform, :nodes, :exclude_nodes, :software, :needs)
 returning id;
 
 -- name: insert_line

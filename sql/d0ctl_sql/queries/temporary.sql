@@ -24,6 +24,7 @@ create temp table incoming (id integer, job_id integer, stage_id integer, line_i
                             demand_id integer, changed real, wall_time real, looping real,
                             wrapper text, wrapper_parameters text, environment text,
                             policy text);
+create temp table told_gap (package_id integer, seq integer, gap real);
 create temp table lost_copy (file_id integer, cluster_id integer);
 
 -- name: temporary_sizes
@@ -38,6 +39,7 @@ insert into told_end (attempt_id) values (0);
 insert into told_binary (attempt_id) values (0);
 insert into told_output (attempt_id) values (0);
 insert into incoming (id) values (0);
+insert into told_gap (package_id) values (0);
 insert into lost_copy (file_id) values (0);
 analyze temp;
 delete from chosen;
@@ -50,6 +52,7 @@ delete from told_end;
 delete from told_binary;
 delete from told_output;
 delete from incoming;
+delete from told_gap;
 delete from lost_copy;
 
 -- name: clear_chosen

@@ -250,7 +250,7 @@ select source, parameters from job where name = :job and visible = 1;
 
 -- name: scripts_of
 -- What the binaries of a package run.
-select seq, script, argv from binary where package_id = :package order by seq;
+select seq, script, argv, parameters from binary where package_id = :package order by seq;
 
 -- name: chosen_package_files
 -- What the chosen packages read and make.

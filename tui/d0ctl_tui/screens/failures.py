@@ -19,7 +19,7 @@ from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
 from d0ctl_tui.draw.outline import Outline
 from d0ctl_tui.draw.rows import Columns, Sight, clock
 from d0ctl_tui.draw.spans import Line, Span, foreign, spread
-from d0ctl_tui.messages import LineOpened, Ready
+from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.read.source import PAGE
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
@@ -206,9 +206,9 @@ class FailuresScreen(SubScreen):
             with open_store(home, read_only=True) as store, told(home):
                 found = pulse.failed(store, jobs, MOST)
         except D0Error as error:
-            self.board.post_message(Ready(partial(self.board.tell, str(error))))
+            self.board.post_message(Handed(partial(self.board.tell, str(error))))
             return
-        self.board.post_message(Ready(partial(self._take, found)))
+        self.board.post_message(Handed(partial(self._take, found)))
 
     def _take(self, found: list[pulse.Failed]) -> None:
         self._read_at = time.monotonic()

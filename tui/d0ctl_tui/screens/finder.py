@@ -13,7 +13,7 @@ from textual.widgets import Input, Label
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.looks import Glyphs
 from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, spread
-from d0ctl_tui.messages import LineOpened, Ready
+from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.lines import LineView
 
@@ -130,7 +130,7 @@ class Finder(Dialog[Choice]):
     @work(thread=True, exclusive=True)
     def _look(self, words: str) -> None:
         found = self.find(words)
-        self.board.post_message(Ready(partial(self._show, found)))
+        self.board.post_message(Handed(partial(self._show, found)))
 
     def _show(self, found: Sequence[Choice]) -> None:
         if self.is_mounted:

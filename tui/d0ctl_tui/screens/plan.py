@@ -14,7 +14,7 @@ from d0ctl.verbs import VERBS
 from d0ctl_tui.acting import OPTIONS, AnyDeed, Deed, switch, switched
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
-from d0ctl_tui.messages import Ready
+from d0ctl_tui.messages import Handed
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.band import Band, Page
 
@@ -97,14 +97,14 @@ class PlanDialog(Dialog[bool]):
         home, speech = self.board.home, self.board.speech
         told, refused = _each(self.deeds, lambda deed: deed.preview(home, speech), "plain")
         state = "planned" if refused < len(self.deeds) else "refused"
-        self.board.post_message(Ready(partial(self._tell, told, state)))
+        self.board.post_message(Handed(partial(self._tell, told, state)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
         home, speech, reason = self.board.home, self.board.speech, self.reason
         told, refused = _each(self.deeds, lambda deed: deed.apply(home, speech, reason), "good")
         state = "done" if refused < len(self.deeds) else "refused"
-        self.board.post_message(Ready(partial(self._tell, told, state)))
+        self.board.post_message(Handed(partial(self._tell, told, state)))
 
     def _tell(self, told: Told, state: str) -> None:
         self.told, self.state = told, state

@@ -13,7 +13,7 @@ from d0ctl_tui.draw import package_sheet, part_sheet
 from d0ctl_tui.draw.looks import Glyphs, is_live
 from d0ctl_tui.draw.sheet import Sheet
 from d0ctl_tui.draw.spans import Line
-from d0ctl_tui.messages import Ready
+from d0ctl_tui.messages import Handed
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.about import About, Gone, Node, Package, Part, about
 from d0ctl_tui.read.source import Source
@@ -88,7 +88,7 @@ class AboutPane(Page):
                 log.close()
         except D0Error as error:
             said = f"[{error}]"
-        self.app.post_message(Ready(partial(self._take_tail, selector, said)))
+        self.app.post_message(Handed(partial(self._take_tail, selector, said)))
 
     def _take_tail(self, selector: str, said: str) -> None:
         if selector == self.selector and self.is_mounted:

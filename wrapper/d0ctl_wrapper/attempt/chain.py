@@ -5,11 +5,12 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import orders, outputs, verdict
+from d0ctl_wrapper.attempt import orders, outputs, tools, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.environment import of_binary
+from d0ctl_wrapper.attempt.guards import Guards
 from d0ctl_wrapper.attempt.headway import Chain, Headway
 from d0ctl_wrapper.attempt.progress import source
 from d0ctl_wrapper.attempt.report import Report
@@ -25,6 +26,9 @@ from d0ctl_wrapper.paths import remove, to_path, write
 Binary = Dict[str, Any]
 
 SHELLS = {"bash": [b"bash", b"-eo", b"pipefail"], "sh": [b"sh", b"-e"]}
+
+GUARD_GRACE = 10.0
+"""How many seconds a binary has after TERM that a guard ends."""
 
 NOT_STARTABLE = (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC, errno.EPERM)
 """How exec fails when a program is not there, or is none."""
@@ -45,11 +49,15 @@ class Run:
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
+        self.guards = Guards(self.places, launch, tree, report)
         self._environment = of_binary(setting.environment, self.places, launch)
+        self._software: "List[bytes | None]" = []
 
     def run(self) -> None:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
-        for number, binary in enumerate(self.launch["binaries"], 1):
+        binaries = self.launch["binaries"]
+        self._software = tools.provide(self.places, binaries, self.tree.check)
+        for number, binary in enumerate(binaries, 1):
             self._run_binary(number, binary)
 
     def note_end(self) -> None:
@@ -63,13 +71,23 @@ class Run:
         remove(self.progress_file)
         who = "binary %d (%s)" % (number, words.one_line(binary["name"]))
         pid = self._start(number, binary, who)
-        self.tree.wait(pid, lambda: self._watch(number, binary))
+        self._wait(pid, number, binary, who)
         code, signal_number = self._note(binary)
+        self.guards.judge(who, signal_number)
         err = self.places.attempt(self.attempt, b"%d.err" % number)
         verdict.judge(who, code, signal_number, binary["script"] is not None, err)
         outputs.check(self.work, binary["outputs"], self.inputs)
 
-    def _watch(self, number: int, binary: Binary) -> Watch:
+    def _wait(self, pid: int, number: int, binary: Binary, who: str) -> None:
+        """Wait for the end of a binary; one that a guard ends has its record, too."""
+        try:
+            self.tree.wait(pid, lambda: self._watch(number, binary, who))
+        except Failed:
+            self.tree.end(lambda: GUARD_GRACE)
+            self._note(binary)
+            raise
+
+    def _watch(self, number: int, binary: Binary, who: str) -> Watch:
         """Make what looks at a binary that has just been started."""
         clock = Clock()
         self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
@@ -78,7 +96,8 @@ class Run:
         chain = Chain(self.launch["binaries"])
         headway = Headway(number, chain, progress, clock, self._tell_progress)
         self.report.present = headway.present
-        return Watch([headway.look], self._obey)
+        guards = self.guards.over(who, binary, logs, clock, headway, self.suspension)
+        return Watch([headway.look, *guards], self._obey)
 
     def _obey(self) -> "float | None":
         """Do what the control host has ordered for the binary under way."""
@@ -134,10 +153,11 @@ class Run:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
-        return Command(argv, self._environment, out, err)
+        environment = tools.add(self._software[number - 1], self._environment)
+        return Command(argv, environment, out, err)
 
     def _note(self, binary: Binary) -> "tuple[int | None, int | None]":
         """Record how the binary ended, and give its exit code and signal."""
         code, number = verdict.decode(self.tree.status or 0, binary["script"] is not None)
-        self.report.note(code, number, self.tree.cpu, self.tree.rss)
+        self.report.note(code, number, self.tree.cpu, self.tree.rss, self.guards.end())
         return code, number

@@ -62,6 +62,7 @@ class Headway:
         self._latest: "Reading | None" = None
         self._is_told = True
         self._tell_at = 0.0
+        self.news = 0
 
     def look(self) -> float:
         """Read the progress, and tell of it when it is time; the seconds until the next look."""
@@ -78,6 +79,7 @@ class Headway:
         if reading is None:
             return False
         self._latest, self._is_told = reading, False
+        self.news += 1
         if reading.done is not None:
             self._pace.add(self._clock.now(), reading.done)
         return True

@@ -72,8 +72,15 @@ class Report:
         """Tell whether a binary has begun and its end is not noted."""
         return self.binary is not None and len(self.records) < self.binary
 
-    def note(self, code: "int | None", number: "int | None", cpu: float, rss: int) -> None:
-        """Record how the binary under way has ended."""
+    def need(self, size: int, why: str) -> None:
+        """Ask for so many bytes of the disk."""
+        self._say("need", {"bytes": size, "why": one_line(why)})
+        self.send()
+
+    def note(
+        self, code: "int | None", number: "int | None", cpu: float, rss: int, gap: "float | None"
+    ) -> None:
+        """Record how the binary under way has ended; `gap` is how long nothing of it showed."""
         record = {
             "binary": self.binary,
             "started": self.binary_started,
@@ -82,6 +89,7 @@ class Report:
             "signal": number,
             "cpu": round(cpu, 3),
             "rss": rss,
+            "gap": gap,
         }
         self.records.append(record)
         self._say("binary", record)

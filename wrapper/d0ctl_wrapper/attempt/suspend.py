@@ -44,10 +44,10 @@ class Suspension:
             self._deadline = time.monotonic() + grace
             self._command.give(PAUSE)
 
-    def release(self, who: str) -> None:
+    def release(self, who: str, because: str = "") -> None:
         """Want it no more; the binary goes on when nobody else does."""
         if self._wishes.pop(who, None) is not None and not self._wishes:
-            self._go_on()
+            self._go_on("it goes on" + (": %s" % because if because else ""))
 
     def lift(self) -> None:
         """Let the binary go on, whoever wants it to stand still: it is to end."""
@@ -72,7 +72,7 @@ class Suspension:
         self._clock.stop()
         self._tell("suspended", "%s; %s" % ("; ".join(self._wishes.values()), how))
 
-    def _go_on(self) -> None:
+    def _go_on(self, why: str) -> None:
         was_standing = self._deadline is None
         self._deadline = None
         self._command.take_back()
@@ -81,4 +81,4 @@ class Suspension:
             self._tree.signal(signal.SIGCONT)
         self._clock.go_on()
         if was_standing:
-            self._tell("running", "it goes on")
+            self._tell("running", why)

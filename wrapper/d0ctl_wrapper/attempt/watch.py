@@ -13,8 +13,8 @@ SOONEST = 1.0
 LONGEST = 10.0
 """At least every so many seconds a watcher looks."""
 
-TOGETHER = 1.0
-"""Who wants to look within so many seconds may as well look now."""
+EARLY = 0.5
+"""When one looks, so does everybody for whom at least this part of the time has passed."""
 
 AGE = 0.1
 """A binary is looked at again after at least this fraction of the time it has run."""
@@ -32,6 +32,7 @@ class Watch:
     def __init__(self, watchers: "List[Watcher]", obey: Obey) -> None:
         self._watchers = watchers
         self._due = [time.monotonic() + SOONEST] * len(watchers)
+        self._ready = list(self._due)
         self._obey = obey
         self._obey_at: "float | None" = None
         self._attend()
@@ -48,8 +49,9 @@ class Watch:
             self._attend()
         is_due = now >= min(self._due, default=now)
         for place, watcher in enumerate(self._watchers):
-            if is_due and now + TOGETHER >= self._due[place]:
-                self._due[place] = now + watcher()
+            if is_due and now >= self._ready[place]:
+                delay = watcher()
+                self._due[place], self._ready[place] = now + delay, now + EARLY * delay
 
     def _attend(self) -> None:
         delay = self._obey()

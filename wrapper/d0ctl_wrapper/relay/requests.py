@@ -3,7 +3,7 @@
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper import shape
+from d0ctl_wrapper import shape, software
 
 Frame = Dict[str, Any]
 
@@ -63,6 +63,11 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
         "path": shape.filled,
         "offset": shape.integer,
         "length": shape.whole,
+    },
+    "software": {
+        "id": _identifier,
+        "verb": shape.one_of("pull", "purge", "verify"),
+        **software.FIELDS,
     },
     "list": {"id": _identifier, "attempt": shape.positive, "path": shape.string},
     "ask": {"id": _identifier, "attempt": shape.positive},

@@ -3,6 +3,7 @@
 import time
 from typing import Any, Callable, Dict
 
+from d0ctl_wrapper import software
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.relay import facts, files, listing, requests
@@ -81,6 +82,7 @@ class Service(Look):
                 "forget": self._forget,
                 "take": self._take,
                 "hash": self._hash,
+                "software": self._software,
             }
         )
 
@@ -97,3 +99,7 @@ class Service(Look):
     def _hash(self, frame: Frame) -> None:
         failed = files.not_hashed(frame, "the helper that was to read it died")
         self.helpers.submit(lambda: [files.hashed(self.places, frame)], failed)
+
+    def _software(self, frame: Frame) -> None:
+        failed = software.failed(frame, "the helper that was to see to it died")
+        self.helpers.submit(lambda: [software.answer(self.places, frame)], failed)

@@ -1,0 +1,95 @@
+"""A site as its admin wrote it down, whole and checked (`002`: the control databases)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from d0ctl.model import Address
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEntry:
+    """A machine; what is None is left to what it says of itself. `memory` is in bytes."""
+
+    name: str
+    destination: str = ""
+    identity: str = ""
+    dir: str = ""
+    python: str = ""
+    via: str = "auto"
+    cluster: str | None = None
+    cpus: int | None = None
+    platform: str | None = None
+    speed: float = 1.0
+    memory: int | None = None
+    services: tuple[str, ...] = ()
+    accept_key: tuple[str, ...] = ()
+
+    @property
+    def address(self) -> Address:
+        """How it is reached."""
+        kind = "ssh" if self.destination else "local"
+        return Address(self.name, kind, self.destination, self.identity, self.dir, self.python,
+                       self.via)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEntry:
+    """Nodes that share a cache, and what is true of all of them; `capacity` is in bytes."""
+
+    name: str
+    platform: str | None = None
+    services: tuple[str, ...] = ()
+    private: bool = False
+    capacity: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareEntry:
+    """Some version of some software for one platform; an empty `platform` stands for any.
+
+    `archive` is an absolute path on this machine or a URL, `checksum` that of the archive,
+    `manifest` that of the list of its files. `runtime` is in seconds.
+    """
+
+    name: str
+    version: str
+    platform: str = ""
+    script: str | None = None
+    shell: str = "bash"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    archive: str | None = None
+    checksum: str | None = None
+    size: int | None = None
+    manifest: str | None = None
+    needs: tuple[str, ...] = ()
+    runtime: float | None = None
+    log_rules: tuple[Mapping[str, Any], ...] = ()
+    hooks: Mapping[str, Any] = field(default_factory=dict)
+    progress: Mapping[str, Any] | None = None
+    check: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What a job file calls it."""
+        return f"{self.name}/{self.version}"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What no two entries have in common."""
+        return self.name, self.version, self.platform
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its archive is a file of this machine."""
+        return bool(self.archive and self.archive.startswith("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A whole site file; `settings` has the sections that are kept as they are, by their names."""
+
+    nodes: tuple[NodeEntry, ...] = ()
+    clusters: tuple[ClusterEntry, ...] = ()
+    software: tuple[SoftwareEntry, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,28 @@
+"""What counts where neither job nor site file says anything."""
+
+from collections.abc import Mapping
+from typing import Any
+
+LEASE_S = 50 * 60.0
+"""How long a wrapper that is out of contact may act on the world."""
+
+UNREACHABLE_AFTER_S = 3600.0
+"""How long a node may be out of contact before what ran there counts as lost."""
+
+NICE = 10
+"""By how much binaries give way to others."""
+
+GRACE_S = 5.0
+"""How long a process that is to end has between TERM and KILL."""
+
+RESERVE = 200_000_000
+"""How many bytes are to stay free on the disk of a node."""
+
+PATIENCE_S = 1800.0
+"""How long a package stands still for want of disk before it fails."""
+
+STANDARD: Mapping[str, Any] = {
+    "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
+    "grace": GRACE_S, "reserve": RESERVE, "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
+}  # fmt: skip
+"""What counts where the site file says nothing."""

@@ -1,0 +1,80 @@
+"""From a Site to the text of a site file that says the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import yaml
+
+from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
+from d0ctl.units import format_size, format_time
+
+TIMES = frozenset({"looping", "lease", "unreachable-after", "grace", "timeout", "runtime"})
+SIZES = frozenset({"memory", "capacity", "size"})
+
+
+def document(site: Site) -> dict[str, Any]:
+    """The sections of a site file as dicts and lists, without what says nothing."""
+    found: dict[str, Any] = {
+        "nodes": {one.name: _entry(one, NodeEntry("")) for one in site.nodes},
+        "clusters": {one.name: _entry(one, ClusterEntry("")) for one in site.clusters},
+        **site.settings,
+        "software": [
+            {"name": one.name, "version": one.version, **_entry(one, SoftwareEntry("", ""))}
+            for one in site.software
+        ],
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _entry(entry: Any, empty: Any) -> dict[str, Any]:
+    """The fields of an entry that differ from those of an empty one, but its name."""
+    pairs = [(one.name, getattr(entry, one.name), getattr(empty, one.name))
+             for one in fields(entry) if one.name not in ("name", "version")]  # fmt: skip
+    return {name.replace("_", "-"): _plain(value) for name, value, other in pairs if value != other}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    return value
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as such."""
+
+
+def _write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _write_text)
+
+
+def text(site: Site) -> str:
+    """The site as YAML."""
+    readable = _readable(document(site))
+    if not readable:
+        return ""
+    return yaml.dump(readable, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
+
+
+def _readable(value: Any, key: str = "") -> Any:
+    """Times and sizes as people write them."""
+    if isinstance(value, dict):
+        return {name: _readable(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_readable(one) for one in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if key in TIMES:
+            return format_time(value)
+        return _size(int(value)) if key in SIZES else value
+    return value
+
+
+def _size(value: int) -> str | int:
+    written = format_size(value)
+    return value if written.isdigit() else written

@@ -1,0 +1,66 @@
+"""The software catalogue as scheduler and launches see it."""
+
+import json
+from collections.abc import Collection, Mapping
+
+from d0ctl.store.connection import Row, Store
+
+NOTHING = "[]"
+"""What a demand has that asks for no software, or for no service."""
+
+
+def services_of(row: Row) -> tuple[str, ...]:
+    """The services that a node offers, its own and those of its cluster."""
+    if row["services"] == row["cluster_services"] == NOTHING:
+        return ()
+    return (*json.loads(row["services"]), *json.loads(row["cluster_services"]))
+
+
+class Catalogue:
+    """All software of the site, read once, and only where somebody asks for some."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read: dict[str, list[Row]] | None = None
+
+    def _all(self) -> dict[str, list[Row]]:
+        if self._read is None:
+            self._read = {}
+            for row in self._store.rows("software"):
+                self._read.setdefault(row["title"], []).append(row)
+        return self._read
+
+    def titles(self) -> dict[str, bool]:
+        """All software, and whether it brings a script for each of its platforms."""
+        return {title: all(row["script"] for row in rows) for title, rows in self._all().items()}
+
+    def entries(self, title: str) -> list[Row]:
+        """The entries of some software, one a platform."""
+        return self._all().get(title, [])
+
+    def entry(self, title: str, platform: str | None) -> Row | None:
+        """The entry for a platform, else the one for any."""
+        rows = {row["platform"]: row for row in self.entries(title)}
+        return rows.get(platform or "") or rows.get("")
+
+    def platforms(self, titles: str) -> Mapping[str, Collection[str] | None]:
+        """For each title of a JSON list, the platforms that it exists for; None for any."""
+        if titles == NOTHING:
+            return {}
+        found = {t: frozenset(row["platform"] for row in self.entries(t)) for t in _list(titles)}
+        return {title: None if "" in rows else rows for title, rows in found.items()}
+
+    def needs(self, titles: str, services: str) -> tuple[str, ...]:
+        """The services of a JSON list, and those that the software asks for."""
+        if titles == services == NOTHING:
+            return ()
+        asked = dict.fromkeys(_list(services))
+        for title in _list(titles):
+            for row in self.entries(title):
+                asked.update(dict.fromkeys(_list(row["needs"])))
+        return tuple(asked)
+
+
+def _list(text: str) -> list[str]:
+    found: list[str] = json.loads(text)
+    return found

@@ -1,0 +1,194 @@
+-- name: software
+-- The whole catalogue.
+select * from software order by name, version, platform;
+
+-- name: keep_software
+-- Add an entry to the catalogue, or put it in the place of the former.
+insert into software (name, version, platform, script, shell, parameters, archive, checksum, size,
+                      manifest, needs, runtime, log_rules, hooks, progress, "check", applied)
+values (:name, :version, :platform, :script, :shell, :parameters, :archive, :checksum, :size,
+        :manifest, :needs, :runtime, :log_rules, :hooks, :progress, :check, :applied)
+on conflict (name, version, platform) do update
+   set script = excluded.script, shell = excluded.shell, parameters = excluded.parameters,
+       archive = excluded.archive, checksum = excluded.checksum, size = excluded.size,
+       manifest = excluded.manifest, needs = excluded.needs, runtime = excluded.runtime,
+       log_rules = excluded.log_rules, hooks = excluded.hooks, progress = excluded.progress,
+       "check" = excluded."check", applied = excluded.applied;
+
+-- name: remove_software
+-- Take an entry out of the catalogue.
+delete from software where name = :name and version = :version and platform = :platform;
+
+-- name: software_in_use
+-- A job that has not ended and has packages that may yet run this software.
+select job.name
+  from job join demand on demand.job_id = job.id
+ where job.ended is null and job.visible = 1
+   and exists (select 1 from json_each(demand.software) where json_each.value = :title)
+ limit 1;
+
+-- name: settings
+-- What the site file says, by section.
+select name, value from setting order by name;
+
+-- name: setting
+-- One section of the site file.
+select value from setting where name = :name;
+
+-- name: keep_setting
+-- Put a section of the site file in force.
+insert into setting (name, value) values (:name, :value)
+on conflict (name) do update set value = excluded.value;
+
+-- name: remove_setting
+-- The site file has this section no more.
+delete from setting where name = :name;
+
+-- name: clusters
+-- All clusters.
+select * from cluster order by id;
+
+-- name: keep_cluster
+-- What is true of all nodes of a cluster, which is made if need be.
+insert into cluster (name, platform, private, capacity, services, applied)
+values (:name, :platform, :private, :capacity, :services, :applied)
+on conflict (name) do update
+   set platform = excluded.platform, private = excluded.private, capacity = excluded.capacity,
+       services = excluded.services, applied = excluded.applied;
+
+-- name: keep_node
+-- What a site file says of a node beside how it is reached; else what the node says counts.
+update node
+   set identity = :identity, python = :python, via = :via,
+       cpus = coalesce(:cpus, json_extract(facts, '$.cpus'), cpus), cpus_asked = :cpus, speed = :speed,
+       memory_asked = :memory, memory = coalesce(:memory, json_extract(facts, '$.memory')),
+       services = :services, platform_asked = :platform,
+       platform = coalesce(:platform,
+                           (select platform from cluster where cluster.id = node.cluster_id),
+                           lower(json_extract(facts, '$.system') || '-'
+                                 || json_extract(facts, '$.machine'))),
+       applied = :applied
+ where id = :node;
+
+-- name: archives_wanted
+-- Archives of this machine that a node needs for its assigned packages, or is to be given.
+select wanted.archive, wanted.checksum, wanted.size
+  from node_software as wanted
+ where wanted.node_id = :node and wanted.cluster_id <> 1 and wanted.archive like '/%'
+   and exists (select 1
+                 from package
+                 join demand on demand.id = package.demand_id and demand.software <> '[]'
+                 join json_each(demand.software) as asked on asked.value = wanted.title
+                where package.node_id = :node and package.phase = 'assigned')
+   and not exists (select 1 from archive_copy as copy
+                    where copy.node_id = :node and copy.checksum = wanted.checksum
+                      and (copy.arrived is not null or copy.not_before > :now))
+union
+select wanted.archive, wanted.checksum, wanted.size
+  from software_order as wanted
+  join node on node.id = wanted.node_id and node.cluster_id <> 1
+ where wanted.node_id = :node and wanted.ended is null and wanted.verb = 'push'
+   and wanted.archive like '/%'
+   and not exists (select 1 from archive_copy as copy
+                    where copy.node_id = :node and copy.checksum = wanted.checksum
+                      and (copy.arrived is not null or copy.not_before > :now));
+
+-- name: archive_arrived
+-- An archive lies on a node.
+insert into archive_copy (node_id, checksum, arrived) values (:node, :checksum, :now)
+on conflict (node_id, checksum) do update
+   set arrived = excluded.arrived, trouble = null, tries = 0;
+
+-- name: delay_archive
+-- An archive could not be brought; it is tried again, later each time.
+insert into archive_copy (node_id, checksum, tries, trouble, not_before)
+values (:node, :checksum, 1, :trouble, :now + :step)
+on conflict (node_id, checksum) do update
+   set tries = tries + 1, trouble = excluded.trouble,
+       not_before = :now + min(:longest, (tries + 1) * :step);
+
+-- name: forget_archive
+-- An archive is not on a node any more.
+delete from archive_copy where node_id = :node and checksum = :checksum;
+
+-- name: forget_archives_of_package
+-- A node turned out not to have the software of a package: its archives are brought anew.
+delete from archive_copy
+ where node_id = :node
+   and checksum in (select software.checksum
+                      from binary join software on software.title = binary.software
+                     where binary.package_id = :package);
+
+-- name: archives_under_way
+-- Archives that are still to come before a package can start on its node.
+select wanted.title, wanted.archive, copy.tries, copy.trouble
+  from package
+  join demand on demand.id = package.demand_id and demand.software <> '[]'
+  join node_software as wanted on wanted.node_id = package.node_id and wanted.cluster_id <> 1
+                              and wanted.archive like '/%'
+  left join archive_copy as copy on copy.node_id = package.node_id
+                                and copy.checksum = wanted.checksum
+ where package.id = :package and copy.arrived is null
+   and wanted.title in (select value from json_each(demand.software));
+
+-- name: ask_software
+-- Ask a node to do something with its software.
+insert into software_order (node_id, verb, name, version, platform, archive, checksum, size,
+                            manifest, actor, asked)
+values (:node, :verb, :name, :version, :platform, :archive, :checksum, :size, :manifest, :actor,
+        :now)
+returning id;
+
+-- name: open_orders
+-- What a node is still to do with its software, and whether it has the archive for it.
+select software_order.*, node.cluster_id, copy.arrived
+  from software_order indexed by software_order_open
+  join node on node.id = software_order.node_id
+  left join archive_copy as copy on copy.node_id = software_order.node_id
+                                and copy.checksum = software_order.checksum
+ where software_order.node_id = :node and software_order.ended is null
+ order by software_order.id;
+
+-- name: end_order
+-- What came of an order.
+update software_order
+   set ended = :now, ok = :ok, message = :message, faults = :faults
+ where id = :id and node_id = :node and ended is null;
+
+-- name: fail_pushes
+-- Pushes of an archive that is not there, or is another, can't be done.
+update software_order
+   set ended = :now, ok = 0, message = :message
+ where node_id = :node and ended is null and verb = 'push' and checksum = :checksum;
+
+-- name: forget_order
+-- Nobody waits for this any more.
+delete from software_order where id = :id and ended is null;
+
+-- name: orders
+-- Some orders, with the nodes that they are for, and why an archive could not be brought.
+select software_order.*, node.name as node, node.state, node.trouble, copy.trouble as hindrance
+  from software_order join node on node.id = software_order.node_id
+  left join archive_copy as copy on copy.node_id = software_order.node_id
+                                and copy.checksum = software_order.checksum
+                                and software_order.verb = 'push'
+ where software_order.id in (select value from json_each(:ids))
+ order by software_order.id;
+
+-- name: software_live_on
+-- A launched package on a node that asks for this software.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from package
+  join demand on demand.id = package.demand_id and demand.software <> '[]'
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where package.node_id = :node
+   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                         'unreachable')
+   and exists (select 1 from json_each(demand.software) where json_each.value = :title)
+ limit 1;
+
+-- name: software_entry
+-- One entry of the catalogue.
+select * from software where name = :name and version = :version and platform = :platform;

@@ -1,0 +1,101 @@
+"""Packages that loop, take too long or too much, and full disks, on nodes behind a real sshd."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import Site
+from tests.support.waiting import wait_until
+
+GREEDY = "import time; kept = bytes(b'x') * 90_000_000; time.sleep(300)"
+
+JOB = f"""\
+job: bad
+stages:
+  - name: stage
+    lines:
+      - {{name: loops, looping: 2s, run: "echo begun; while :; do :; done"}}
+      - {{name: waits, looping: 2s, run: sleep 300}}
+      - {{name: long, wall-time: 2s, run: sleep 300}}
+      - {{name: large, memory: 40MB, run: [{sys.executable}, -c, "{GREEDY}"]}}
+      - {{name: bulky, disk: 1MB, run: "head -c 3M /dev/zero > scratch; sleep 300"}}
+      - {{name: good, looping: 60s, wall-time: 60s, memory: 1GB, disk: 1GB, run: "true"}}
+"""
+
+# line: reason, and the sentence on it
+WANTED = {
+    1: ("looping", r"binary 1 \(echo\) made no progress for \d.*; CPU \d+ %: looping"),
+    2: ("looping", r"binary 1 \(sleep\) made no progress .*; CPU 0 %: it waits for what .*"),
+    3: ("wall-time", r"ran for \d+\.\d s, and its wall time is 2\.0 s"),
+    4: ("out-of-memory", r"binary 1 \(\S+\) took \d+ MB of memory, and asked for 40 MB"),
+    5: ("disk-full", r"its files take 3\.\d MB of disk, and it asked for 1\.0 MB"),
+}
+
+
+def test_what_a_guard_ends_says_why_everywhere(site: Site) -> None:
+    site.add("farm", cpus=6)
+    site.alone()
+
+    done = site.d0ctl("run", site.write(JOB))
+
+    assert done.code == 1, done
+    assert site.phases("bad") == {"failed": 5, "done": 1}
+    history = site.ok("history", "bad")
+    for line, (reason, sentence) in WANTED.items():
+        (attempt,) = site.package(f"bad/1/{line}/1")["attempts"]
+        assert attempt["reason"] == reason
+        assert re.fullmatch(sentence, attempt["message"])
+        words = attempt["message"]
+        assert words in site.ok("status", f"bad/1/{line}/1")
+        assert words in site.ok("why", f"bad/1/{line}/1")
+        assert words in history
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 100 megabytes, if we may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, stderr=subprocess.PIPE).returncode:
+        pytest.skip("only root may mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+FULL = """\
+job: full
+stages:
+  - lines: [{run: "head -c 50M /dev/zero > raw", outputs: [raw]}]
+  - lines: [{run: "wc -c < raw > size", inputs: [raw], outputs: [size]}]
+  - lines:
+      - run: "head -c 48M /dev/zero > big; while [ ! -e $GO ]; do sleep 0.1; done; cat size > told"
+        environment: {GO: "GO-FILE"}
+        inputs: [size]
+        outputs: [told]
+"""
+
+
+def test_a_full_disk_is_freed_of_what_nobody_needs(site: Site, disk: Path) -> None:
+    go = site.folder / "go"
+    site.add("farm", None, "--dir", disk)
+    site.alone()
+    site.start_daemon()
+    site.submit(FULL.replace("GO-FILE", str(go)))
+    wait_until(lambda: list(disk.rglob("cache/*/raw")), 60, "the raw file is there")
+
+    wait_until(lambda: site.look().get("suspended"), 60, "the last package stands still")
+    wait_until(lambda: not list(disk.rglob("cache/*/raw")), 60, "the raw file is purged")
+    wait_until(lambda: site.look().get("running"), 60, "the last package goes on")
+    go.touch()
+    site.ok("wait", "full")
+
+    told = site.ok("history", "full/3/1/1")
+    assert re.search(r"the disk has \S+ .B left, less than the reserve of 5\.2 MB", told)
+    assert re.search(r"it goes on: the disk has 5\d MB left again", told)
+    assert (site.home / "results/full/told").read_text() == "52428800\n"

@@ -1,0 +1,208 @@
+"""Software from the site file to the nodes: carried, pulled, run, verified, purged (`002`)."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import Site, fingerprint
+from tests.support.archives import RECO, Server, packed
+from tests.support.waiting import wait_until
+
+SITE = """\
+code-server: {server}
+nodes:
+  old: {{destination: {old}, identity: {identity_old}, accept-key: "{key_old}", cpus: 2,
+        platform: sl6}}
+  new: {{destination: {new}, identity: {identity_new}, accept-key: "{key_new}", cpus: 2,
+        platform: sl7, cluster: lab}}
+clusters:
+  lab: {{services: SAM}}
+software:
+  - name: reco
+    version: v12-01
+    platform: sl7
+    archive: reco.tar.gz
+    {checksum}
+    parameters: {{cards: standard}}
+    needs: SAM
+    script: |
+      reco > {{outputs}}
+      printf '%s\\n' with {{cards}} {{inputs}} >> {{outputs}}
+  - name: hello
+    version: "1"
+    script: echo hello from any platform > {{outputs}}
+"""
+
+JOB = """\
+job: made
+parameters: {cards: of the job}
+stages:
+  - name: reco
+    lines:
+      - for: {raw: {glob: "raw *.txt"}}
+        software: reco/v12-01
+        parameters: {cards: "it's {raw.stem}"}
+        inputs: "{raw}"
+        outputs: "{raw.stem}.reco"
+"""
+
+
+def described(site: Site, server: str, *, checksum: str = "", **sshd: str) -> Path:
+    """A site file of two nodes that are there, of different platforms."""
+    fields: dict[str, str] = {}
+    for name in ("old", "new"):
+        machine = site.sshds.get(name) or site.start_sshd(name, **sshd)
+        fields[name] = machine.destination
+        fields[f"identity_{name}"] = str(machine.identity)
+        fields[f"key_{name}"] = fingerprint(machine)
+    return site.write(SITE.format(server=server, checksum=checksum, **fields), "site.yaml")
+
+
+@pytest.fixture
+def shelf(site: Site) -> Path:
+    """A code server on this machine, with one archive."""
+    folder = site.folder / "shelf"
+    folder.mkdir()
+    packed(folder / "reco.tar.gz", RECO)
+    return folder
+
+
+def cached(site: Site, node: str = "new") -> Path:
+    """Where a node keeps reco."""
+    (found,) = (site.folder / node).glob(f"**/{node}/software/reco/v12-01/sl7")
+    return found
+
+
+def test_a_job_says_which_software_and_no_more(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    for name in ("a", "b c"):
+        (site.jobs / f"raw {name}.txt").write_text("raw")
+    site.ok("run", site.write(JOB))
+
+    found = site.json("status", "made/*/*/*")["packages"]
+    assert [one["node"] for one in found] == ["new", "new"]
+    made = (site.home / "results/made/raw b c.reco").read_text().splitlines()
+    assert made[0].startswith("reco of /")
+    assert made[1:] == ["energy 1960", "with", "it's raw b c", "raw b c.txt"]
+
+
+def test_nodes_are_told_to_push_verify_and_purge(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    title = "reco/v12-01"
+    gone = site.d0ctl("software", "verify", title)
+    assert (gone.code, "it is not there" in gone.out) == (1, True), gone
+
+    assert "it is there" in site.ok("software", "push", title)
+    assert site.json("software", "verify", title)["nodes"] == [
+        {"node": "new", "verb": "verify", "platform": "sl7", "ok": True,
+         "message": "it is whole", "faults": []}
+    ]  # fmt: skip
+
+    (cached(site) / "etc/cards").write_text("garbled")
+    (cached(site) / "bin/reco").unlink()
+    spoilt = site.d0ctl("software", "verify", title, "--node", "new")
+    assert spoilt.code == 1
+    assert "`bin/reco` is missing" in spoilt.out
+    assert "`etc/cards` is another" in spoilt.out
+
+    site.start_daemon()
+    where = cached(site)
+    assert "it is gone" in site.ok("software", "purge", title)
+    assert not where.exists()
+    assert not list(site.folder.glob("new/**/software/archives/*"))
+    site.ok("software", "push", title)
+    site.ok("software", "verify", title)
+
+
+def test_software_goes_only_where_it_exists(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    refused = site.d0ctl("software", "push", "reco/v12-01", "--node", "old")
+    assert (refused.code, "whose platform is sl6" in refused.err) == (4, True), refused
+    site.ok("node", "drain", "new")
+    (site.jobs / "raw a.txt").touch()
+    site.submit(JOB)
+    site.start_daemon()
+    site.wait_node("old", "up")
+
+    why = site.ok("why", "made/1/1/1")
+    assert "no node can take it" in why
+    assert "`old` is ruled out: no software reco/v12-01 for platform sl6" in why
+    assert "`new` is drained" in why
+
+    site.ok("node", "resume", "new")
+    site.wait_phase("made/1/1/1", "done")
+
+
+def test_an_archive_comes_from_a_server_that_nodes_reach(site: Site, shelf: Path) -> None:
+    server = Server(shelf)
+    try:
+        checksum = hashlib.sha256((shelf / "reco.tar.gz").read_bytes()).hexdigest()
+        described(site, server.url, checksum=f"checksum: sha256:{checksum}")
+        site.ok("site", "apply", site.jobs / "site.yaml")
+        (site.jobs / "raw a.txt").touch()
+        site.ok("run", site.write(JOB))
+        site.ok("software", "verify", "reco/v12-01")
+    finally:
+        server.close()
+
+    assert server.asked == ["/reco.tar.gz"]
+    assert (site.home / "results/made/raw a.reco").exists()
+
+
+def test_an_archive_that_vanished_from_its_node_is_brought_anew(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    site.ok("software", "push", "reco/v12-01")
+    for path in site.folder.glob("new/**/software/archives/*"):
+        path.unlink()
+    where = cached(site)
+    where.rename(where.with_name("elsewhere"))
+    (site.jobs / "raw a.txt").touch()
+
+    failed = site.d0ctl("run", site.write(JOB))
+    assert failed.code == 1
+    (failure,) = site.package("made/1/1/1")["failures"]
+    assert failure["reason"] == "software-missing"
+    site.ok("run", site.write(JOB), "--as", "again")
+    assert site.phases("again") == {"done": 1}
+
+
+def test_an_archive_that_is_not_here_any_more_is_told(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    away = (shelf / "reco.tar.gz").rename(shelf / "away")
+
+    failed = site.d0ctl("software", "push", "reco/v12-01")
+    assert (failed.code, "is gone" in failed.out) == (1, True), failed
+    (site.jobs / "raw a.txt").touch()
+    site.submit(JOB)
+    site.start_daemon()
+    told = "software `reco/v12-01` is on its way, "
+    wait_until(lambda: told in site.ok("why", "made/1/1/1"), 60)
+
+    away.rename(shelf / "reco.tar.gz")
+    wait_until(lambda: site.look().get("done") == 1, 60)
+
+
+def test_a_script_of_the_catalogue_needs_no_archive(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    site.ok("run", site.write("stages: [{lines: [{software: hello/1, outputs: x}]}]", "hi.yaml"))
+
+    assert (site.home / "results/hi-001/x").read_text() == "hello from any platform\n"
+
+
+def test_a_node_that_is_down_gets_its_software_later(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    site.start_daemon()
+    site.wait_node("new", "up")
+    site.sshds["new"].stop()
+    site.wait_node("new", "down")
+
+    push = site.d0ctl("software", "push", "reco/v12-01")
+    check = json.loads(site.d0ctl("software", "verify", "reco/v12-01", "--json").out)
+    assert (push.code, "it is done when it can be" in push.out) == (6, True), push
+    assert check["nodes"][0]["ok"] is None
+
+    site.sshds["new"].start()
+    wait_until(lambda: list(site.folder.glob("new/**/software/reco/v12-01/sl7/bin")), 90)
+    site.ok("software", "verify", "reco/v12-01")

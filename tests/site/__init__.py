@@ -1,0 +1,1 @@
+"""Site files, from their text to what a site is, and back."""

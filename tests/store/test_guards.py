@@ -1,0 +1,269 @@
+"""What wrappers are told to watch for, what programs are used to, and what may be purged."""
+
+from typing import Any
+
+import pytest
+
+from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
+from d0ctl.model import Address
+from d0ctl.recover.guards import FEWEST_RUNS, Habit, Watching, silence
+from d0ctl.site.spec import SoftwareEntry
+from d0ctl.store import Store, files, messages, nodes, room
+from d0ctl.store.attempts import Launch, launch
+from d0ctl.store.removal import remove_rows
+from d0ctl.store.site import keep_software
+from d0ctl_wrapper.launch import check
+from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
+from tests.support.world import World, end_message, output
+
+MUCH = 10**9
+
+
+def begin(store: Store) -> Launch:
+    """Schedule and launch, and give the last launch, as a wrapper reads it."""
+    World(store, cpus=1).schedule()
+    with store.writing():
+        return check(launch(store, 1, limit=100, now=NOW)[-1])
+
+
+def end(store: Store, attempt: int, gap: float, outcome: str = "successful") -> None:
+    """Tell the end of an attempt whose binary was silent for so long."""
+    reason = None if outcome == "successful" else "exit-code"
+    told = end_message(attempt, outcome, reason)
+    told["binaries"][0]["gap"] = gap
+    with store.writing():
+        messages.apply(store, [told], now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("asked", "site", "habit", "limit"),
+    [
+        (None, None, None, None),
+        (None, 3600.0, None, 3600.0),
+        (60.0, 3600.0, Habit(500, 1000.0), 60.0),
+        (None, None, Habit(500, 60.0), 1800.0),
+        (None, None, Habit(500, 1000.0), 5000.0),
+        (None, 600.0, Habit(500, 60.0), 600.0),
+        (None, 600.0, Habit(500, 1000.0), 5000.0),
+        (None, None, Habit(FEWEST_RUNS - 1, 60.0), None),
+        (None, 600.0, Habit(FEWEST_RUNS - 1, 1000.0), 600.0),
+    ],
+)
+def test_how_long_a_binary_may_show_nothing(
+    asked: float | None, site: float | None, habit: Habit | None, limit: float | None
+) -> None:
+    watching = Watching(looping=site, reserve=0, patience=0.0, swap=None, yield_cpu=None)
+    assert silence(asked, watching, habit) == limit
+
+
+def test_a_launch_has_the_limits_of_its_package(store: Store) -> None:
+    limits: dict[str, Any] = {"wall_time": 100.0, "looping": 60.0, "memory": 5000, "disk": 7000}
+    submitted(store, job("limited", stage(package(binary(work_size=300), **limits))))
+
+    told = begin(store)
+
+    assert told["guards"] == {
+        "wall_time": 100.0,
+        "memory": 5000,
+        "disk": 7000,
+        "reserve": 200_000_000,
+        "patience": 1800.0,
+        "swap": None,
+        "yield_cpu": None,
+    }
+    assert told["binaries"][0]["looping"] == 60.0
+    assert told["binaries"][0]["work_size"] == 300
+    assert told["binaries"][0]["habit"] is None
+
+
+def test_a_launch_without_limits_has_only_those_of_the_site(store: Store) -> None:
+    submitted(store, job("free"))
+
+    told = begin(store)
+
+    assert told["guards"]["wall_time"] is told["guards"]["memory"] is None
+    assert told["binaries"][0]["looping"] is None
+
+
+def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: Store) -> None:
+    submitted(store, job("habit", stage(*[simple() for _ in range(FEWEST_RUNS + 2)])))
+    for gap in range(FEWEST_RUNS):
+        end(store, begin(store)["attempt"], 500.0 + gap)
+    end(store, begin(store)["attempt"], 9999.0, "failed")
+
+    told = begin(store)
+
+    assert told["binaries"][0]["habit"] == {"runs": FEWEST_RUNS, "gap": 509.0}
+    assert told["binaries"][0]["looping"] == 5 * 509.0
+
+
+def test_a_program_of_the_catalogue_has_one_habit_in_all_jobs(store: Store) -> None:
+    known = {"software": "reco/v12-01"}
+    with store.writing():
+        entry = SoftwareEntry("reco", "v12-01", "", script="reco", parameters={})
+        keep_software(store, entry, applied=False)
+    lines = [package(binary(**known)) for _ in range(FEWEST_RUNS)]
+    submitted(store, job("first", stage(*lines)))
+    for _ in range(FEWEST_RUNS):
+        end(store, begin(store)["attempt"], 700.0)
+    submitted(store, job("second", stage(package(binary(), binary(**known)))))
+
+    told = begin(store)
+
+    assert [one["looping"] for one in told["binaries"]] == [None, 3500.0]
+
+
+def test_habits_go_with_their_job(store: Store) -> None:
+    number = submitted(store, job("gone"))
+    end(store, begin(store)["attempt"], 700.0)
+    assert [tuple(row) for row in store.connection.execute("select runs, gap from habit")] == [
+        (1, 700.0)
+    ]
+
+    remove_rows(store, number)
+
+    assert store.connection.execute("select count(*) from habit").fetchone()[0] == 0
+
+
+def test_an_end_told_twice_is_one_run(store: Store) -> None:
+    submitted(store, job("twice"))
+    attempt = begin(store)["attempt"]
+
+    end(store, attempt, 7.0)
+    end(store, attempt, 7.0)
+
+    assert store.connection.execute("select runs from habit").fetchone()[0] == 1
+
+
+def test_a_node_that_is_short_of_disk_is_noted_with_the_most_that_is_asked(store: Store) -> None:
+    submitted(store, job("short"))
+    attempt = begin(store)["attempt"]
+    needs = [
+        {"attempt": attempt, "kind": "need", "seq": n, "time": NOW, "bytes": 100 * n, "why": "x"}
+        for n in (1, 3, 2)
+    ]
+
+    with store.writing():
+        applied = messages.apply(store, needs, now=NOW)
+        stranger = messages.apply(store, [{**needs[0], "attempt": 99}], now=NOW)
+
+    assert applied.needs == {1: 300}
+    assert (stranger.needs, stranger.unknown) == ({}, {99})
+
+
+def made(store: Store, *lines: Any) -> World:
+    """A world in which all that can run has run."""
+    submitted(store, job("files", *(stage(one) for one in lines)))
+    world = World(store)
+    world.settle()
+    return world
+
+
+def purge(store: Store, size: int = MUCH, after: int = 0) -> room.Found:
+    """Make room on this machine."""
+    with store.writing():
+        return room.purge(store, 1, size=size, after=after, now=NOW)
+
+
+def purged(store: Store) -> list[str]:
+    """The names of what is to be removed on nodes."""
+    rows = store.connection.execute("select path from purge order by id")
+    return [row["path"].rpartition("/")[2] for row in rows]
+
+
+def test_what_all_consumers_have_read_may_be_purged(store: Store) -> None:
+    made(store, simple(outputs=["raw"]), simple(inputs=["raw"], outputs=["cooked"]))
+
+    found = purge(store)
+
+    assert purged(store)[0] == "raw"
+    assert found.copies >= 1
+    present = store.connection.execute("select present from file where name = 'raw'").fetchone()[0]
+    assert present == 0
+
+
+def test_what_somebody_may_still_read_stays(store: Store) -> None:
+    made(
+        store,
+        simple(outputs=["raw"]),
+        simple(inputs=["raw"]),
+        simple(inputs=["raw"], nodes=("nowhere",)),
+    )
+
+    assert purge(store) == room.Found(0, 0, None)
+    assert purged(store) == []
+
+
+@pytest.mark.parametrize("phase", ["failed", "canceled", "held", "running"])
+def test_what_a_retry_would_read_stays(store: Store, phase: str) -> None:
+    made(store, simple(outputs=["raw"]), simple(inputs=["raw"], nodes=("nowhere",)))
+    way = {"failed": ["assigned", "starting", "running"], "running": ["assigned", "starting"]}
+    with store.writing():
+        for step in [*way.get(phase, []), phase]:
+            store.connection.execute(
+                "update package set phase = ? where phase not in ('done')", [step]
+            )
+
+    assert purge(store).copies == 0
+
+
+def test_what_is_to_be_retained_stays(store: Store) -> None:
+    kept = OutputSpec(file="kept", dispositions=frozenset({Disposition.RETAIN_INDEF}))
+    raw = OutputSpec(file="raw", dispositions=frozenset({Disposition.RETAIN_TEMP}))
+    wanted = OutputSpec(file="wanted", dispositions=frozenset({Disposition.DELETABLE}))
+    reads = InputSpec(
+        file="wanted", made=True, acquire=Acquire.NONE, disposition=Disposition.RETAIN_INDEF
+    )
+    made(store, simple(outputs=[kept, raw, wanted]), simple(inputs=["kept", "raw", reads]))
+
+    purge(store)
+
+    assert purged(store) == ["raw"]
+
+
+def test_a_result_stays_until_it_is_delivered(store: Store) -> None:
+    submitted(store, job("result", stage(simple(outputs=["all.root"]))))
+    attempt = begin(store)["attempt"]
+    base = store.row("node_by_id", node=1)["base"]  # type: ignore[index]
+    end_of_it = end_message(attempt, outputs=[output(f"{base}/cache/{attempt}", "all.root")])
+    with store.writing():
+        messages.apply(store, [end_of_it], now=NOW)
+
+    assert purge(store).copies == 0
+    number = store.connection.execute("select id from file").fetchone()[0]
+    with store.writing():
+        sent: dict[str, Any] = {"path": "/r", "size": 7, "checksum": "sha256:" + "7" * 64}
+        files.arrive(store, file=number, cluster=1, result=1, node=None, now=NOW, **sent)
+
+    assert purge(store).copies == 1
+
+
+def test_no_more_is_purged_than_is_needed(store: Store) -> None:
+    raws = [f"raw{n}" for n in range(5)]
+    made(store, simple(outputs=raws), simple(inputs=raws))
+
+    found = purge(store, size=8)
+
+    assert (found.copies, found.size) == (2, 14)
+    assert purged(store) == ["raw0", "raw1"]
+
+
+def test_a_large_cache_is_looked_through_a_part_at_a_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "LOOK", 2)
+    raws = [f"raw{n}" for n in range(5)]
+    made(store, simple(outputs=raws), simple(inputs=raws))
+
+    found = [purge(store)]
+    while found[-1].last is not None:
+        found.append(purge(store, after=found[-1].last))
+
+    assert [one.copies for one in found] == [2, 2, 1]
+
+
+def test_copies_on_other_nodes_stay(store: Store) -> None:
+    other = nodes.add(store, Address("farm", "ssh", "farm"), cpus=2)
+    made(store, simple(outputs=["raw"]), simple(inputs=["raw"]))
+    with store.writing():
+        assert room.purge(store, other, size=MUCH, after=0, now=NOW).copies == 0

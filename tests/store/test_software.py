@@ -1,0 +1,305 @@
+"""The catalogue in the store: where software goes, what a launch carries, what nodes are told."""
+
+import json
+from typing import Any
+
+import pytest
+
+from d0ctl.construct.spec import BinarySpec, InputSpec, OutputSpec
+from d0ctl.model import Address
+from d0ctl.site.spec import SoftwareEntry
+from d0ctl.store import Store, attempts, nodes, schedule, software
+from d0ctl.store.catalogue import Catalogue
+from d0ctl.store.site import keep_software
+from tests.support.jobs import NOW, job, package, submitted
+
+CHECKSUM = "sha256:" + "1" * 64
+OTHER = "sha256:" + "2" * 64
+
+FACTS = {"cpus": 8, "system": "Linux", "machine": "x86_64", "boot_id": "b", "base": "/base"}
+
+
+def node(store: Store, name: str, platform: str | None = None, **columns: Any) -> int:
+    """A node that is up, and of this platform."""
+    number = nodes.add(store, Address(name, "ssh", name), cpus=8)
+    with store.writing():
+        for column, value in {"platform_asked": platform, **columns}.items():
+            store.connection.execute(f"update node set {column} = ? where id = ?", [value, number])
+        nodes.up(store, number, {**FACTS, "machine_id": name}, now=NOW)
+    return number
+
+
+def entry(platform: str = "", **fields: Any) -> SoftwareEntry:
+    """Some version of reco."""
+    standard = {"script": "reco {inputs} {cards}", "parameters": {"cards": "std"}}
+    return SoftwareEntry("reco", "v1", platform, **{**standard, **fields})
+
+
+def keep(store: Store, *entries: SoftwareEntry) -> None:
+    """Put entries into the catalogue."""
+    with store.writing():
+        for one in entries:
+            keep_software(store, one, applied=False)
+
+
+def reco(**fields: Any) -> BinarySpec:
+    """A binary that says no more than its software."""
+    return BinarySpec("reco", software="reco/v1", **fields)
+
+
+def assign(store: Store) -> dict[str, int]:
+    """Schedule what can be; the packages on each node."""
+    from d0ctl.schedule.place import place
+
+    with store.writing():
+        decisions = place(
+            schedule.nodes(store), schedule.demands(store),
+            lambda demand, limit: schedule.oldest(store, demand, limit),
+            lambda packages: schedule.local_bytes(store, packages),
+        )  # fmt: skip
+        schedule.assign(store, decisions, now=NOW)
+    rows = store.connection.execute(
+        "select node.name, count(*) from package join node on node.id = node_id group by node.id"
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def launched(store: Store, node: int) -> list[dict[str, Any]]:
+    """The binaries that a node is given to run."""
+    with store.writing():
+        found = attempts.launch(store, node, limit=9, now=NOW)
+    return [binary for one in found for binary in one["binaries"]]
+
+
+@pytest.fixture(autouse=True)
+def _alone(store: Store) -> None:
+    with store.writing():
+        store.connection.execute("update node set drained = 1")
+
+
+def test_packages_go_where_their_software_exists(store: Store) -> None:
+    for name in ("sl6", "sl7"):
+        node(store, name, name)
+    keep(store, entry("sl7"))
+    submitted(store, job("one", [package(reco())]))
+
+    assert assign(store) == {"sl7": 1}
+
+
+def test_packages_go_where_their_services_are(store: Store) -> None:
+    node(store, "bare")
+    node(store, "sam", services='["SAM"]')
+    keep(store, entry(needs=("SAM",)))
+    submitted(store, job("one", [package(reco())]))
+
+    assert assign(store) == {"sam": 1}
+
+
+def test_what_the_cluster_offers_its_nodes_offer(store: Store) -> None:
+    node(store, "sam")
+    submitted(store, job("one", [package(BinarySpec("x", script="x", needs=("SAM",)))]))
+    assert assign(store) == {}
+
+    with store.writing():
+        store.connection.execute("update cluster set services = '[\"SAM\"]' where name = 'sam'")
+    assert assign(store) == {"sam": 1}
+
+
+def test_without_an_entry_a_package_goes_nowhere(store: Store) -> None:
+    node(store, "sl7", "sl7")
+    submitted(store, job("one", [package(reco())]))
+
+    assert assign(store) == {}
+
+
+def test_a_node_gets_the_script_for_its_platform(store: Store) -> None:
+    special, other = node(store, "a", "sl7"), node(store, "b", "sl8")
+    keep(store, entry("sl7", script="special"), entry("", script="general"))
+    submitted(store, job("one", [package(reco(), nodes=(name,)) for name in "ab"]))
+    assign(store)
+
+    assert [one["script"] for one in launched(store, special)] == ["special"]
+    assert [one["script"] for one in launched(store, other)] == ["general"]
+
+
+def test_a_script_is_filled_from_binary_job_and_catalogue(store: Store) -> None:
+    here = node(store, "a")
+    text = "reco {a} {b} {c} {inputs} > {outputs}"
+    keep(store, entry(script=text, parameters={"a": "1", "b": "1", "c": "1"}))
+    one = reco(
+        parameters={"a": "raw/x 1.raw", "z": "9"},
+        inputs=(InputSpec("/data/raw/x 1.raw", made=False),),
+        outputs=(OutputSpec("-o"),),
+    )
+    spec = job("one", [package(one)])
+    submitted(store, spec)
+    with store.writing():
+        store.connection.execute("update job set parameters = ?", [json.dumps({"a": 5, "b": 2})])
+        store.connection.execute("delete from transfer")
+    assign(store)
+    with store.writing():
+        store.connection.execute("update package set staging = 0")
+
+    (binary,) = launched(store, here)
+    assert binary["script"] == "reco 'x 1.raw' 2 1 'x 1.raw' > ./-o"
+    assert (binary["shell"], binary["argv"], binary["software"]) == ("bash", None, None)
+
+
+def test_what_a_job_says_itself_goes_before_the_catalogue(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="https://x/y.tar", checksum=CHECKSUM, runtime=60.0,
+                      progress={"log": "x"}))  # fmt: skip
+    own = BinarySpec("own", argv=("reco",), software="reco/v1", runtime=5.0)
+    submitted(store, job("one", [package(own), package(reco())]))
+    assign(store)
+
+    first, second = launched(store, here)
+    assert (first["argv"], first["script"], first["runtime"]) == (["reco"], None, 5.0)
+    assert (second["script"], second["runtime"]) == ("reco  std", 60.0)
+    assert first["software"] == second["software"] == {
+        "name": "reco", "version": "v1", "platform": "", "source": "https://x/y.tar",
+        "checksum": CHECKSUM, "manifest": None,
+    }  # fmt: skip
+
+
+def test_software_that_left_the_catalogue_is_missing_software(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry())
+    submitted(store, job("one", [package(reco())]))
+    assign(store)
+    with store.writing():
+        store.connection.execute("delete from software")
+
+    (binary,) = launched(store, here)
+    assert binary["script"].endswith("exit 127\n")
+
+
+def test_a_launch_waits_for_the_archive_of_its_node(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    submitted(store, job("one", [package(reco()), package()]))
+    assign(store)
+    (wanted,) = software.archives_wanted(store, here, now=NOW)
+    assert (wanted["archive"], wanted["checksum"]) == ("/x.tar", CHECKSUM)
+    assert [one["name"] for one in launched(store, here)] == ["work"]
+
+    with store.writing():
+        software.delay(store, here, CHECKSUM, "no space", is_gone=False, now=NOW)
+    assert not software.archives_wanted(store, here, now=NOW + 4)
+    assert software.archives_wanted(store, here, now=NOW + 6)
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW + 7)
+    assert not software.archives_wanted(store, here, now=NOW + 7)
+    (binary,) = launched(store, here)
+    assert binary["software"]["source"] == "software/archives/" + "1" * 64
+
+
+def test_a_changed_archive_is_brought_anew(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    submitted(store, job("one", [package(reco())]))
+    assign(store)
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    keep(store, entry(archive="/x.tar", checksum=OTHER))
+
+    assert [row["checksum"] for row in software.archives_wanted(store, here, now=NOW)] == [OTHER]
+    assert launched(store, here) == []
+
+
+def test_this_machine_reads_archives_where_they_lie(store: Store) -> None:
+    with store.writing():
+        store.connection.execute("update node set drained = 0, state = 'up'")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    submitted(store, job("one", [package(reco())]))
+    (here,) = [row["id"] for row in store.rows("nodes")]
+    assign(store)
+
+    assert not software.archives_wanted(store, here, now=NOW)
+    assert launched(store, here)[0]["software"]["source"] == "/x.tar"
+
+
+def ask(store: Store, verb: str, node: int) -> int:
+    """Ask a node to do something with reco."""
+    with store.writing():
+        row = store.row("node_by_id", node=node)
+        found = Catalogue(store).entry("reco/v1", None)
+        assert row is not None and found is not None
+        return software.ask(store, verb, row, dict(found), actor="me", now=NOW)
+
+
+def answer(store: Store, node: int, number: object, ok: bool = True) -> None:
+    """Let a node answer an order."""
+    frame = {"id": number, "ok": ok, "message": "said", "faults": ["one"]}
+    with store.writing():
+        software.end_order(store, node, frame, now=NOW)
+
+
+def test_a_push_waits_for_its_archive_and_a_check_does_not(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    push, verify = ask(store, "push", here), ask(store, "verify", here)
+
+    first, second = software.open_orders(store, here)
+    frame = software.frame_of(second)
+    assert software.frame_of(first) is None
+    assert frame is not None and (frame["id"], frame["verb"]) == (str(verify), "verify")
+    assert len(software.archives_wanted(store, here, now=NOW)) == 1
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    (first, _) = software.open_orders(store, here)
+    frame = software.frame_of(first)
+    assert frame is not None and (frame["id"], frame["verb"]) == (str(push), "pull")
+
+
+def test_only_the_node_that_was_asked_can_answer_and_only_once(store: Store) -> None:
+    here, there = node(store, "a"), node(store, "b")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    number = ask(store, "verify", here)
+
+    for wrong in (number + 1, None, "x", "²", "9" * 30, -number):
+        answer(store, here, wrong)
+    answer(store, there, number)
+    assert len(software.open_orders(store, here)) == 1
+    answer(store, here, str(number), ok=False)
+    answer(store, here, str(number), ok=True)
+
+    (row,) = store.rows("orders", ids=json.dumps([number]))
+    assert (row["ok"], row["message"], row["faults"]) == (0, "said", '["one"]')
+
+
+def test_after_a_purge_the_archive_is_brought_anew(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    answer(store, here, ask(store, "purge", here))
+    ask(store, "push", here)
+
+    assert len(software.archives_wanted(store, here, now=NOW)) == 1
+
+
+def test_a_push_of_an_archive_that_is_gone_fails(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    number = ask(store, "push", here)
+    with store.writing():
+        software.delay(store, here, CHECKSUM, "`/x.tar` is gone", is_gone=True, now=NOW)
+
+    (row,) = store.rows("orders", ids=json.dumps([number]))
+    assert (row["ok"], row["message"]) == (0, "`/x.tar` is gone")
+
+
+def test_a_removed_node_takes_its_orders_with_it(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    ask(store, "push", here)
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    nodes.remove(store, "a", now=NOW)
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+        software.delay(store, here, CHECKSUM, "x", is_gone=True, now=NOW)
+
+    for table in ("archive_copy", "software_order"):
+        assert store.connection.execute(f"select count(*) from {table}").fetchone()[0] == 0

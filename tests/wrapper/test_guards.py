@@ -1,0 +1,328 @@
+"""Guards over a running binary, with real processes: what they end, suspend, and say of it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl_wrapper.attempt.turn import Turn
+from d0ctl_wrapper.paths import Places
+from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.conftest import Connect
+from tests.wrapper.pythons import found
+from tests.wrapper.test_command import state
+
+STAYS = "while [ ! -e ../go ]; do sleep 0.05; done"
+"""Keeps a binary running until the test says so, and writes nothing."""
+
+SPINS = "echo begun; while :; do :; done"
+
+HABIT = {"gap": 0.25, "runs": 212}
+
+
+def program(text: str) -> Frame:
+    """A binary in python."""
+    return binary(sys.executable, "-c", text)
+
+
+def sums_up(end: Frame) -> tuple[str, str, int]:
+    """How an attempt ended, why, and in which binary."""
+    return end["outcome"], end["reason"], end["binary"]
+
+
+def notes(node: Client, attempt: int = 1) -> list[str]:
+    """The remarks of an attempt."""
+    return [one["text"] for one in node.messages(attempt) if one["kind"] == "note"]
+
+
+def test_a_binary_of_which_nothing_shows_is_looping_with_the_numbers(node: Client) -> None:
+    end = node.run(binary(script=SPINS, looping=1.5, habit=HABIT))
+
+    assert sums_up(end) == ("failed", "looping", 1)
+    assert re.fullmatch(
+        r"binary 1 \(step\) made no progress for \d+(\.\d)? s; its longest gap in 212 runs is "
+        r"0\.2 s; CPU \d+ %: looping",
+        end["detail"],
+    )
+
+
+def test_a_binary_without_progress_and_cpu_is_said_to_wait(node: Client) -> None:
+    end = node.run(binary("sleep", "300", looping=1.5))
+
+    assert sums_up(end) == ("failed", "looping", 1)
+    assert re.fullmatch(
+        r"binary 1 \(step\) made no progress for \d+(\.\d)? s; CPU 0 %: "
+        "it waits for what does not come",
+        end["detail"],
+    )
+
+
+def test_an_attempt_that_a_guard_ends_has_the_record_of_its_binary(node: Client) -> None:
+    end = node.run(binary("true"), binary(script=SPINS, looping=1.0))
+
+    assert [(one["binary"], one["signal"]) for one in end["binaries"]] == [(1, None), (2, 15)]
+    assert end["binaries"][1]["gap"] >= 1.0
+    assert end["cpu"] > 0.1
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "echo event",
+        "echo event >&2",
+        'echo event >> "$D0CTL_PROGRESS"',
+        "echo event >> made",
+        "mkdir -p some/where; echo event >> some/where/scratch",
+    ],
+    ids=["stdout", "stderr", "progress", "output", "another file"],
+)
+def test_a_binary_of_which_anything_shows_is_not_looping(node: Client, sign: str) -> None:
+    steps = f"for step in 1 2 3 4 5 6 7 8; do {sign}; sleep 0.3; done; echo x > made"
+    end = node.run(binary(script=steps, looping=1.5, outputs=[{"name": "made", "min_size": 1}]))
+
+    assert end["outcome"] == "successful"
+
+
+def test_a_binary_at_a_standstill_is_not_looping(node: Client) -> None:
+    node.launch(launch(1, binary("sleep", "300", looping=4.0)))
+    node.started(1)
+    node.send("pause", attempts=[1], grace=0)
+    state(node, "suspended")
+
+    assert node.run(binary("sleep", "300", looping=4.0), attempt=2)["reason"] == "looping"
+    assert not (node.folder(1) / "end").exists(), "the one that began before stands still"
+    node.send("resume", attempts=[1])
+    assert node.end(1)["reason"] == "looping"
+
+
+def test_the_longest_silence_of_a_binary_is_told(node: Client) -> None:
+    end = node.run(binary("sleep", "1.3"), binary("true"))
+
+    quiet, quick = (one["gap"] for one in end["binaries"])
+    assert quiet >= 1.2
+    assert quick < quiet
+
+
+def test_a_chain_ends_after_its_wall_time(node: Client) -> None:
+    end = node.run(binary("sleep", "0.8"), binary("sleep", "300"), guards={"wall_time": 2})
+
+    assert sums_up(end) == ("failed", "wall-time", 2)
+    assert re.fullmatch(r"ran for \d+(\.\d)? s, and its wall time is 2\.0 s", end["detail"])
+    assert end["ended"] - end["started"] >= 1.9, "both binaries count"
+
+
+def test_a_standstill_is_no_wall_time(node: Client) -> None:
+    node.launch(launch(1, binary("sleep", "300"), guards={"wall_time": 4}))
+    node.started(1)
+    node.send("pause", attempts=[1], grace=0)
+    state(node, "suspended")
+
+    other = node.run(binary("sleep", "300"), attempt=2, guards={"wall_time": 4})
+    assert other["reason"] == "wall-time"
+    assert not (node.folder(1) / "end").exists()
+    node.send("resume", attempts=[1])
+    assert node.end(1)["reason"] == "wall-time"
+
+
+def test_more_memory_than_asked_for_is_out_of_memory_with_the_peak(node: Client) -> None:
+    hog = "import time; kept = bytes(b'x') * 90_000_000; time.sleep(300)"
+    end = node.run(program(hog), guards={"memory": 40_000_000})
+
+    assert sums_up(end) == ("failed", "out-of-memory", 1)
+    said = re.fullmatch(
+        r"binary 1 \(step\) took (\d+) MB of memory, and asked for 40 MB", end["detail"]
+    )
+    assert said is not None
+    assert int(said[1]) >= 90
+
+
+def test_memory_that_processes_share_counts_once(node: Client) -> None:
+    family = """
+import os, time
+kept = bytes(b"x") * 60_000_000
+for child in range(4):
+    if not os.fork():
+        time.sleep(1.8)
+        os._exit(0)
+time.sleep(1.8)
+"""
+    end = node.run(program(family), guards={"memory": 120_000_000})
+
+    assert end["outcome"] == "successful", end["detail"]
+
+
+@pytest.fixture
+def small_memory() -> Iterator[Path]:
+    """A control group with 40 MB of memory, if we may make one."""
+    with ExitStack() as stack:
+        for group, limit in _groups():
+            try:
+                group.mkdir()
+                stack.callback(group.rmdir)
+                (group / limit).write_text("40000000")
+            except OSError:
+                continue
+            yield group / "cgroup.procs"
+            return
+        pytest.skip("no control group for memory can be made here")
+
+
+def _groups() -> Iterator[tuple[Path, str]]:
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        name = f"d0ctl-test-{os.getpid()}"
+        if controllers == "memory":
+            yield Path(f"/sys/fs/cgroup/memory{path}") / name, "memory.limit_in_bytes"
+        if not controllers:
+            yield Path(f"/sys/fs/cgroup{path}") / name, "memory.max"
+
+
+def test_a_binary_that_the_kernel_kills_for_its_memory_is_out_of_memory(
+    node: Client, small_memory: Path
+) -> None:
+    hog = "kept = [bytes([n]) * 10_000_000 for n in range(100)]"
+    script = f'echo $$ > {small_memory}; {sys.executable} -c "{hog}"'
+    end = node.run(binary(script=script))
+
+    assert sums_up(end) == ("failed", "out-of-memory", 1)
+    assert re.fullmatch(
+        r"binary 1 \(step\) was killed by the kernel, out of memory \(kills on the node "
+        r"meanwhile: \d+\); its largest process took \d+ MB",
+        end["detail"],
+    )
+
+
+def test_a_binary_that_somebody_kills_is_not_out_of_memory(node: Client) -> None:
+    assert node.run(binary(script="kill -KILL $$"))["reason"] == "signal"
+
+
+def test_more_disk_than_asked_for_is_disk_full(node: Client) -> None:
+    fills = binary(script=f"head -c 3M /dev/zero > scratch; {STAYS}")
+    end = node.run(fills, guards={"disk": 2_000_000})
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert end["detail"].startswith("its files take 3.")
+    assert end["detail"].endswith(" MB of disk, and it asked for 2.0 MB")
+
+
+def test_more_scratch_than_estimated_is_told_once(node: Client) -> None:
+    grows = "for n in 1 2 3; do head -c 3M /dev/zero > scratch$n; sleep 0.8; done"
+    end = node.run(binary(script=grows, work_size=2_000_000))
+
+    assert end["outcome"] == "successful"
+    (note,) = notes(node)
+    assert note.endswith("MB of disk, and its work-size is 2.0 MB")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 40 megabytes, if we may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, stderr=subprocess.PIPE).returncode:
+        pytest.skip("only root may mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def on_disk(connect: Connect, disk: Path, **guards: Any) -> Client:
+    """A relay with its BASE on a small disk, an attempt that runs there, and no space left."""
+    node = connect(base=str(disk / "base"))
+    node.base = disk / "base"
+    node.wait("hello")
+    (disk / "filler").write_bytes(bytes(39 * 2**20))
+    node.launch(launch(1, binary(script=STAYS), guards={"reserve": 10**9, **guards}))
+    return node
+
+
+def need(node: Client) -> Frame:
+    """What an attempt asks for, once it does."""
+    while not (asked := [one for one in node.messages(1) if one["kind"] == "need"]):
+        node.wait("pong", id=node.ping())
+    return asked[0]
+
+
+def test_an_attempt_stands_still_while_the_disk_is_full(connect: Connect, disk: Path) -> None:
+    node = on_disk(connect, disk)
+    stood = state(node, "suspended")
+    needed = need(node)
+    (disk / "filler").unlink()
+    goes = state(node, "running")
+    (node.folder(1) / "go").touch()
+
+    assert re.match(
+        r"the disk has \S+ .B left, less than the reserve of 2\.1 MB; stopped by SIGSTOP",
+        stood["why"],
+    )
+    assert 10**6 < needed["bytes"] < 3 * 10**6
+    assert re.fullmatch(r"it goes on: the disk has 4\d MB left again", goes["why"])
+    assert node.end(1)["outcome"] == "successful"
+
+
+def test_an_attempt_that_gets_no_space_fails_when_patience_is_over(
+    connect: Connect, disk: Path
+) -> None:
+    node = on_disk(connect, disk, patience=1.0)
+    end = node.end(1)
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert re.fullmatch(
+        r"the disk has \S+ .B left, less than the reserve of 2\.1 MB, for \d+(\.\d)? s now",
+        end["detail"],
+    )
+
+
+def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:
+    busy = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        node.launch(launch(1, binary(script=SPINS), guards={"yield_cpu": 0.3}))
+        stood = state(node, "suspended")
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    node.send("kill", attempts=[1], grace=1)
+
+    assert re.match(
+        r"others take \d+ % of the processors, \d % are idle; stopped by SIGSTOP", stood["why"]
+    )
+    assert node.end(1)["outcome"] == "killed"
+
+
+def test_attempts_take_turns(tmp_path: Path) -> None:
+    places = Places(os.fsencode(tmp_path))
+    one, other = Turn(places, b"cpu"), Turn(places, b"cpu")
+
+    assert one.take()
+    assert not other.take()
+    assert Turn(places, b"room").take(), "for another cause, others decide"
+    (tmp_path / "turn-cpu").write_text("99999999999.000\n")
+    assert other.take(), "a time before the boot is no time"
+    (tmp_path / "turn-cpu").write_text("torn")
+    assert other.take()
+
+
+@pytest.mark.parametrize("version", found())
+def test_guards_work_under_every_python(connect: Connect, version: str) -> None:
+    node = connect(found()[version])
+    guards = {
+        "wall_time": 100,
+        "memory": 10**12,
+        "disk": 10**12,
+        "reserve": 1,
+        "patience": 5,
+        "swap": 10**9,
+        "yield_cpu": 1.0,
+    }
+    end = node.run(binary(script=SPINS, looping=1.5, habit=HABIT), guards=guards)
+
+    assert sums_up(end) == ("failed", "looping", 1)

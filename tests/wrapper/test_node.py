@@ -1,0 +1,138 @@
+"""What a node counts, and when that makes an attempt give way; what times and sizes look like."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from d0ctl_wrapper import node, quantities
+from d0ctl_wrapper.attempt import yielding
+from d0ctl_wrapper.attempt.yielding import ForeignWork, Thrashing
+from d0ctl_wrapper.tour import tour
+
+Stat = Callable[..., Path]
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judgement after no time at all."""
+    monkeypatch.setattr(yielding, "WINDOW", 0.0)
+    monkeypatch.setattr("os.sysconf", lambda name: 8)
+
+
+@pytest.fixture
+def stat(tmp_path: Path) -> Stat:
+    """Writes what the processors of a node did since its boot."""
+
+    def write(user: int = 0, nice: int = 0, idle: int = 0) -> Path:
+        path = tmp_path / "stat"
+        path.write_text(f"cpu  {user} {nice} 0 {idle} 0 0 0 0 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def vmstat(tmp_path: Path) -> Stat:
+    """Writes what a node swapped since its boot, in pages."""
+
+    def write(came: int, went: int, killed: int = 0) -> Path:
+        path = tmp_path / "vmstat"
+        path.write_text(f"nr_free 1\npswpin {came}\npswpout {went}\noom_kill {killed}\nother 3\n")
+        return path
+
+    return write
+
+
+def test_what_is_not_niced_is_the_work_of_others(hasty: None, stat: Stat) -> None:
+    judge = ForeignWork(0.5, 1, bytes(stat()))
+
+    stat(user=60, nice=39, idle=1)
+    verdict = judge()
+
+    assert verdict == (True, "others take 60 % of the processors, 1 % are idle")
+
+
+def test_niced_work_is_that_of_attempts(hasty: None, stat: Stat) -> None:
+    judge = ForeignWork(0.5, 1, bytes(stat()))
+
+    stat(user=5, nice=95)
+
+    assert judge() == (False, "others take 5 % of the processors, 0 % are idle")
+
+
+def test_an_attempt_stays_as_it_is_while_neither_is_clear(hasty: None, stat: Stat) -> None:
+    judge = ForeignWork(0.5, 1, bytes(stat()))
+
+    stat(user=60, nice=33, idle=7)
+    between = judge()
+    stat(user=120, nice=46, idle=34)
+    free = judge()
+
+    assert between is not None and between.stands is None
+    assert free == (False, "others take 60 % of the processors, 27 % are idle")
+
+
+def test_swapping_both_ways_is_thrashing(hasty: None, vmstat: Stat) -> None:
+    judge = Thrashing(1000, bytes(vmstat(0, 0)))
+
+    vmstat(10**9, 0)
+    one_way = judge()
+    vmstat(2 * 10**9, 10**9)
+    both = judge()
+    calm = judge()
+
+    assert one_way is not None and one_way.stands is None
+    assert both is not None and both.stands is True
+    assert calm == (False, "the node swaps 0 B/s in and 0 B/s out")
+
+
+def test_a_node_that_counts_nothing_is_never_judged(hasty: None, tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("pswpin 1\npswpout 2\n")
+    (tmp_path / "torn").write_text("cpu 1 2\n")
+
+    assert node.memory(bytes(tmp_path / "old")) is None
+    assert node.processors(bytes(tmp_path / "torn")) is None
+    assert Thrashing(1, bytes(tmp_path / "none"))() is None
+    assert ForeignWork(0.1, 1, bytes(tmp_path / "none"))() is None
+
+
+def test_processes_killed_for_memory_are_counted(vmstat: Stat) -> None:
+    counted = node.memory(bytes(vmstat(0, 0, killed=3)))
+
+    assert counted is not None and counted.killed == 3
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (59.6, "1 min"),
+        (2820, "47 min"),
+        (7500, "2 h 05 min"),
+        (180000, "2 d 2 h"),
+    ],
+)
+def test_times_are_as_exact_as_a_sentence_needs_them(seconds: float, words: str) -> None:
+    assert quantities.span(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(7, "7 B"), (1234, "1.2 kB"), (45.6e6, "46 MB"), (3e18, "3000 PB")]
+)
+def test_sizes_are_as_people_read_them(number: float, words: str) -> None:
+    assert quantities.size(number) == words
+
+
+def test_a_tour_sees_all_below_a_folder_and_follows_no_link(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").write_bytes(bytes(1000))
+    (tmp_path / "a" / "link").symlink_to("/")
+
+    seen = list(tour(bytes(tmp_path)))
+
+    assert len(seen) == 4
+    assert 1000 in [status.st_size for status in seen]
+    assert list(tour(bytes(tmp_path / "none"))) == []

@@ -1,0 +1,327 @@
+"""The software cache of a node: pulled whole and once, for those who need it, and verified."""
+
+import hashlib
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl_wrapper import archive, software
+from d0ctl_wrapper.paths import Places
+from tests.support.archives import RECO, Server, member, packed
+from tests.support.waiting import wait_until
+from tests.wrapper.client import Client, binary, launch
+from tests.wrapper.conftest import Connect
+from tests.wrapper.pythons import found
+
+Make = Callable[..., dict[str, Any]]
+
+
+def order(path: Path, source: str | None = None, **changes: Any) -> dict[str, Any]:
+    """What a launch says of software that lies in this archive."""
+    checksum = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+    told = {"name": "reco", "version": "v12-01", "platform": "linux-x86_64", "manifest": None}
+    return {**told, "source": source or str(path), "checksum": checksum, **changes}
+
+
+@pytest.fixture
+def reco(tmp_path: Path) -> Path:
+    """The archive of a small program."""
+    return packed(tmp_path / "reco.tar.gz", RECO)
+
+
+def ask(node: Client, verb: str, wanted: dict[str, Any]) -> tuple[bool, str, list[str]]:
+    """Have the relay do something with its cache, and give its answer."""
+    node.send("software", id=verb, verb=verb, **wanted)
+    answer = node.wait("software", id=verb)
+    return answer["ok"], answer["message"], answer["faults"]
+
+
+def out(node: Client, attempt: int = 1) -> list[str]:
+    """What the first binary of an attempt printed."""
+    return (node.folder(attempt) / "1.out").read_text().splitlines()
+
+
+def names(folder: Path) -> list[str]:
+    """What lies in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def cached(node: Client) -> Path:
+    """Where the node keeps reco."""
+    return node.base / "software/reco/v12-01/linux-x86_64"
+
+
+def test_a_binary_finds_its_software_on_its_path(node: Client, reco: Path) -> None:
+    end = node.run(binary("reco-v12", software=order(reco)))
+
+    assert end["outcome"] == "successful", end
+    assert out(node) == [f"reco of {cached(node)}", "energy 1960"]
+    assert names(node.base / "software") == [".aside", ".lock", "reco"]
+    assert names(node.base / "software/.aside") == []
+
+
+def test_only_the_binary_that_asks_finds_software(node: Client, reco: Path) -> None:
+    script = 'echo "${D0CTL_SOFTWARE-none}"; case $PATH in *software*) echo found;; esac'
+    end = node.run(binary(script=script), binary("reco", software=order(reco)))
+
+    assert end["outcome"] == "successful", end
+    assert out(node) == ["none"]
+
+
+def test_packages_that_start_at_once_unpack_once(node: Client, reco: Path, tmp_path: Path) -> None:
+    binaries = [binary(script="stat -c %i $D0CTL_SOFTWARE", software=order(reco))]
+    node.launch(*(launch(number, *binaries) for number in range(1, 9)))
+    ends = [node.end(number) for number in range(1, 9)]
+
+    assert {end["outcome"] for end in ends} == {"successful"}
+    assert len({out(node, number)[0] for number in range(1, 9)}) == 1
+
+
+def test_software_for_every_platform_has_a_folder_too(node: Client, reco: Path) -> None:
+    node.run(binary("reco", software=order(reco, platform="")))
+
+    assert out(node)[0] == f"reco of {node.base}/software/reco/v12-01/any"
+
+
+@pytest.mark.parametrize("mode", ["w", "w:bz2", "w:xz"])
+def test_archives_may_be_compressed_in_many_ways(node: Client, tmp_path: Path, mode: str) -> None:
+    path = packed(tmp_path / "reco.tar", RECO, mode)
+
+    assert ask(node, "pull", order(path)) == (True, "it is there", [])
+    assert (cached(node) / "etc/again").read_text() == "energy 1960\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's folder."""
+    server = Server(tmp_path)
+    yield server
+    server.close()
+
+
+def test_software_comes_from_a_server_once(node: Client, reco: Path, server: Server) -> None:
+    wanted = order(reco, f"{server.url}/reco.tar.gz")
+    for attempt in (1, 2):
+        end = node.run(binary("reco", software=wanted), attempt=attempt)
+        assert end["outcome"] == "successful", end
+
+    assert server.asked == ["/reco.tar.gz"]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason", "told"),
+    [
+        ("/reco-v13.tar.gz", "software-missing", "answers 404"),
+        ("/broken", "stage-in", "answers 503"),
+        ("/short", "stage-in", "only 9 of 1000 bytes came"),
+    ],
+)
+def test_a_server_that_gives_nothing_is_told_from_one_without_it(
+    node: Client, reco: Path, server: Server, source: str, reason: str, told: str
+) -> None:
+    end = node.run(binary("reco", software=order(reco, server.url + source)))
+
+    assert (end["outcome"], end["reason"], end["binary"]) == ("failed", reason, None)
+    assert told in end["detail"]
+    assert end["detail"].startswith("software `reco/v12-01` cannot be had: ")
+
+
+def test_a_server_that_is_not_there_is_a_failed_transfer(node: Client, reco: Path) -> None:
+    end = node.run(binary("reco", software=order(reco, "http://127.0.0.1:9/reco.tar")))
+
+    assert (end["reason"], "does not answer" in end["detail"]) == ("stage-in", True)
+
+
+def test_an_archive_that_is_gone_or_another_is_missing_software(
+    node: Client, reco: Path, tmp_path: Path
+) -> None:
+    gone = node.run(binary("reco", software=order(reco, str(tmp_path / "no.tar"))), attempt=1)
+    other = order(reco, checksum="sha256:" + "0" * 64)
+    spoilt = node.run(binary("reco", software=other), attempt=2)
+
+    assert (gone["reason"], "there is no" in gone["detail"]) == ("software-missing", True)
+    assert spoilt["reason"] == "software-missing"
+    assert "its checksum is another" in spoilt["detail"]
+    assert not cached(node).exists()
+
+
+def test_a_file_url_with_signs_in_it_names_a_file_of_the_node(node: Client, tmp_path: Path) -> None:
+    path = packed(tmp_path / "reco v12.tar", RECO)
+    source = "file://" + str(path).replace(" ", "%20")
+
+    assert ask(node, "pull", order(path, source))[0]
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ([member("../up", "x")], "`../up` leads out of it"),
+        ([member("/etc/x", "x")], "`/etc/x` leads out of it"),
+        ([member("a/../../x", "x")], "leads out of it"),
+        ([member("l", type=tarfile.SYMTYPE, linkname="/etc")], "the link `l` leads out of it"),
+        ([member("l", type=tarfile.SYMTYPE, linkname="../x")], "the link `l` leads out of it"),
+        (
+            [member("l", type=tarfile.SYMTYPE, linkname="."), member("l/x", "x")],
+            "`l/x` lies below what is no directory",
+        ),
+        (
+            [
+                member("p/x", type=tarfile.SYMTYPE, linkname="../deep"),
+                member("deep/file", "x"),
+                member("p/l", type=tarfile.SYMTYPE, linkname="x/../../q"),
+            ],
+            "the link `p/l` leads out of it",
+        ),
+        ([member("h", type=tarfile.LNKTYPE, linkname="../../x")], "leads to no file of it"),
+        ([member("f", type=tarfile.FIFOTYPE)], "`f` is neither file, directory nor link"),
+        ([member("a", "1"), member("./a", "2")], "`a` stands in it twice"),
+        ([member(archive.RECORD, "{}")], "is a name of ours"),
+    ],
+)
+def test_nothing_of_an_archive_leads_out_of_its_folder(
+    node: Client, tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], why: str
+) -> None:
+    (tmp_path / "x").write_text("precious")
+    path = packed(tmp_path / "bad.tar", members)
+
+    ok, message, _ = ask(node, "pull", order(path))
+
+    assert (ok, why in message) == (False, True), message
+    assert not cached(node).exists()
+    assert (tmp_path / "x").read_text() == "precious"
+    assert names(node.base / "software/.aside") == []
+
+
+@pytest.mark.parametrize("data", [b"", b"no tar file", b"\x1f\x8b\x08rubbish" * 99])
+def test_what_is_no_archive_is_missing_software(node: Client, tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "x.tar"
+    path.write_bytes(data)
+
+    ok, message, _ = ask(node, "pull", order(path))
+
+    assert (ok, "no whole tar file" in message) == (False, True)
+
+
+def test_a_half_archive_is_not_unpacked(node: Client, tmp_path: Path, reco: Path) -> None:
+    path = tmp_path / "half.tar.gz"
+    path.write_bytes(reco.read_bytes()[:150])
+
+    assert "no whole tar file" in ask(node, "pull", order(path))[1]
+
+
+def test_garbled_and_omitted_files_are_found(node: Client, reco: Path) -> None:
+    wanted = order(reco)
+    assert ask(node, "verify", wanted) == (False, "1 fault", ["it is not there"])
+    ask(node, "pull", wanted)
+    assert ask(node, "verify", wanted) == (True, "it is whole", [])
+
+    (cached(node) / "etc/cards").write_text("energy 2000\n")
+    (cached(node) / "bin/reco-v12").unlink()
+    (cached(node) / "made.pyc").touch()
+
+    faults = ["`bin/reco-v12` is missing", "`etc/again` is another", "`etc/cards` is another"]
+    assert ask(node, "verify", wanted) == (False, "3 faults", faults)
+
+
+def test_a_manifest_is_sealed_by_the_catalogue(node: Client, reco: Path) -> None:
+    with reco.open("rb") as file:
+        sealed = order(reco, manifest=archive.seal(archive.contents(file)))
+    assert ask(node, "pull", sealed)[0]
+    assert ask(node, "verify", sealed)[0]
+
+    record = cached(node) / archive.RECORD
+    record.write_text(record.read_text().replace("link:reco", "link:other"))
+    assert ask(node, "verify", sealed)[2] == ["its list of files is not the catalogue's"]
+    record.write_text("{")
+    assert ask(node, "verify", sealed)[2] == ["its record is not readable"]
+    assert ask(node, "pull", sealed)[0]
+    assert ask(node, "verify", sealed)[0]
+
+
+def test_another_archive_takes_the_place_of_the_former(
+    node: Client, reco: Path, tmp_path: Path
+) -> None:
+    ask(node, "pull", order(reco))
+    other = packed(tmp_path / "other.tar", [member("etc/cards", "energy 900\n")])
+
+    assert ask(node, "verify", order(other))[2] == [
+        "it came from another archive than the catalogue's"
+    ]
+    assert ask(node, "pull", order(other))[0]
+    assert (cached(node) / "etc/cards").read_text() == "energy 900\n"
+    assert not (cached(node) / "bin").exists()
+
+
+def test_software_is_purged_with_the_archive_that_was_brought(node: Client, reco: Path) -> None:
+    brought = node.base / "software/archives/1"
+    brought.parent.mkdir(parents=True)
+    reco.rename(brought)
+    wanted = order(brought, "software/archives/1")
+    ask(node, "pull", wanted)
+    brought.parent.chmod(0o700)
+    (cached(node) / "bin").chmod(0o500)
+
+    assert ask(node, "purge", wanted) == (True, "it is gone", [])
+    assert not cached(node).exists() and not brought.exists()
+    assert ask(node, "purge", wanted) == (True, "it was not there", [])
+
+
+@pytest.mark.parametrize("change", [{"name": ".."}, {"version": "a/b"}, {"platform": "."},
+                                    {"name": ""}, {"source": ""}, {"verb": "push"}])  # fmt: skip
+def test_an_order_that_leads_elsewhere_is_refused(
+    node: Client, reco: Path, change: dict[str, Any]
+) -> None:
+    node.send("software", **{"id": 1, "verb": "pull", **order(reco), **change})
+
+    assert "software" in node.wait("fault")["message"]
+
+
+def test_what_a_killed_helper_left_is_in_nobodys_way(node: Client, reco: Path) -> None:
+    left = node.base / "software/.aside/reco,v12-01,linux-x86_64/new/bin"
+    left.mkdir(parents=True)
+    (left / "half").touch()
+    (node.base / "software/reco/v12-01/linux-x86_64").mkdir(parents=True)
+
+    assert ask(node, "pull", order(reco))[0]
+    assert names(cached(node) / "bin") == ["reco", "reco-v12"]
+    assert names(node.base / "software/.aside") == []
+
+
+def test_an_attempt_that_waits_for_software_can_be_ended(node: Client, reco: Path) -> None:
+    places = Places(os.fsencode(node.base))
+    with software._locked(places, order(reco), archive.nothing):
+        node.launch(launch(1, binary("reco", software=order(reco))))
+        wait_until(lambda: any(one["kind"] == "start" for one in _messages(node)))
+        node.send("kill", attempts=[1], grace=1)
+        assert node.end(1)["outcome"] == "killed"
+
+
+def _messages(node: Client) -> list[dict[str, Any]]:
+    """The messages of the first attempt; asking for a pong lets them come."""
+    node.send("ping", id=0)
+    node.wait("pong", id=0)
+    return node.messages(1)
+
+
+def test_a_file_of_a_name_that_is_no_text_is_verified(node: Client, tmp_path: Path) -> None:
+    path = packed(tmp_path / "reco.tar", [member("caf\udce9", "x")])
+    assert ask(node, "pull", order(path))[0]
+    assert ask(node, "verify", order(path))[0]
+    (cached(node) / "caf\udce9").unlink()
+
+    assert ask(node, "verify", order(path))[2] == ["`caf?` is missing"]
+
+
+@pytest.mark.parametrize("version", found())
+def test_every_python_unpacks(connect: Connect, tmp_path: Path, version: str) -> None:
+    path = packed(tmp_path / "reco.tar.gz", [*RECO, member("größe ü", "x")])
+    node = connect(found()[version], environment={"LC_ALL": "C"})
+    node.wait("hello")
+
+    assert node.run(binary("reco", software=order(path)))["outcome"] == "successful"
+    assert ask(node, "verify", order(path)) == (True, "it is whole", [])
+    assert ask(node, "purge", order(path))[0]
