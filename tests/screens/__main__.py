@@ -116,6 +116,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="d0ctl-screens-") as folder,
         at_work(Path(folder)) as home,
     ):
+        os.environ["HOME"] = folder
         d0ctl(home, "submit", str(ROOT / "tests/screens/reco.yaml"))
         wait_until(ended(home, "reco001"), 120, "reco001 ends")
         zpeak = str(ROOT / "examples/zpeak/job.yaml")

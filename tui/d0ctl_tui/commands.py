@@ -46,9 +46,9 @@ MOVE = (
 )
 
 TREE = (
-    Command("right,l", "unfold", "expand, or go to the first below", "tree", foot="open"),
+    Command("right,l", "unfold", "expand, or go to the first below", "tree"),
     Command("left,h", "fold", "collapse, or go to what it is in", "tree"),
-    Command("enter", "open_line", "expand or collapse; all about a package", "tree"),
+    Command("enter", "open_line", "expand or collapse; all about a package", "tree", "open"),
     Command("minus", "fold_all", "collapse everything", "tree"),
     Command("space", "mark", "mark, to act on several at once", "tree", foot="mark"),
     Command("asterisk", "mark_all", "mark every row beside this one", "tree"),

@@ -34,7 +34,7 @@ class Columns:
         """The columns for a width, of which the name gets what is left."""
         time = TIME if columns >= 64 else 0
         bar = 24 if columns >= 130 else 14 if columns >= 84 else 8 if columns >= 50 else 0
-        tally = min(44, columns // 3) if columns >= 100 else 0
+        tally = min(36, columns // 4) if columns >= 100 else 0
         taken = STATE + COUNT + 2 * GAP
         taken += sum(part + GAP for part in (bar, tally, time) if part)
         return cls(max(12, columns - taken - 2), bar, tally, time)

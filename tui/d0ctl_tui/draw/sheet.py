@@ -41,9 +41,9 @@ class Sheet:
         if spare < 0:
             widths[give] = max(6, widths[give] + spare)
         for row in rows:
-            cells: list[Span] = [("  ", "")]
+            cells: list[Span] = []
             for (text, look), columns in zip(row, widths, strict=True):
-                cells.append((pad(text, columns, ellipsis=self.glyphs.ellipsis) + "  ", look))
+                cells += [("  ", ""), (pad(text, columns, ellipsis=self.glyphs.ellipsis), look)]
             self.add(*cells)
 
     def quote(self, words: str, most: int) -> None:

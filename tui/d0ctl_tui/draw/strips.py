@@ -1,6 +1,7 @@
 """What stands round the tree: the header, the nodes, the ticker, the rates, the keys."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from d0ctl.format import count, moment
 from d0ctl.store.pulse import Event
@@ -26,8 +27,11 @@ def header(
 ) -> Line:
     """Where we are, who drives, how full the nodes are, what wants a person; when it changed."""
     left: list[Span] = [(" d0ctl ", "title")]
+    if stale:
+        told = foreign(stale.replace(f"{home}/", ""))
+        return fit([*left, (f" {'stale: ' if beat.at else ''}{told} ", "stale")], columns)
     if columns >= 150:
-        left += [(f" {foreign(home)} ", "faint")]
+        left += [(f" {foreign(home.replace(str(Path.home()), '~', 1))} ", "faint")]
     left += [(" ", ""), *_driver(drivers, glyphs)]
     if beat.nodes:
         up = sum(node.state == "up" for node in beat.nodes)
@@ -38,9 +42,6 @@ def header(
         if number := beat.trouble(phase):
             look = looks.LOOKS[phase]
             left += [("   ", ""), (f"{glyphs.states[phase]} {looks.short(number)} {word}", look)]
-    if stale:
-        word = "stale: " if beat.at else ""
-        return spread(left, [(f" {word}{foreign(stale)} ", "stale")], columns)
     last = f"changed {moment(changed, beat.at)} " if changed else ""
     return spread(left, [(last, "faint")], columns)
 
