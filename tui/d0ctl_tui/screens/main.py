@@ -250,7 +250,8 @@ class MainScreen(Screen[None]):
         """End the zoom, the filter, or clear the marks, one after the other."""
         if self.zoomed:
             self.action_view()
-        elif self.tree_view.filtered is not None:
+            return
+        if self.tree_view.filtered is not None:
             here = self.tree_view.selector
             self.tree_view.show_only(None)
             if here:

@@ -86,6 +86,8 @@ class PlanDialog(Dialog[bool]):
         """Do it with or without what the verb can take along: outputs, what runs."""
         if self.state in ("planned", "refused") and any(map(switch, self.deeds)):
             self.deeds = [switched(deed) for deed in self.deeds]
+            self.state = "planning"
+            self.keys.renew()
             self._plan()
 
     def action_scroll(self, by: int) -> None:
@@ -136,6 +138,8 @@ class PlanDialog(Dialog[bool]):
     def _keys(self, columns: int) -> Line:
         if self.state in ("done", "refused"):
             return (("enter", "key"), (" close", "plain"))
+        if self.state != "planned":
+            return (("esc", "key"), (" close", "plain"))
         spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" not   ", "plain")]
         deed = self.deeds[0]
         if isinstance(deed, Deed) and (name := switch(deed)):
