@@ -20,6 +20,7 @@ from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.software import see_to_software
 from d0ctl.agents.sync import sync
+from d0ctl.agents.tidy import tidy
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
 from d0ctl.errors import D0Error, DatabaseUnavailable
@@ -29,12 +30,22 @@ from d0ctl.nodes.link import Site
 from d0ctl.store import Store, nodes, open_store
 from d0ctl.store.removal import sweep
 from d0ctl.store.schedule import counts_of, is_settled
+from d0ctl.store.site import default
 
 log = logging.getLogger("d0ctl")
 
 Step = Callable[[Control, float], None]
 
-STEPS: tuple[Step, ...] = (sync, hear, make_room, schedule, distribute, carry_files, finish)
+STEPS: tuple[Step, ...] = (
+    sync,
+    hear,
+    make_room,
+    schedule,
+    tidy,
+    distribute,
+    carry_files,
+    finish,
+)
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, see_to_software, forget_idle)
@@ -128,7 +139,13 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
         dropbox.sweep()
         row = store.row("site")
         assert row is not None
-        site = Site(row["name"], home.nodes, home.known_hosts, home.dropbox)
+        places = home.nodes, home.known_hosts, home.dropbox
+        site = Site(
+            row["name"],
+            *places,
+            lease=default(store, "lease"),
+            keep_logs=default(store, "keep-logs"),
+        )
         control = Control(home, store, dropbox, site, job=job)
         with dropbox.watched(control.wake.set):
             try:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from d0ctl.agents.control import Control, Key, Order
+from d0ctl.agents.oversee import kills
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, launch
@@ -13,6 +14,8 @@ from d0ctl.nodes.link import Link
 from d0ctl.store import attempts, files
 from d0ctl.store.connection import Row
 from d0ctl.store.site import default
+from d0ctl_wrapper import locator as locators
+from d0ctl_wrapper.locator import OnNode
 
 LAUNCHES = 500
 """The most launches a node gets in one turn."""
@@ -31,9 +34,6 @@ PURGE_AGAIN_S = 60.0
 
 ORDER_AGAIN_S = 15.0
 """How long an order for an attempt may go without an answer before it is repeated."""
-
-PARTIAL_GRACE_S = 60.0
-"""How long a binary has to end at a point where what it has made so far can be used."""
 
 PAUSE_GRACE_S = 10.0
 """How long a binary has to pause by itself before it is stopped."""
@@ -57,11 +57,8 @@ def _kill(control: Control, courier: Courier, now: float) -> None:
     wanted = attempts.killing(control.store, courier.node)
     due = _due(control, [(attempt, "kill") for attempt in wanted], now)
     usual = default(control.store, "grace") if due else 0.0
-    for is_partial, grace in ((False, usual), (True, PARTIAL_GRACE_S)):
-        which = [attempt for attempt, _ in due if wanted[attempt] is is_partial]
-        if which:
-            order = {"kind": "kill", "attempts": which, "grace": grace, "partial": is_partial}
-            control.after(courier.order, order)
+    for order in kills({attempt: wanted[attempt] for attempt, _ in due}, usual):
+        control.after(courier.order, order)
 
 
 def _pause(control: Control, courier: Courier, now: float) -> None:
@@ -118,12 +115,16 @@ def carry_files(control: Control, now: float) -> None:
 
 
 def _carry(control: Control, loads: Counter[int], key: Key, row: Row, now: float) -> None:
-    here = row["here"] or (row["name"] if row["package_id"] is None else None)
+    far = locators.on_node(row["locator"] or "") if row["package_id"] is None else None
+    is_ours = row["package_id"] is None and far is None
+    here = row["here"] or (row["name"] if is_ours else None)
     if key[1] != 1:
         if here is None:
-            files.want_here(control.store, key[0], key[1], now=now)
+            files.want_here(control.store, *key, now=now)
         else:
             _bring(control, loads, key, row, here, now)
+    elif here is None and far is not None:
+        _fetch_outside(control, loads, key, row, far, now)
     elif here is None:
         _fetch(control, loads, key, row, now)
     elif _begin(control, loads, key, 0, now):
@@ -149,6 +150,10 @@ def _copy(row: Row, source: str, target: str) -> Copy:
 
 def _target(control: Control, row: Row) -> str:
     """Where a copy on the control host goes: to the results, or on its way to another node."""
+    if row["result"] and not row["is_result"]:
+        far = locators.on_node(row["locator"])
+        assert far is not None
+        return far.path
     if row["result"]:
         return str(control.home.results / row["job"] / row["name"])
     return str(control.home.cache / str(row["job_id"]) / str(row["file_id"]) / row["name"])
@@ -157,13 +162,18 @@ def _target(control: Control, row: Row) -> str:
 def _bring(
     control: Control, loads: Counter[int], key: Key, row: Row, here: str, now: float
 ) -> None:
-    """To a node of the cluster that asked."""
+    """To a node of the cluster that asked; or to the one that its locator names."""
+    far = locators.on_node(row["locator"] or "") if key[2] else None
     for node in control.store.rows("nodes_of_cluster", cluster=key[1]):
-        courier = control.courier(node["id"])
-        if courier is None or not _begin(control, loads, key, courier.node, now):
+        if far is not None and node["name"] != far.node:
             continue
-        base = node["base"] or ""
-        target = f"{base}/cache/in/{key[0]}/{Path(row['name']).name}"
+        courier = control.courier(node["id"])
+        target = f"{node['base'] or ''}/cache/in/{key[0]}/{Path(row['name']).name}"
+        target = target if far is None else far.path
+        if courier is None or control.store.row("purge_under_way", path=target):
+            continue
+        if not _begin(control, loads, key, courier.node, now):
+            continue
         copy = _copy(row, here, target)
         control.after(courier.errand, (key, copy), partial(_bring_errand, copy))
         return
@@ -188,6 +198,25 @@ def _fetch(control: Control, loads: Counter[int], key: Key, row: Row, now: float
     else:
         files.lose(control.store, [(key[0], 0)], now=now)
         files.postpone(control.store, *key, until=files.PARKED)
+
+
+def _fetch_outside(
+    control: Control, loads: Counter[int], key: Key, row: Row, far: OnNode, now: float
+) -> None:
+    """From the node that its locator names."""
+    place = control.store.row("node_by_name", name=far.node)
+    if place is None:
+        trouble = f"there is no node `{far.node}`"
+        files.delay(
+            control.store, file=key[0], cluster=key[1], result=key[2], trouble=trouble, now=now
+        )
+        return
+    courier = control.courier(place["id"])
+    if courier is None or not _begin(control, loads, key, courier.node, now):
+        files.postpone(control.store, *key, until=now + BUSY_S)
+        return
+    copy = Copy(far.path, _target(control, row), row["size_asked"], row["checksum_asked"])
+    control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
 
 
 def _fetch_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:

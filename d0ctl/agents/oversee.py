@@ -1,6 +1,7 @@
 """Nodes: who looks after them, what they report, and how it is held against the store."""
 
 import logging
+from collections.abc import Mapping
 
 from d0ctl.agents import software
 from d0ctl.agents.control import LEASE, Control
@@ -11,6 +12,10 @@ from d0ctl.store import attempts, files, messages, nodes
 from d0ctl.store.connection import Row
 
 log = logging.getLogger(__name__)
+
+
+PARTIAL_GRACE_S = 60.0
+"""How long a binary has to end at a point where what it has made so far can be used."""
 
 
 def stand_in(control: Control, now: float) -> None:
@@ -92,6 +97,19 @@ def _up(control: Control, report: Up, now: float) -> None:
     control.after(launch, courier, found.launch)
     _order(control, courier, "resend", found.resend)
     _order(control, courier, "kill", found.kill, grace=GRACE_S)
+    for order in kills(attempts.killing(control.store, report.node), GRACE_S):
+        control.after(courier.order, order)
+    control.after(courier.order, courier.renewal)
+
+
+def kills(wanted: Mapping[int, bool], usual: float) -> list[Frame]:
+    """The orders to end attempts; of some what they have made so far is wanted."""
+    found = []
+    for is_partial, grace in ((False, usual), (True, PARTIAL_GRACE_S)):
+        which = [attempt for attempt, partial in wanted.items() if partial is is_partial]
+        if which:
+            found.append({"kind": "kill", "attempts": which, "grace": grace, "partial": is_partial})
+    return found
 
 
 def _order(control: Control, courier: Courier, kind: str, which: list[int], **more: float) -> None:

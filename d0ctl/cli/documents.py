@@ -249,6 +249,6 @@ def _output(one: Any) -> Document:
         "file": one.name, "binary": one.binary, "present": bool(one.present),
         "dropped": bool(one.dropped), "size": one.size, "checksum": one.checksum,
         "dispositions": one.dispositions.split(), "result": bool(one.result),
-        "partial": bool(one.partial),
+        "partial": bool(one.partial), "locator": one.locator, "stored": one.stored_at,
         "copies": one.copies,
     }  # fmt: skip

@@ -172,6 +172,8 @@ def _input(one: InputView) -> list[str]:
         state = "dropped"
     elif one.present:
         state = f"{glyph('successful')} {size(one.size) if one.size is not None else 'there'}"
+    elif one.maker_phase == "done":
+        state = "removed: not needed any more"
     else:
         state = "missing" if one.required else "not there yet"
     maker = f"from {one.maker_path} ({one.maker_phase})" if one.maker_path else one.acquire
@@ -190,11 +192,14 @@ def _outputs(outputs: Sequence[OutputView]) -> None:
 def _output(one: OutputView) -> list[str]:
     if one.dropped:
         state = "dropped"
+    elif one.present:
+        state = f"{glyph('successful')} {size(one.size)}"
     else:
-        state = f"{glyph('successful')} {size(one.size)}" if one.present else "not made yet"
+        state = "removed: not needed any more" if one.is_purged else "not made yet"
     kind = "result" if one.result else one.dispositions
     kind = f"{kind} partial".strip() if one.partial else kind
-    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(one.copies)), "dim")]
+    places = [*one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
+    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(places)), "dim")]
 
 
 def _and_more(files: Sequence[object]) -> None:

@@ -6,9 +6,11 @@ from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
 from d0ctl.construct.faults import Place, did_you_mean, shown
 from d0ctl.construct.kinds import (
     ACQUIRE,
+    CHECKSUM,
     FLAG,
     INPUT_DISPOSITION,
     LABEL,
+    LOCATOR,
     OUTPUT_DISPOSITION,
     PATTERN,
     PERCENT,
@@ -200,7 +202,7 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
         reading.fault(level.place("match"), "`match` goes with `from`")
     fields = Fields()
     kinds = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG}
-    level.fields({"locator": TEXT, "checksum": TEXT, **kinds}, fields)
+    level.fields({"locator": LOCATOR, "checksum": CHECKSUM, **kinds}, fields)
     scalar, match = level.scalar(ways[0]), level.scalar("match")
     if scalar is None:
         return None
@@ -229,7 +231,7 @@ def _output(node: Node, reading: Reading) -> OutputRecipe | None:
     level = Level(node, "an output", OUTPUT_KEYS, reading)
     fields = Fields()
     kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG}
-    level.fields({"locator": TEXT, "checksum": TEXT, **kinds}, fields)
+    level.fields({"locator": LOCATOR, "checksum": CHECKSUM, **kinds}, fields)
     disposition = level.get("disposition")
     if disposition is not None:
         many = reading.many("disposition", disposition, OUTPUT_DISPOSITION, frozenset)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from d0ctl.construct.faults import did_you_mean, shown
 from d0ctl.construct.spec import Acquire, Disposition
 from d0ctl.units import parse_fraction, parse_size, parse_time
+from d0ctl_wrapper import checksum, locator
 
 JOB_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*", re.ASCII)
 LOOP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -121,6 +122,18 @@ def native(value: str, plain: bool) -> Any:
     return value
 
 
+def checked(check: Callable[[str], str]) -> Callable[[str], str]:
+    """Make a reader of what nodes check too, in their words."""
+
+    def convert(value: str) -> str:
+        try:
+            return check(text(value))
+        except ValueError as error:
+            raise WrongError(f"{shown(value)} {error}") from error
+
+    return convert
+
+
 TEXT = Kind(text, "a text")
 LABEL = Kind(label, "a name without `/`, line ends and control characters")
 JOB = Kind(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")
@@ -130,6 +143,8 @@ TIME = Kind(parse_time, "a time such as `20m`, `1h30m` or `90` seconds")
 FRACTION = Kind(parse_fraction, "a fraction such as `97%` or `0.97`")
 PERCENT = Kind(whole(0, 100), "a whole number from 0 to 100")
 CPUS = Kind(whole(1, 100_000), "a whole number of cpus, 1 or more")
+LOCATOR = Kind(checked(locator.check), locator.EXPECTED)
+CHECKSUM = Kind(checked(checksum.check), checksum.EXPECTED)
 PATTERN = Kind(pattern, "a regular expression")
 ACQUIRE = word(Acquire)
 OUTPUT_DISPOSITION = word(Disposition)

@@ -10,6 +10,7 @@ from pathlib import Path
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Link
+from d0ctl_wrapper.checksum import digest_by
 
 TAKE_TIMEOUT_S = 3600.0
 """How long a node may need to check a file that was brought."""
@@ -72,7 +73,7 @@ def copy_here(copy: Copy) -> tuple[int, str]:
 
 
 def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
-    """Bring a file of this machine to the node's cache."""
+    """Bring a file of this machine to the node's cache, or to where the user wants it."""
     source = Path(copy.source)
     if not source.is_file():
         raise NotFound(f"`{copy.source}` is gone")
@@ -90,6 +91,7 @@ def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
             "path": copy.target,
             "size": size,
             "checksum": checksum,
+            "outside": not copy.target.startswith(f"{link.base}/"),
         },
         TAKE_TIMEOUT_S,
     )
@@ -106,7 +108,7 @@ def _aside(target: Path) -> Path:
 def _settle(copy: Copy, aside: Path, target: Path) -> tuple[int, str]:
     """Check what has come, and put it in place whole."""
     size, checksum = checksum_of(aside)
-    _compare(copy, size, checksum)
+    _compare(copy, size, _as_asked(copy, aside, checksum))
     descriptor = os.open(aside, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -127,8 +129,15 @@ def _sync(folder: Path) -> None:
             os.close(descriptor)
 
 
+def _as_asked(copy: Copy, aside: Path, checksum: str) -> str:
+    """The checksum by the algorithm by which the file is known."""
+    if copy.checksum is None or copy.checksum.startswith("sha256:"):
+        return checksum
+    return digest_by(os.fsencode(aside), copy.checksum, lambda: None)[0]
+
+
 def _compare(copy: Copy, size: int, checksum: str) -> None:
     if copy.size is not None and size != copy.size:
         raise Spoilt(f"`{copy.source}` has {size} bytes instead of {copy.size}")
-    if copy.checksum is not None and checksum != copy.checksum:
+    if copy.checksum is not None and checksum.lower() != copy.checksum.lower():
         raise Spoilt(f"`{copy.source}` is not what it was: its checksum differs")

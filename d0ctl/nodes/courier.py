@@ -122,6 +122,7 @@ class Courier:
         self._link: Link | None = None
         self._number = 0
         self._accepted = 0
+        self._leased = 0
         self._heard = 0.0
         self._wait = FIRST_WAIT_S
         self._trouble = ""
@@ -156,6 +157,11 @@ class Courier:
     def is_up(self) -> bool:
         """Whether a relay is at the other end right now, and what it listed has been heard."""
         return self._link is not None and self._number == self._accepted
+
+    @property
+    def renewal(self) -> Frame:
+        """Lets what runs at the node touch the world; the first on a link follows all kills."""
+        return {"kind": "lease", "seconds": self.site.lease}
 
     def accept(self, link: int) -> None:
         """From now on orders are meant for this link: its `Up` has been acted upon.
@@ -250,6 +256,8 @@ class Courier:
                 self._ping(link)
             if item is not None and link is not None and item[0] == self._number:
                 _send(link, item[1])
+                if item[1]["kind"] == "lease":
+                    self._leased = item[0]
 
     def _next_order(self, timeout: float) -> tuple[int, Frame] | None:
         with suppress(queue.Empty):
@@ -264,6 +272,8 @@ class Courier:
             _close(link)
         else:
             _send(link, PING)
+            if self._leased == self._number:
+                _send(link, self.renewal)
 
     def _run_errands(self) -> None:
         """Do errands to the end; those that are left then have not been done."""

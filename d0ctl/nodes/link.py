@@ -15,6 +15,8 @@ from d0ctl.nodes import frames, ship
 from d0ctl.nodes.frames import Frame
 from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
+from d0ctl_wrapper.lease import LEASE
+from d0ctl_wrapper.relay.requests import KEEP_LOGS
 
 __all__ = ["Frame", "Link", "Site", "base_of", "open_link"]
 
@@ -33,6 +35,10 @@ class Site:
     nodes: Path
     known_hosts: Path
     dropbox: Path
+    lease: float = LEASE
+    """How many seconds an attempt without contact may touch the world."""
+    keep_logs: float = KEEP_LOGS
+    """How many seconds the logs of an attempt stay on its node."""
 
 
 def base_of(address: Address, site: Site, home: str) -> str:
@@ -154,6 +160,7 @@ def open_link(
             "cpus": cpus,
             "visit": visit,
             "silence": SILENCE_S,
+            "keep_logs": site.keep_logs,
             "spool": str(site.dropbox) if address.kind == "local" and not aside else None,
         }
         return _start(address, transport, base, hello)

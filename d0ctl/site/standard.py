@@ -21,8 +21,12 @@ RESERVE = 200_000_000
 PATIENCE_S = 1800.0
 """How long a package stands still for want of disk before it fails."""
 
+KEEP_LOGS_S = 30 * 86400.0
+"""How long the logs of an attempt stay on its node, unless its job is removed."""
+
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
     "grace": GRACE_S, "reserve": RESERVE, "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
+    "keep-logs": KEEP_LOGS_S,
 }  # fmt: skip
 """What counts where the site file says nothing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import habits
+from d0ctl.store import habits, origins
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
@@ -52,12 +52,14 @@ def details(store: Store) -> list[Launch]:
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
     catalogue, site, nice = Catalogue(store), habits.site(store), default(store, "nice")
+    carried = origins.Rules(store)
     launches = []
     for row in store.rows("launch_details"):
         package = row["package_id"]
         launch = _launch(
             row, key, catalogue, nice, binaries[package], inputs[package], outputs[package]
         )
+        carried.add(launch)
         launches.append(habits.guarded(launch, row, binaries[package], site))
     return launches
 
@@ -79,13 +81,13 @@ def _launch(
     outputs: Sequence[Row],
 ) -> Launch:
     attempt = package["attempt_id"]
-    return {
+    launch = {
         "attempt": attempt,
         "token": token(key, attempt),
         "path": package["path"],
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),
-        "inputs": _links(inputs),
+        "inputs": origins.links(inputs),
         "binaries": [
             equipped(_binary(row, inputs, outputs), row, package, inputs, catalogue)
             for row in binaries
@@ -93,30 +95,14 @@ def _launch(
         "keep": [row["name"] for row in outputs],
         "nice": nice,
     }
-
-
-def _base(name: str) -> str:
-    return name.rpartition("/")[2]
-
-
-def _links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
-    """What is to lie in the working directory before the first binary starts."""
-    links = {
-        row["name"]: {
-            "name": _base(row["name"]),
-            "path": row["path"],
-            "size": row["size"],
-            "required": True,
-        }
-        for row in inputs
-        if not row["own"] and row["acquire"] != "self"
-    }
-    return list(links.values())
+    if deliver := origins.deliveries(outputs, package):
+        launch["deliver"] = deliver
+    return launch
 
 
 def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[str, Any]:
     names = [
-        row["name"] if row["own"] else _base(row["name"])
+        row["name"] if row["own"] else origins.base_name(row["name"])
         for row in inputs
         if row["binary"] == binary["seq"]
     ]

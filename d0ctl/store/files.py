@@ -46,10 +46,10 @@ def copies(store: Store, file: int) -> list[Row]:
     return store.rows("copies_of", file=file)
 
 
-def want_here(store: Store, file: int, cluster: int, *, now: float) -> None:
+def want_here(store: Store, file: int, cluster: int, result: int, *, now: float) -> None:
     """Ask for a copy on the control host first, through which files between nodes go."""
     store.change("want_here", file=file, now=now)
-    postpone(store, file, cluster, 0, until=PARKED)
+    postpone(store, file, cluster, result, until=PARKED)
 
 
 def postpone(store: Store, file: int, cluster: int, result: int, *, until: float) -> None:
@@ -91,6 +91,7 @@ def arrive(
         store.change("wake_transfers", file=file, parked=PARKED)
     if store.change("end_transfer", file=file, cluster=cluster, result=result):
         if result:
+            store.change("keep_forwarded", file=file, cluster=cluster)
             store.change("delivered", file=file, now=now)
         else:
             store.change("arrived", file=file, cluster=cluster)

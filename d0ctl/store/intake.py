@@ -70,6 +70,8 @@ class Intake:
     plain: list[int] = field(default_factory=list)
     """Files that go to results/ if nothing consumes them."""
     demands: dict[_Row, int] = field(default_factory=dict)
+    absent: set[int] = field(default_factory=set)
+    """Files of other jobs that are not there: not yet, or no more."""
     late: list[tuple[int, int, int, InputSpec]] = field(default_factory=list)
     """Inputs whose maker's rows come in after those of their consumer."""
     next_line: int = 0
@@ -197,7 +199,7 @@ class Intake:
                 self.next_file += 1
                 own.add(file)
                 self.made[output.file] = file
-                if not output.dispositions:
+                if not output.dispositions and output.locator is None:
                     self.plain.append(file)
                 chunk.files.append(
                     (
@@ -232,7 +234,7 @@ class Intake:
         One whose maker comes later counts as missing now and gets its row later.
         """
         if not spec.made:
-            file, missing = self._outside(chunk, spec.file), 0
+            file, missing = self._outside(chunk, spec), 0
         elif spec.file in self.made:
             file = self.made[spec.file]
             missing = int(file not in own)
@@ -245,13 +247,27 @@ class Intake:
         chunk.inputs.append(self._input(package, binary, file, place, int(file in own), spec))
         return missing
 
-    def _outside(self, chunk: _Chunk, path: str) -> int:
-        file = self.outside.get(path)
+    def _outside(self, chunk: _Chunk, spec: InputSpec) -> int:
+        file = self.outside.get(spec.file)
         if file is None:
-            file = self.outside[path] = self.next_file
+            file = self.outside[spec.file] = self.next_file
             self.next_file += 1
             chunk.files.append(
-                (file, self.job, path, None, None, 1, "", 0, 0, None, None, None, None)
+                (
+                    file,
+                    self.job,
+                    spec.file,
+                    None,
+                    None,
+                    1,
+                    "",
+                    0,
+                    0,
+                    spec.locator,
+                    spec.size if spec.locator else None,
+                    None,
+                    spec.checksum if spec.locator else None,
+                )
             )
         return file
 
@@ -261,6 +277,8 @@ class Intake:
         row = self.store.row("file_of_job", job=job, name=name) if colon else None
         if row is None:
             return None
+        if not row["present"]:
+            self.absent.add(row["id"])
         if row["dropped"]:
             raise Refused(f"file `{name}` of job `{job}` was dropped, so nothing can read it")
         self.store.change("keep_need", job=self.job, maker=row["job_id"])

@@ -63,6 +63,10 @@ def apply(
     _tell_ends(store, ends)
     for message, context in ends:
         _count_duration(applied, message, context)
+    if _tell_places(store, ends):
+        for query in ("unpurge_staged", "weigh_staged", "keep_stored"):
+            store.change(query)
+        store.change("keep_staged", now=now)
     for message in heard:
         if message["kind"] == "need":
             short_of = live[message["attempt"]]["node_id"]
@@ -191,6 +195,23 @@ def _tell_ends(store: Store, ends: Sequence[_End]) -> None:
     )
 
 
+def _tell_places(store: Store, ends: Sequence[_End]) -> bool:
+    """What wrappers brought from outside, and what they stored there; whether there is any."""
+    staged = [
+        (m["attempt"], one["locator"], one["path"], one["size"], one["checksum"])
+        for m, _ in ends
+        for one in m.get("staged", ())
+    ]
+    stored = [
+        (context["package_id"], one["name"], one["locator"])
+        for m, context in ends
+        for one in m.get("stored", ())
+    ]
+    store.change_many("tell_staged", staged)
+    store.change_many("tell_stored", stored)
+    return bool(staged or stored)
+
+
 def _end_row(
     store: Store, message: Message, context: Row, with_results: set[int]
 ) -> tuple[Any, ...]:
@@ -241,6 +262,8 @@ _CLEARED = (
     "clear_told_end",
     "clear_told_binary",
     "clear_told_output",
+    "clear_told_staged",
+    "clear_told_stored",
     "clear_lost",
 )
 
@@ -285,6 +308,7 @@ def _keep(store: Store, now: float) -> None:
     store.change("wake_made_transfers", parked=PARKED)
     store.change("keep_binaries")
     store.change("want_results", now=now)
+    store.change("want_forwards", now=now)
     store.change("end_attempts")
     store.change("restart_lost", now=now)
     store.change("end_packages", now=now)

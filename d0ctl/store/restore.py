@@ -36,5 +36,6 @@ def restore(store: Store, *, actor: str, note: str | None, now: float) -> None:
     store.change("restore_packages", actor=actor, note=note, now=now)
     store.change("clear_lost")
     store.change("lose_restored")
+    store.change("lose_absent_inputs")
     remake(store, now=now)
     store.change("reopen_jobs")

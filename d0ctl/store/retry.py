@@ -7,7 +7,9 @@ from typing import Any
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
 
-DEMANDED = ("cpus", "memory", "disk", "platform", "nodes", "exclude_nodes")
+DEMANDED = (
+    "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
+)  # fmt: skip
 
 
 def keep_phases(store: Store, phases: Iterable[str]) -> None:
@@ -72,6 +74,7 @@ def make_again(store: Store, *, actor: str, note: str | None, now: float) -> Non
     store.change("set_unscheduled", actor=actor, note=note, now=now)
     store.change("clear_lost")
     store.change("lose_chosen_outputs")
+    store.change("lose_absent_inputs")
     store.change("forget_copies")
     store.change("lose_files")
     store.change("wait_for_lost_outputs", now=now)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
+from d0ctl.store.files import lose
 from d0ctl.store.holder import holder
 from d0ctl.store.intake import Intake, as_json
 from d0ctl.store.lifecycle import keep_action
@@ -38,7 +39,7 @@ def submit(
             intake.late_inputs()
             intake.results()
         with store.writing():
-            store.change("release_packages", now=now)
+            lose(store, [(file, 0) for file in intake.absent], now=now)
             keep_action(
                 store,
                 now=now,

@@ -230,12 +230,24 @@ class OutputView:
     dispositions: str
     result: int
     partial: int
+    locator: str | None
+    stored: str | None
     places: str
 
     @property
     def copies(self) -> list[str]:
         """Where its copies lie."""
         return list(json.loads(self.places))
+
+    @property
+    def stored_at(self) -> list[str]:
+        """The locators at which its node has stored it."""
+        return list(json.loads(self.stored or "[]"))
+
+    @property
+    def is_purged(self) -> bool:
+        """Whether it was made, and removed when nobody needed it any more."""
+        return not self.present and self.size is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from d0ctl.format import listed
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
 from d0ctl.store import retry
+from d0ctl.store.catalogue import Catalogue, services_of
 from d0ctl.store.connection import Row, Store
 from d0ctl.verbs.plan import Changes
 
@@ -31,6 +33,7 @@ def hopeless(store: Store, changes: Changes) -> dict[int, str]:
 
 def _no_node(store: Store, asked: Mapping[str, Any]) -> str | None:
     """Why no node can ever take what asks for this; None where one can, or there is none yet."""
+    catalogue = Catalogue(store)
     demand = Demand(
         id=0,
         ready=1,
@@ -39,6 +42,8 @@ def _no_node(store: Store, asked: Mapping[str, Any]) -> str | None:
         platform=asked["platform"],
         nodes=json.loads(asked["nodes"]),
         exclude_nodes=json.loads(asked["exclude_nodes"]),
+        software=catalogue.platforms(asked["software"]),
+        needs=catalogue.needs(asked["software"], asked["needs"]),
     )
     objections = [_against(row, demand) for row in store.rows("node_rooms")]
     if not objections or None in objections:
@@ -57,6 +62,7 @@ def _against(row: Row, demand: Demand) -> str | None:
         used=0,
         memory=row["memory"],
         platform=row["platform"] if known else demand.platform,
+        services=services_of(row),
     )
-    unfit = misfit(demand, room)
+    unfit = misfit(demand if known else replace(demand, software={}), room)
     return f"`{row['name']}` is ruled out ({unfit})" if unfit else None

@@ -232,7 +232,7 @@ CREATE TABLE file (
     checksum_asked text,
     dispositions text not null default '',
     result       integer not null default 0 check (result in (0, 1)),
-    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)),
+    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)), stored text,
     unique (job_id, name)
 ) strict;
 
@@ -263,7 +263,7 @@ CREATE TABLE location (
     path       text not null,
     node_id    integer,
     sticky     integer not null default 0 check (sticky in (0, 1)),
-    made       real not null,
+    made       real not null, shared integer not null default 0 check (shared in (0, 1)), spare integer not null default 0 check (spare in (0, 1)),
     primary key (file_id, cluster_id)
 ) strict, without rowid;
 
@@ -567,3 +567,20 @@ CREATE TABLE software_order (
 ) strict;
 
 CREATE INDEX software_order_open on software_order (node_id) where ended is null;
+
+CREATE INDEX location_shared on location (cluster_id, path) where shared = 1;
+
+CREATE INDEX location_spare on location (cluster_id, made) where spare = 1;
+
+CREATE INDEX purge_of_path on purge (path) where path is not null;
+
+CREATE TABLE spent (
+    file_id integer primary key
+) strict;
+
+CREATE TRIGGER package_spent after update of phase on package
+when new.phase in ('transferring', 'done', 'dropped') and old.phase <> new.phase
+begin
+    insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
+    insert or ignore into spent (file_id) select id from file where package_id = new.id;
+end;

@@ -266,3 +266,23 @@ def test_what_a_site_file_says_no_more_of_a_node_is_what_it_says_itself(
         if "lab" not in text:
             assert (node["cpus"], node["memory"]) == (cpus, memory)
         assert node["platform"] == platform
+
+
+def test_a_retry_with_other_parameters_reaches_the_script_of_the_catalogue(
+    d0ctl: Type, site: Site, file: Path, tmp_path: Path
+) -> None:
+    d0ctl("site", "apply", str(file))
+    with site.store.writing():
+        site.store.connection.execute("update node set state = 'up'")
+    text = (
+        "parameters: {cards: a}\n"
+        'stages: [{lines: [{software: reco/v1, parameters: {x: "{cards}"}, outputs: x}]}]'
+    )
+    d0ctl("submit", write(tmp_path, text))
+    site.fail("some-001/1/1/1")
+
+    result = d0ctl("retry", "some-001/1/1/1", "--set", "cards=b")
+
+    assert result.exit_code == 0, result.stderr
+    (parameters,) = site.store.connection.execute("select parameters from binary").fetchone()
+    assert parameters == '{"x":"b"}'

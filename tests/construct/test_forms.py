@@ -161,11 +161,12 @@ stages:
                 software: prog/v2
                 parameters: {n: 12:30}
                 inputs:
-                  - {file: /data/in.raw, locator: "sam:in.raw", size: 1KB, checksum: "md5:0",
+                  - {file: /data/in.raw, locator: "sam:in.raw", size: 1KB,
+                     checksum: "md5:00000000000000000000000000000000",
                      acquire: self, disposition: retain-temp, required: no}
                 outputs:
-                  - {file: out/o.root, locator: "x:/y", size: 5, min-size: 1, checksum: c,
-                     disposition: [], result: yes, late: yes}
+                  - {file: out/o.root, locator: "x:/y", size: 5, min-size: 1,
+                     checksum: "adler32:0000abcd", disposition: [], result: yes, late: yes}
                 runtime: 90
                 work-size: 3MB
                 cpu: 99
@@ -201,14 +202,16 @@ stages:
             made=False,
             locator="sam:in.raw",
             size=1000,
-            checksum="md5:0",
+            checksum="md5:00000000000000000000000000000000",
             acquire=Acquire.SELF,
             disposition=Disposition.RETAIN_TEMP,
             required=False,
         ),
     )
     assert binary.outputs == (
-        OutputSpec("out/o.root", "x:/y", 5, 1, "c", frozenset(), result=True, late=True),
+        OutputSpec(
+            "out/o.root", "x:/y", 5, 1, "adler32:0000abcd", frozenset(), result=True, late=True
+        ),
     )
     assert (binary.runtime, binary.work_size, binary.cpu) == (90, 3_000_000, 99)
     assert (binary.needs, binary.check) == (("sam",), "test -s out/o.root")

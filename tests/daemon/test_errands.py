@@ -171,7 +171,9 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
         schedule(control, 0.0)
         attempts.launch(store, 1, limit=100, now=0.0)
         store.connection.execute("update file set present = 1, size = 3, checksum = 'sha256:old'")
-        store.connection.execute("insert into location values (1, 7, '/old', null, 0, 0)")
+        store.connection.execute(
+            "insert into location (file_id, cluster_id, path, made) values (1, 7, '/old', 0)"
+        )
     (attempt,) = (row[0] for row in store.connection.execute("select id from attempt"))
     end = {
         "kind": "end", "outcome": "successful", "started": 0.0, "ended": 1.0, "binary": 1,

@@ -250,7 +250,8 @@ class World:
     def _carry(self, row: Any) -> int:
         here = row["here"] or (row["name"] if row["package_id"] is None else None)
         if row["cluster_id"] != 1 and here is None:
-            files.want_here(self.store, row["file_id"], row["cluster_id"], now=self.now)
+            key = row["file_id"], row["cluster_id"], row["result"]
+            files.want_here(self.store, *key, now=self.now)
             return 1
         source = here
         if here is None:

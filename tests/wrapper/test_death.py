@@ -264,5 +264,5 @@ def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(
     monkeypatch.setattr(attempts, "is_running", end_just_now)
     attempts.write_record(places, 7, attempts.Record(1, 1, "boot", 1))
     setting = Setting(places, "boot", {}, 0o077)
-    keeper = Keeper(setting, 1, lambda _: None, lambda _: None)
+    keeper = Keeper(setting, 1, lambda _: None, lambda _: None, lambda _: None)
     assert keeper.adopt() == [{"attempt": 7, "state": "ended"}]

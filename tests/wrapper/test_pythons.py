@@ -1,9 +1,11 @@
 """The same wrapper on every python that a node may have."""
 
+import zlib
 from pathlib import Path
 
 import pytest
 
+from tests.support.web import serving
 from tests.wrapper.client import binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.pythons import found
@@ -50,3 +52,29 @@ def test_attempts_run_under_every_python(
     successor.send("kill", attempts=[5], grace=5)
     assert successor.end(5)["outcome"] == "killed"
     assert successor.close() == 0
+
+
+@pytest.mark.parametrize("version", found())
+def test_files_come_and_go_under_every_python(
+    connect: Connect, tmp_path: Path, version: str
+) -> None:
+    node = connect(found()[version], environment={"LC_ALL": "C"})
+    target = tmp_path / "weit weg/größe"
+    make = binary(script="cat größe > out", outputs=[{"name": "out", "min_size": None}])
+    checksum = f"adler32:{zlib.adler32(b'event'):08x}"
+
+    with serving() as web:
+        web.files["/raw"] = b"event"
+        given = {"name": "größe", "path": None, "size": 5, "required": True}
+        end = node.run(
+            make,
+            inputs=[{**given, "locator": f"{web.url}/raw", "checksum": checksum}],
+            keep=["out"],
+            deliver=[
+                {"name": "out", "locator": str(target)},
+                {"name": "out", "locator": f"{web.url}/out"},
+            ],
+        )
+
+        assert end["outcome"] == "successful", end
+        assert target.read_bytes() == web.files["/out"] == b"event"

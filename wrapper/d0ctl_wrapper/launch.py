@@ -3,7 +3,7 @@
 import re
 from typing import Any, Dict
 
-from d0ctl_wrapper import shape, software
+from d0ctl_wrapper import checksum, lease, locator, shape, software
 
 Launch = Dict[str, Any]
 
@@ -25,10 +25,19 @@ def _pattern(value: Any) -> str:
 
 _INPUT = {
     "name": shape.base_name,
-    "path": shape.absolute,
+    "path": shape.maybe(shape.absolute),
     "size": shape.maybe(shape.whole),
     "required": shape.boolean,
 }
+
+_INPUT_EXTRAS = {
+    "locator": (shape.maybe(lambda value: locator.check(shape.filled(value))), None),
+    "checksum": (shape.maybe(lambda value: checksum.check(shape.filled(value))), None),
+}
+
+_DELIVERY = shape.record(
+    {"name": shape.relative, "locator": lambda value: locator.check(shape.filled(value))}
+)
 
 _BINARY = {
     "name": shape.string,
@@ -74,6 +83,24 @@ _BINARY_EXTRAS = {
     "software": (shape.maybe(shape.record(software.FIELDS)), None),
 }
 
+IDLE, TIMEOUT, RETRY = 300.0, 12 * 3600.0, 2.0
+"""After so many seconds without progress a transfer counts as stuck; so long may it take; so
+long it rests before it is tried again."""
+
+_COMMANDS = shape.record(
+    {}, {"fetch": (shape.maybe(shape.filled), None), "store": (shape.maybe(shape.filled), None)}
+)
+
+_TRANSFER = shape.record(
+    {},
+    {
+        "commands": (shape.dictionary(_COMMANDS), {}),
+        "idle": (shape.number, IDLE),
+        "timeout": (shape.number, TIMEOUT),
+        "retry": (shape.number, RETRY),
+    },
+)
+
 _LAUNCH = shape.record(
     {
         "attempt": shape.positive,
@@ -81,12 +108,15 @@ _LAUNCH = shape.record(
         "path": shape.string,
         "cpus": shape.positive,
         "environment": shape.mapping,
-        "inputs": shape.many(shape.record(_INPUT)),
+        "inputs": shape.many(shape.record(_INPUT, _INPUT_EXTRAS)),
         "binaries": shape.many(shape.record(_BINARY, _BINARY_EXTRAS)),
         "keep": shape.many(shape.relative),
     },
     {
         "nice": (shape.whole, NICE),
+        "deliver": (shape.many(_DELIVERY), []),
+        "transfer": (_TRANSFER, _TRANSFER({})),
+        "lease": (shape.number, lease.LEASE),
         "guards": (_GUARDS, _GUARDS({})),
     },
 )
@@ -100,4 +130,7 @@ def check(value: Any) -> Launch:
     for place, binary in enumerate(launch["binaries"], 1):
         if (binary["script"] is None) == (not binary["argv"]):
             raise ValueError("binary %d needs either a script or a program" % place)
+    for place, entry in enumerate(launch["inputs"], 1):
+        if entry["path"] is None and entry["locator"] is None:
+            raise ValueError("input %d needs either a path or a locator" % place)
     return launch

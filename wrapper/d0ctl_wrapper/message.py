@@ -155,6 +155,15 @@ _OUTPUT = {
     "checksum": _checksum,
 }
 
+_STAGED = {
+    "locator": shape.filled,
+    "path": shape.absolute,
+    "size": shape.whole,
+    "checksum": _checksum,
+}
+
+_STORED = {"name": shape.relative, "locator": shape.filled}
+
 _START = {
     "pid": shape.positive,
     "boot_id": shape.string,
@@ -199,7 +208,11 @@ _END = {
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
     "binary": _BINARY_OTHERS,
-    "end": {"partial": (shape.boolean, False)},
+    "end": {
+        "partial": (shape.boolean, False),
+        "staged": (shape.many(shape.record(_STAGED)), []),
+        "stored": (shape.many(shape.record(_STORED)), []),
+    },
 }
 """What messages of older wrappers do not say, with what they mean by that."""
 

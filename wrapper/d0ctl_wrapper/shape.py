@@ -149,6 +149,17 @@ def mapping(value: Any) -> "Dict[str, str]":
     return value
 
 
+def dictionary(check: Check) -> Check:
+    """Make a check of an object, each value of which passes `check`, whatever its name."""
+
+    def check_all(value: Any) -> "Dict[str, Any]":
+        if not isinstance(value, dict):
+            raise ValueError("is not an object")
+        return {name: _within("`%s`" % name, check, each) for name, each in value.items()}
+
+    return check_all
+
+
 def record(
     fields: "Mapping[str, Check]", others: "Mapping[str, Tuple[Check, Any]]" = _NONE
 ) -> Check:

@@ -75,6 +75,10 @@ select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, 
 -- name: launch_inputs
 -- The inputs of the packages decided on, and where they lie for their nodes.
 select input.package_id, input.binary, input.own, input.acquire, input.required,
+       input.locator, input.size as size_asked, input.checksum as checksum_asked,
+       here.path as here, node.cluster_id as cluster,
+       (select cluster_id from node as far
+         where far.name = substr(input.locator, 1, instr(input.locator, ':') - 1)) as far,
        file.name, file.package_id as maker,
        case when file.package_id is not null then file.size end as size,
        case when file.package_id is null and (node.cluster_id = 1 or input.acquire <> 'pre-fetch')
@@ -92,7 +96,10 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
 
 -- name: launch_outputs
 -- The outputs of the packages decided on.
-select file.package_id, file.binary, file.name, file.min_size, file.size_asked
+select file.package_id, file.binary, file.name, file.min_size, file.size_asked,
+       file.locator,
+       (select cluster_id from node as far
+         where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)) as far
   from decision join file on file.package_id = decision.package_id
  order by file.package_id, file.binary, file.id;
 

@@ -153,6 +153,7 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
 -- The outputs of a package and where they are; bounded.
 select file.id as file_id, file.name, file.binary, file.present, file.dropped, file.size, file.checksum,
        file.size_asked, file.min_size, file.dispositions, file.result, file.partial, file.locator,
+       file.stored,
        (select json_group_array(cluster.name || ':' || location.path)
           from location join cluster on cluster.id = location.cluster_id
          where location.file_id = file.id) as places

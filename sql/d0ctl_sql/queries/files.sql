@@ -64,9 +64,8 @@ update package
                                 and input.own = 0
                                 and consumer.phase not in ('done', 'transferring', 'canceled',
                                                            'dropped'))
-                  or (file.result = 1 and exists
-                         (select 1 from transfer
-                           where transfer.file_id = file.id and transfer.result = 1)));
+                  or exists (select 1 from transfer
+                              where transfer.file_id = file.id and transfer.result = 1));
 
 -- name: lost_after_remake
 -- What a remake needs and is not there either: the next to be remade.
@@ -83,6 +82,7 @@ select distinct file.id, 0
 -- Transfers that may be tried now, with what is known of the file.
 select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
        file.name, file.size, file.checksum, file.package_id, file.job_id, job.name as job,
+       file.locator, file.size_asked, file.checksum_asked, file.result as is_result,
        (select path from location
          where location.file_id = file.id and location.cluster_id = 1) as here
   from transfer
@@ -148,6 +148,11 @@ update package
  where id = (select package_id from file where id = :file) and phase = 'transferring'
    and not exists (select 1 from file join transfer on transfer.file_id = file.id
                     where file.package_id = package.id and transfer.result = 1);
+
+-- name: keep_forwarded
+-- An output lies where its locator says.
+update file set stored = json_array(locator)
+ where id = :file and locator is not null and (result = 0 or :cluster <> 1);
 
 -- name: delay_transfer
 -- A transfer did not work; try it again later.

@@ -195,6 +195,19 @@ select file.id, 1, 1, :now
    and (told_end.phase = 'transferring'
         or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1));
 
+-- name: want_forwards
+-- Ask for the outputs whose locators name another node.
+insert or ignore into transfer (file_id, cluster_id, result, wanted)
+select file.id, far.cluster_id, 1, :now
+  from told_end
+  join attempt on attempt.id = told_end.attempt_id
+  join node as near on near.id = attempt.node_id
+  join file on file.package_id = told_end.package_id and file.locator is not null
+  join node as far on far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)
+                  and far.cluster_id <> near.cluster_id
+ where told_end.phase = 'transferring'
+    or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1);
+
 -- name: end_packages
 -- launched -> what the verdict says; failed -> ready or waiting for those that run again.
 update package
@@ -224,10 +237,18 @@ update package
    and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
 
 -- name: packages_with_results
--- Of the packages that ended well, those that make something for results/.
+-- Of the packages that ended well, those that make something for results/ or another node.
 select distinct file.package_id
-  from chosen join file on file.package_id = chosen.package_id
- where file.result = 1;
+  from chosen
+  join package on package.id = chosen.package_id
+  join file on file.package_id = chosen.package_id
+ where file.result = 1
+    or (file.locator is not null
+        and exists (select 1
+                      from node as far
+                      join node as near on near.id = package.node_id
+                                       and near.cluster_id <> far.cluster_id
+                     where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)));
 
 -- name: copy_at
 -- The copy that lies at a path on a node, for a package that did not find it there.

@@ -66,7 +66,7 @@ select file_id, cluster_id from location
 -- name: forget_node_transfers
 -- Nothing is brought to a cluster without nodes.
 delete from transfer
- where cluster_id = :cluster and :cluster <> 1
+ where cluster_id = :cluster and :cluster <> 1 and result = 0
    and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
 
 -- name: node_in_use

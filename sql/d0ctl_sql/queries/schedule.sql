@@ -52,7 +52,12 @@ select distinct input.file_id, node.cluster_id, :now
   join input on input.package_id = package.id
             and input.own = 0 and input.dropped = 0 and input.acquire = 'pre-fetch'
   join file on file.id = input.file_id
- where not (file.package_id is null and node.cluster_id = 1)
+ where (file.package_id is not null
+        or (file.locator is null and node.cluster_id <> 1)
+        or (substr(file.locator, instr(file.locator, ':'), 3) glob ':/[^/]'
+            and node.cluster_id is not
+                (select cluster_id from node as far
+                  where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1))))
    and not exists (select 1 from location
                     where location.file_id = input.file_id
                       and location.cluster_id = node.cluster_id)

@@ -237,7 +237,11 @@ select location.node_id, location.path
   from file
   join location on location.file_id = file.id
   join node on node.id = location.node_id
- where file.job_id = :job and file.package_id is null and location.path like '%/cache/in/%';
+ where file.job_id = :job and file.package_id is null and location.path like '%/cache/in/%'
+   and not exists (select 1
+                     from location as other join file as kept on kept.id = other.file_id
+                    where other.cluster_id = location.cluster_id and other.path = location.path
+                      and other.shared = 1 and kept.job_id <> :job);
 
 -- name: delete_outside_transfers
 -- Remove transfers of a job's files from outside.

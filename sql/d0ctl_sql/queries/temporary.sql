@@ -19,6 +19,10 @@ create temp table told_binary (attempt_id integer, seq integer, started real, en
                                rss integer);
 create temp table told_output (attempt_id integer, package_id integer, name text, path text,
                                size integer, checksum text);
+create temp table told_staged (attempt_id integer, locator text, path text, size integer,
+                               checksum text);
+create temp table told_stored (package_id integer, name text, locator text);
+create temp table unneeded (file_id integer primary key, rank integer);
 create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,
                             seq integer, name text, phase text, missing integer,
                             demand_id integer, changed real, wall_time real, looping real,
@@ -38,6 +42,9 @@ insert into told_progress (attempt_id) values (0);
 insert into told_end (attempt_id) values (0);
 insert into told_binary (attempt_id) values (0);
 insert into told_output (attempt_id) values (0);
+insert into told_staged (attempt_id) values (0);
+insert into told_stored (package_id) values (0);
+insert into unneeded (file_id) values (0);
 insert into incoming (id) values (0);
 insert into told_gap (package_id) values (0);
 insert into lost_copy (file_id) values (0);
@@ -51,6 +58,9 @@ delete from told_progress;
 delete from told_end;
 delete from told_binary;
 delete from told_output;
+delete from told_staged;
+delete from told_stored;
+delete from unneeded;
 delete from incoming;
 delete from told_gap;
 delete from lost_copy;

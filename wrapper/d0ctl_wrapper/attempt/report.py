@@ -29,6 +29,8 @@ class Report:
         self.records: "List[Dict[str, Any]]" = []
         self.sequence = 0
         self.unsent: "List[message.Message]" = []
+        self.extras: "Dict[str, Any]" = {}
+        """What else the end message says, whatever the end."""
 
     def now(self) -> float:
         """Give the node's clock as it stood at the start, carried on by the monotonic one."""
@@ -122,6 +124,7 @@ class Report:
             "outputs": [],
             "partial": False,
             "missing": [],
+            **self.extras,
         }
         self._say("end", {**end, **result})
         name, text = self._take()

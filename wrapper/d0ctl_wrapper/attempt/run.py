@@ -1,12 +1,15 @@
 """The wrapper: it takes one attempt from its start message to its end message."""
 
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper.attempt import answer, ending, orders, outputs
+from d0ctl_wrapper.attempt import acquire, answer, ending, environment, orders, outputs
+from d0ctl_wrapper.attempt.carrier import Carrier
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.lease import Lease
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.stage import prepare
+from d0ctl_wrapper.attempt.stageout import StageOut
 from d0ctl_wrapper.attempt.tree import Told, Tree
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
@@ -36,28 +39,62 @@ class Wrapper:
         self.report = Report(self.places, launch)
         self.tree.answer = lambda: answer.give(self.report, self.tree)
         self.chain = Run(setting, launch, self.tree, self.report)
+        lease = launch["lease"]
+        self.lease = Lease(self.places, setting.boot_id, lease, self.tree, self.report)
+        self.kept: "List[Dict[str, Any]]" = []
 
     def run(self) -> None:
         """Do the work, clear up, and tell about it."""
-        self.report.start(self.setting.boot_id)
+        is_staging = acquire.is_needed(self.launch)
+        self.report.start(self.setting.boot_id, "staging-in" if is_staging else "running")
         result = self._work()
         if not result.get("outputs"):
             _drop(self.places.kept(self.attempt))
-        _drop(self.work)
+        for name in (b"work", b"staging"):
+            _drop(self.places.attempt(self.attempt, name))
         self.report.finish(result)
 
     def _work(self) -> "Dict[str, Any]":
         """Do all the work, leave no process, and give what the end message says of it."""
         try:
-            prepare(self.places, self.launch)
+            self._prepare()
             self.chain.run()
             self.tree.end(lambda: LEFTOVER_GRACE)
-            return {"outcome": "successful", "outputs": self._keep(self.launch["keep"])}
+            self.kept = self._keep(self.launch["keep"])
+            return {"outcome": "successful", **self._deliver()}
         except Failed as failed:
             self.tree.end(lambda: LEFTOVER_GRACE)
             return failed.result()
         except Told:
             return self._end_early()
+
+    def _prepare(self) -> None:
+        """Have all there that the chain needs."""
+        staged = prepare(self.places, self.launch, self._carrier)
+        if acquire.is_needed(self.launch):
+            self.report.extras["staged"] = staged
+            self.report.state("running", "its inputs are there")
+
+    def _carrier(self, may_go_on: "Callable[[], bool]" = lambda: True) -> Carrier:
+        log = self.places.attempt(self.attempt, b"transfer")
+        rules = self.launch["transfer"]
+        found = environment.of_binary(self.setting.environment, self.places, self.launch)
+        return Carrier(self.tree, rules, found, log, may_go_on)
+
+    def _deliver(self) -> "Dict[str, Any]":
+        """Take outputs to where they are wanted; give what the end message says of all."""
+        told: "Dict[str, Any]" = {"outputs": self.kept}
+        stored: "List[Dict[str, str]]" = []
+        if self.launch["deliver"]:
+            self.report.extras["stored"] = stored
+            carrier = self._carrier(self.lease.is_held)
+            umask = self.setting.umask
+            way_out = StageOut(self.places, self.attempt, carrier, self.lease, umask)
+            try:
+                way_out.deliver(self.launch["deliver"], self.kept, stored)
+            except Failed as failed:
+                told.update(failed.result())
+        return told
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
@@ -82,14 +119,21 @@ class Wrapper:
 
     def _partial(self) -> "Dict[str, Any]":
         """Keep the outputs that are there and large enough, and note what others lack."""
+        if self.kept:
+            return {"outputs": self.kept, "partial": True}
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}
         try:
-            kept = self._keep([name for name in self.launch["keep"] if name in whole])
+            self.kept = self._keep([name for name in self.launch["keep"] if name in whole])
+            told = self._deliver()
         except Failed as failed:
             self.report.remark(failed.detail)
             return {}
-        return {"outputs": kept, "partial": True}
+        except Told:
+            return {"outputs": self.kept, "partial": True}
+        if told.get("detail"):
+            self.report.remark(told["detail"])
+        return {"outputs": self.kept, "partial": True}
 
     def _is_whole(self, output: "Dict[str, Any]") -> bool:
         try:

@@ -2,8 +2,10 @@
 
 import os
 import stat
-from typing import Any, Dict
+from typing import Any, Callable, Dict, List
 
+from d0ctl_wrapper.attempt import acquire
+from d0ctl_wrapper.attempt.carrier import Carrier
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.launch import Launch
@@ -11,8 +13,19 @@ from d0ctl_wrapper.paths import Places, to_path
 from d0ctl_wrapper.words import one_line
 
 
-def prepare(places: Places, launch: Launch) -> None:
-    """Go to a new working directory that has all inputs; raise Failed if one is not there."""
+def prepare(
+    places: Places, launch: Launch, carrier: "Callable[[], Carrier]"
+) -> "List[Dict[str, Any]]":
+    """Go to a new working directory that has all inputs; raise Failed if one is not there.
+
+    What the wrapper has to bring by itself `carrier` carries; the copies are described.
+    """
+    staged = acquire.bring(places, launch, carrier()) if acquire.is_needed(launch) else []
+    _link(places, launch)
+    return staged
+
+
+def _link(places: Places, launch: Launch) -> None:
     work = places.attempt(launch["attempt"], b"work")
     faults = [(entry["path"], fault) for entry in launch["inputs"] for fault in _faults(entry)]
     if faults:

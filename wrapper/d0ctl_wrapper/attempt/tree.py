@@ -74,6 +74,18 @@ class Tree:
         if signal.sigtimedwait((signal.SIGTERM,), 0) is not None:
             raise Told
 
+    def rest(self, seconds: float) -> None:
+        """Sleep; raise Told when SIGTERM comes, or came."""
+        until = time.monotonic() + seconds
+        self.check()
+        while time.monotonic() < until:
+            if self._sleep(until - time.monotonic()) == signal.SIGTERM:
+                raise Told
+
+    def let_go(self) -> None:
+        """Take note that what was waited for was no binary, or is none any more."""
+        self.awaited = 0
+
     @property
     def is_running(self) -> bool:
         """Tell whether there is a binary that has not ended."""

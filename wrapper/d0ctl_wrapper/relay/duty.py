@@ -4,13 +4,13 @@ import gc
 import os
 import signal
 import time
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List, Set
 
 from d0ctl_wrapper import process
 from d0ctl_wrapper.attempt import environment
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.relay import burial, lock
+from d0ctl_wrapper.relay import burial, lock, sweep
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.keeper import Keeper
 from d0ctl_wrapper.relay.loop import Loop
@@ -27,8 +27,9 @@ LEAST_FREE = 1024 * 1024
 class Duty:
     """One relay in charge of a BASE: it reaps, starts, passes messages on, and buries."""
 
-    def __init__(self, loop: Loop, places: Places, cpus: int, umask: int) -> None:
+    def __init__(self, loop: Loop, places: Places, cpus: int, umask: int, keep_logs: float) -> None:
         places.make()
+        self.keep_logs = keep_logs
         self.loop = loop
         self.places = places
         self.lock = lock.take(places.lock)
@@ -36,9 +37,10 @@ class Duty:
         self.post = Post(places, loop.stream)
         self.helpers = Helpers(loop)
         setting = Setting(places, process.boot_id(), environment.inherited(), umask)
-        self.keeper = Keeper(setting, cpus, loop.stream.send, self.post.again)
+        self.keeper = Keeper(setting, cpus, loop.stream.send, self.post.again, self._clean)
         self.service = Service(places, loop.stream, self.keeper, self.post, self.helpers)
         self._rescan_at = time.monotonic() + RESCAN
+        self._expire_at = time.monotonic() + sweep.EVERY
         self._is_full = False
         self._listen()
         _settle_memory()
@@ -47,7 +49,22 @@ class Duty:
         """Take over the attempts of former relays, and list them."""
         listing = self.keeper.adopt()
         self.post.sweep(self.keeper.live)
+        self._sweep({entry["attempt"] for entry in listing if entry["state"] != "running"})
         return listing
+
+    def _sweep(self, ended: "Set[int]") -> None:
+        """Have the node cleared of what former attempts and connections left."""
+        files = sweep.asides(self.places)
+        if ended or files:
+            self._in_passing(lambda: sweep.sweep(self.places, ended, files, self.keep_logs))
+
+    def _clean(self, attempt: int) -> None:
+        """Have the node cleared of what a dead attempt was at work with."""
+        self._in_passing(lambda: sweep.clean(self.places, attempt))
+
+    def _in_passing(self, work: "Callable[[], None]") -> None:
+        """Have some work done of which there is nothing to say."""
+        self.helpers.submit(lambda: _quietly(work), None)
 
     def _listen(self) -> None:
         """Have the loop woken by signals, and by wrappers with a message."""
@@ -101,6 +118,9 @@ class Duty:
         self.post.want()
         self.keeper.check_adopted()
         self._check_disk()
+        if time.monotonic() >= self._expire_at:
+            self._expire_at = time.monotonic() + sweep.EVERY
+            self._in_passing(lambda: sweep.expire(self.places, self.keep_logs))
 
     def _check_disk(self) -> None:
         status = os.statvfs(self.places.spool)
@@ -114,6 +134,12 @@ def _settle_memory() -> None:
     gc.collect()
     if hasattr(gc, "freeze"):
         gc.freeze()
+
+
+def _quietly(work: "Callable[[], None]") -> "List[Dict[str, Any]]":
+    """Do some work, and give no frames."""
+    work()
+    return []
 
 
 def _ignore(number: int, frame: Any) -> None:

@@ -1,12 +1,15 @@
 """The only place where a relay handles files for the control host: never outside BASE."""
 
 import base64
+import errno
 import os
 import stat
 from typing import Any, Dict, List
 
+from d0ctl_wrapper import shape
+from d0ctl_wrapper.attempt import copies, stageout
 from d0ctl_wrapper.disk import digest, sync
-from d0ctl_wrapper.paths import Places, remove
+from d0ctl_wrapper.paths import Places, is_below, remove, to_path
 
 Frame = Dict[str, Any]
 
@@ -14,19 +17,39 @@ PIECE = 1024 * 1024
 """At most this many bytes of a file go into one frame."""
 
 
-def take(places: Places, frame: Frame) -> Frame:
+def take(places: Places, frame: Frame, umask: int) -> Frame:
     """Check a file that was put aside, and move it to where it belongs."""
     try:
-        aside, path = places.inside(frame["aside"]), places.inside(frame["path"])
+        aside = places.inside(frame["aside"])
         fault = _fault(aside, frame["size"], frame["checksum"])
         if fault:
             return not_taken(frame, fault)
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        os.rename(aside, path)
-        sync(os.path.dirname(path))
+        if frame["outside"]:
+            _hand_over(aside, to_path(shape.absolute(frame["path"])), umask)
+        else:
+            _put(aside, places.inside(frame["path"]))
     except (OSError, ValueError) as error:
         return not_taken(frame, _why(error))
     return {"kind": "taken", "id": frame["id"], "ok": True, "message": ""}
+
+
+def _put(aside: bytes, path: bytes) -> None:
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    os.rename(aside, path)
+    sync(os.path.dirname(path))
+
+
+def _hand_over(aside: bytes, path: bytes, umask: int) -> None:
+    """Copy a file to where the user wants it, perhaps on another disk: whole or not at all."""
+    folder, name = os.path.split(path)
+    near = b"%s/.%s.%s" % (folder, name[:150], os.path.basename(aside)[:50])
+    try:
+        stageout.copy_for_user(aside, near, umask)
+        os.rename(near, path)
+    finally:
+        remove(near)
+    remove(aside)
+    sync(folder)
 
 
 def not_taken(frame: Frame, why: str) -> Frame:
@@ -84,11 +107,30 @@ def forget(places: Places, frame: Frame) -> "List[Frame]":
             faults.append("attempt %d cannot be removed: %s" % (attempt, _why(error)))
     for path in frame["paths"]:
         try:
-            remove(places.inside(path))
+            _forget_path(places, places.inside(path))
             answer["paths"].append(path)
         except (OSError, ValueError) as error:
             faults.append("`%s` cannot be removed: %s" % (path, _why(error)))
     return [answer, *({"kind": "fault", "message": fault} for fault in faults)]
+
+
+def _forget_path(places: Places, path: bytes) -> None:
+    """Remove a file, and the folders of the cache that are empty without it."""
+    if copies.is_shared(path):
+        copies.remove_copy(path)
+    else:
+        remove(path)
+    cache = os.path.realpath(places.cache)
+    folder = os.path.dirname(path)
+    while is_below(folder, cache) and folder not in (cache + b"/in", cache + b"/aside"):
+        try:
+            os.rmdir(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+                raise
+            if error.errno == errno.ENOTEMPTY:
+                return
+        folder = os.path.dirname(folder)
 
 
 def _fault(aside: bytes, size: "int | None", checksum: "str | None") -> str:

@@ -21,12 +21,15 @@ class Helpers:
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self._stream = loop.stream
-        self._waiting: "Deque[Tuple[Work, Frame]]" = collections.deque()
-        self._answers: "Dict[int, Tuple[List[bytes], Frame]]" = {}
+        self._waiting: "Deque[Tuple[Work, Frame | None]]" = collections.deque()
+        self._answers: "Dict[int, Tuple[List[bytes], Frame | None]]" = {}
         self.children: "Set[int]" = set()
 
-    def submit(self, work: Work, failed: Frame) -> None:
-        """Have `work` done, and its frames sent; or `failed`, if the helper dies of it."""
+    def submit(self, work: Work, failed: "Frame | None") -> None:
+        """Have `work` done, and its frames sent; or `failed`, if the helper dies of it.
+
+        Without `failed` nobody waits for an answer.
+        """
         self._waiting.append((work, failed))
         self._fill()
 
@@ -34,7 +37,7 @@ class Helpers:
         while self._waiting and len(self._answers) < AT_ONCE:
             self._fork(*self._waiting.popleft())
 
-    def _fork(self, work: Work, failed: Frame) -> None:
+    def _fork(self, work: Work, failed: "Frame | None") -> None:
         answer, told = os.pipe()
         relay = os.getpid()
         pid = os.fork()
@@ -56,7 +59,7 @@ class Helpers:
         pieces, failed = self._answers.pop(descriptor)
         text = b"".join(pieces)
         if not text.endswith(b"\n"):
-            text = shape.encode(failed).encode("ascii")
+            text = b"" if failed is None else shape.encode(failed).encode("ascii")
         for line in text.splitlines():
             self._stream.send_line(line.decode("ascii"))
         self._fill()

@@ -38,11 +38,13 @@ class Keeper:
         cpus: int,
         send: "Callable[[Frame], None]",
         again: "Callable[[bytes], None]",
+        clean: "Callable[[int], None]",
     ) -> None:
         self.setting = setting
         self.places = setting.places
         self.send = send
         self.again = again
+        self.clean = clean
         self.queue = Queue(cpus)
         self.live: "Dict[int, Live]" = {}
         self.children: "Dict[int, int]" = {}
@@ -165,6 +167,7 @@ class Keeper:
     def bury(self, children: "Collection[int]") -> None:
         """Go on ending what dead wrappers left; report the attempts of which nothing lives."""
         for attempt, why in self.burial.proceed(children).items():
+            self.clean(attempt)
             self._report_dead(attempt, why)
 
     def _report_dead(self, attempt: int, why: str) -> None:

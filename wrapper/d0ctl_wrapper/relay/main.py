@@ -66,7 +66,8 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         look = Look(places, stream)
         loop.serve(lines, look.obey, look.asking.work)
     else:
-        duty = Duty(loop, places, hello["cpus"] or facts.cpus(), umask)
+        cpus = hello["cpus"] or facts.cpus()
+        duty = Duty(loop, places, cpus, umask, hello["keep_logs"])
         _greet(stream, places, duty.adopt())
         loop.serve(lines, duty.service.obey, duty.work)
 

@@ -10,7 +10,16 @@ Frame = Dict[str, Any]
 OF_VISITORS = ("read", "list", "ask", "stat", "ping")
 """What one may ask who is only looking."""
 
-_HELLO_DEFAULTS = {"cpus": None, "spool": None, "visit": False, "silence": 120}
+KEEP_LOGS = 30 * 86400
+"""For so many seconds the logs of an attempt that has ended stay, unless a hello says otherwise."""
+
+_HELLO_DEFAULTS = {
+    "cpus": None,
+    "spool": None,
+    "visit": False,
+    "silence": 120,
+    "keep_logs": KEEP_LOGS,
+}
 
 
 _NONCE = re.compile(r"[A-Za-z0-9._-]{1,200}\Z")
@@ -37,6 +46,7 @@ _HELLO = shape.record(
         "spool": shape.maybe(shape.absolute),
         "visit": shape.boolean,
         "silence": shape.number,
+        "keep_logs": shape.number,
     }
 )
 
@@ -50,6 +60,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "resume": {"attempts": _ATTEMPTS},
     "resend": {"attempts": _ATTEMPTS},
     "forget": {"attempts": _ATTEMPTS, "paths": shape.many(shape.filled)},
+    "lease": {"seconds": shape.number},
     "take": {
         "id": _identifier,
         "aside": shape.filled,
@@ -77,6 +88,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "kill": {"partial": (shape.boolean, False)},
+    "take": {"outside": (shape.boolean, False)},
     "read": {"attempt": (shape.maybe(shape.positive), None)},
 }
 """Fields that may be left out, with what they are then."""

@@ -3,7 +3,7 @@
 import time
 from typing import Any, Callable, Dict
 
-from d0ctl_wrapper import software
+from d0ctl_wrapper import lease, software
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.relay import facts, files, listing, requests
@@ -78,6 +78,7 @@ class Service(Look):
                 "pause": lambda frame: keeper.pause(frame["attempts"], frame["grace"]),
                 "resume": lambda frame: keeper.resume(frame["attempts"]),
                 "resend": lambda frame: keeper.resend(frame["attempts"]),
+                "lease": self._lease,
                 "ack": lambda frame: post.acknowledge(frame["names"]),
                 "forget": self._forget,
                 "take": self._take,
@@ -86,6 +87,12 @@ class Service(Look):
             }
         )
 
+    def _lease(self, frame: Frame) -> None:
+        try:
+            lease.renew(self.places, self.keeper.setting.boot_id, frame["seconds"])
+        except OSError as error:
+            self.fault("the lease cannot be noted: %s" % error.strerror)
+
     def _forget(self, frame: Frame) -> None:
         which = self.keeper.forget(frame["attempts"])
         frame = {**frame, "attempts": which}
@@ -93,8 +100,9 @@ class Service(Look):
         self.helpers.submit(lambda: files.forget(self.places, frame), failed)
 
     def _take(self, frame: Frame) -> None:
+        umask = self.keeper.setting.umask
         failed = files.not_taken(frame, "the helper that was to take it died")
-        self.helpers.submit(lambda: [files.take(self.places, frame)], failed)
+        self.helpers.submit(lambda: [files.take(self.places, frame, umask)], failed)
 
     def _hash(self, frame: Frame) -> None:
         failed = files.not_hashed(frame, "the helper that was to read it died")

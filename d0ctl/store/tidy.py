@@ -1,0 +1,63 @@
+"""The only place that decides which copies of files go: when nobody in any job needs them.
+
+`000` section 2: a file goes after its last consumer, unless a disposition says otherwise; of
+several the stickier one wins. What is in results/ is never touched.
+"""
+
+from d0ctl.store.connection import Store
+
+MOST_SPARE = 1000
+"""How many files are looked at, at most, to make space on a node."""
+
+
+def tidy(store: Store, *, now: float) -> list[str]:
+    """Have copies removed that became superfluous since the last time.
+
+    Gives the paths of those on the control host, to be removed once this has committed.
+    """
+    if not store.row("some_spent"):
+        return []
+    _find(store)
+    store.change("spare_copies")
+    store.change("forget_kept")
+    return _remove(store, now)
+
+
+def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]:
+    """Have copies removed that stay only while there is space, until `wanted` bytes are free.
+
+    The oldest go first; gives the paths of those that go, on whatever node of the cluster.
+    """
+    tidy(store, now=now)
+    chosen, freed = [], 0
+    for row in store.rows("spare_of_node", node=node, limit=MOST_SPARE):
+        if freed >= wanted:
+            break
+        chosen.append(row)
+        freed += row["size"]
+    store.change_many("spend", ((row["file_id"],) for row in chosen))
+    _find(store)
+    store.change("give_up_spare")
+    store.change("forget_kept")
+    going = {row["file_id"] for row in store.rows("unneeded_files")}
+    _remove(store, now)
+    return [row["path"] for row in chosen if row["file_id"] in going]
+
+
+def _find(store: Store) -> None:
+    """Find out which of the spent files nobody needs."""
+    store.change("clear_unneeded")
+    store.change("find_unneeded")
+    store.change("keep_unread")
+    store.change("clear_spent")
+
+
+def _remove(store: Store, now: float) -> list[str]:
+    """Have the copies of superfluous files removed, and forget them."""
+    cache = f"{store.home.cache}/"
+    store.change("purge_copies")
+    here = [row["path"] for row in store.rows("unneeded_here", cache=cache)]
+    store.change("forget_unneeded", cache=cache)
+    store.change("keep_results", results=f"{store.home.results}/", now=now)
+    store.change("end_unneeded")
+    return here

@@ -1,0 +1,185 @@
+-- name: some_spent
+-- Whether any file may have become superfluous.
+select 1 from spent limit 1;
+
+-- name: find_unneeded
+-- Of the spent files those that no consumer in any job needs any more, and how sticky they are:
+-- 3 to stay, 2 to stay while there is space, 1 to go, 0 as their consumers need. Who has failed
+-- or was canceled may be tried again, and needs its inputs. The youngest consumers are asked
+-- first, as they end last.
+insert into unneeded (file_id, rank)
+select file.id,
+       max(case when file.dispositions like '%retain-indef%' then 3
+                when file.dispositions like '%retain-temp%' then 2
+                when file.dispositions like '%deletable%' then 1
+                else 0 end,
+           coalesce((select max(case input.disposition when 'retain-indef' then 3
+                                                       when 'retain-temp' then 2
+                                                       when 'deletable' then 1
+                                                       else 0 end)
+                       from input where input.file_id = file.id), 0))
+  from spent
+  join file on file.id = spent.file_id and file.dropped = 0
+ where (file.package_id is null
+        or (select phase from package where package.id = file.package_id) = 'done')
+   and not exists (select 1 from transfer where transfer.file_id = file.id)
+   and (select 1
+          from input
+          join package on package.id = input.package_id
+                      and package.phase not in ('transferring', 'done', 'dropped')
+         where input.file_id = file.id and input.dropped = 0
+         order by input.package_id desc
+         limit 1) is null;
+
+-- name: keep_unread
+-- What nobody was to read, and lies nowhere else, is not superfluous before somebody says so.
+delete from unneeded
+ where rank = 0
+   and file_id in (select file.id
+                     from unneeded
+                     join file on file.id = unneeded.file_id
+                    where file.package_id is not null and file.result = 0
+                      and file.stored is null
+                      and not exists (select 1 from input where input.file_id = file.id));
+
+-- name: clear_spent
+-- The spent files have been looked at.
+delete from spent;
+
+-- name: clear_unneeded
+-- Begin a new batch of superfluous files.
+delete from unneeded;
+
+-- name: spare_copies
+-- Copies that stay only while there is space.
+update location set spare = 1
+ where spare = 0 and file_id in (select file_id from unneeded where rank = 2);
+
+-- name: forget_kept
+-- What is to stay is not superfluous.
+delete from unneeded where rank >= 2;
+
+-- name: purge_copies
+-- Have the nodes remove the superfluous copies in their caches; one that is shared, with the
+-- last file that needs it.
+insert into purge (node_id, path)
+select distinct node.id, location.path
+  from unneeded
+  join location on location.file_id = unneeded.file_id
+  join node on node.id = location.node_id
+ where location.shared = 0
+    or not exists (select 1 from location as other
+                    where other.cluster_id = location.cluster_id and other.path = location.path
+                      and other.shared = 1
+                      and other.file_id not in (select file_id from unneeded));
+
+-- name: unneeded_here
+-- The superfluous copies on the control host, which were on their way.
+select location.path
+  from unneeded
+  join location on location.file_id = unneeded.file_id and location.cluster_id = 1
+ where location.node_id is null and substr(location.path, 1, length(:cache)) = :cache;
+
+-- name: forget_unneeded
+-- The superfluous copies are no copies any more; what lies in results/ is one.
+delete from location
+ where file_id in (select file_id from unneeded)
+   and (node_id is not null or substr(path, 1, length(:cache)) = :cache);
+
+-- name: keep_results
+-- Of what was delivered the copy in results/ is left.
+insert or ignore into location (file_id, cluster_id, path, made)
+select file.id, 1, :results || job.name || '/' || file.name, :now
+  from unneeded
+  join file on file.id = unneeded.file_id and file.result = 1 and file.present = 1
+  join job on job.id = file.job_id;
+
+-- name: end_unneeded
+-- Superfluous files without a copy are not present.
+update file
+   set present = 0
+ where id in (select file_id from unneeded) and package_id is not null and present = 1
+   and not exists (select 1 from location where location.file_id = file.id);
+
+-- name: spare_of_node
+-- What may go to make space in the cache of a node, the oldest first.
+select location.file_id, location.path, coalesce(file.size, 0) as size
+  from node
+  join location on location.cluster_id = node.cluster_id and location.spare = 1
+  join file on file.id = location.file_id
+ where node.id = :node and location.node_id is not null
+ order by location.made
+ limit :limit;
+
+-- name: spend
+-- Look again whether a file is needed.
+insert or ignore into spent (file_id) values (?);
+
+-- name: give_up_spare
+-- Spare files go: all that need them are done still.
+update unneeded set rank = 1 where rank = 2;
+
+-- name: purge_under_way
+-- Whether a path is to be removed, so that nothing may be brought there yet.
+select 1 from purge where path = :path;
+
+-- name: lose_absent_inputs
+-- What the chosen packages read and was removed, as nobody needed it: to be made again.
+insert into lost_copy (file_id, cluster_id)
+select distinct file.id, 0
+  from chosen
+  join input on input.package_id = chosen.package_id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id and file.package_id is not null and file.present = 0;
+
+-- name: keep_staged
+-- Where wrappers have brought files from outside.
+insert or replace into location (file_id, cluster_id, path, node_id, made, shared)
+select input.file_id, node.cluster_id, told_staged.path, node.id, :now, 1
+  from told_staged
+  join attempt on attempt.id = told_staged.attempt_id
+  join node on node.id = attempt.node_id
+  join input on input.package_id = attempt.package_id and input.locator = told_staged.locator
+  join file on file.id = input.file_id and file.package_id is null;
+
+-- name: weigh_staged
+-- What files from outside weigh that wrappers have brought.
+update file
+   set size = told_staged.size, checksum = told_staged.checksum
+  from told_staged
+  join attempt on attempt.id = told_staged.attempt_id
+  join input on input.package_id = attempt.package_id and input.locator = told_staged.locator
+ where file.id = input.file_id and file.package_id is null;
+
+-- name: unpurge_staged
+-- A copy that is there again is not to be removed.
+delete from purge where path in (select path from told_staged);
+
+-- name: keep_stored
+-- Where wrappers have stored outputs.
+update file
+   set stored = (select json_group_array(told_stored.locator)
+                   from told_stored
+                  where told_stored.package_id = file.package_id
+                    and told_stored.name = file.name)
+  from (select distinct package_id, name from told_stored) as told
+ where file.package_id = told.package_id and file.name = told.name;
+
+-- name: tell_staged
+-- A copy that a wrapper has brought.
+insert into told_staged (attempt_id, locator, path, size, checksum) values (?, ?, ?, ?, ?);
+
+-- name: tell_stored
+-- An output that a wrapper has stored.
+insert into told_stored (package_id, name, locator) values (?, ?, ?);
+
+-- name: clear_told_staged
+-- Begin a new batch of messages.
+delete from told_staged;
+
+-- name: clear_told_stored
+-- Begin a new batch of messages.
+delete from told_stored;
+
+-- name: unneeded_files
+-- The superfluous files.
+select file_id from unneeded;

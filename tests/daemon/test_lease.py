@@ -1,0 +1,96 @@
+"""On a new link the orders to end go first, and then the lease; it is renewed with each ping."""
+
+import queue
+from pathlib import Path
+
+import pytest
+
+from d0ctl.agents.control import Control
+from d0ctl.agents.oversee import hear
+from d0ctl.nodes import courier as couriers
+from d0ctl.nodes.courier import Courier, Report, Up
+from d0ctl.nodes.link import Frame, Site
+from d0ctl.nodes.transport import Address
+from d0ctl.store import lifecycle
+from tests.daemon.contact import Stub
+from tests.support.jobs import NOW, job, simple, submitted
+from tests.support.waiting import wait_until
+from tests.support.world import World
+
+
+class Ear:
+    """A courier that writes down what it is asked, and reaches nobody."""
+
+    def __init__(self, node: int) -> None:
+        self.node, self.address, self.cpus = node, Address("localhost"), None
+        self.is_up = False
+        self.renewal = {"kind": "lease", "seconds": 7.0}
+        self.orders: list[Frame] = []
+
+    def accept(self, link: int) -> None:
+        self.is_up = True
+
+    def order(self, frame: Frame) -> None:
+        self.orders.append(frame)
+
+    def leave(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+def test_on_a_new_link_kills_go_before_the_lease(control: Control) -> None:
+    store = control.store
+    submitted(store, job("job", [simple(), simple(), simple()]))
+    world = World(store, cpus=8)
+    world.schedule()
+    world.launch(world.node("localhost"))
+    world.order(world.node("localhost"))
+    with store.writing():
+        lifecycle.choose(store, [2])
+        lifecycle.kill(store, actor="tester", note=None, now=NOW)
+    ear = Ear(1)
+    control.couriers[1] = ear  # type: ignore[assignment]
+    listed = {1: "running", 2: "running", 3: "running", 99: "running"}
+
+    control.reports.append(Up(1, {"boot_id": "1", "cpus": 8, "base": "/b"}, listed, 1))
+    control.afterwards = []
+    with store.writing():
+        hear(control, NOW)
+    for action in control.afterwards:
+        action()
+
+    kinds = [order["kind"] for order in ear.orders]
+    assert kinds.count("lease") == 1 and kinds[-1] == "lease"
+    killed = [one for o in ear.orders if o["kind"] == "kill" for one in o["attempts"]]
+    assert sorted(killed) == [2, 99]
+
+
+def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    link = Stub()
+    monkeypatch.setattr(couriers, "open_link", lambda *_, **__: link)
+    monkeypatch.setattr(couriers, "PING_S", 0.01)
+    reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
+    site = Site("site", tmp_path, tmp_path, tmp_path, lease=7.0)
+    courier = Courier(
+        1, Address("n1"), site, cpus=None, deliver=lambda *_: None, report=reports.put
+    )
+    courier.start()
+    try:
+        wait_until(lambda: sum(frame["kind"] == "ping" for frame in link.sent) > 3)
+        assert not any(frame["kind"] == "lease" for frame in link.sent)
+
+        courier.accept(1)
+        courier.order(courier.renewal)
+
+        wait_until(lambda: link.sent.count({"kind": "lease", "seconds": 7.0}) > 3)
+    finally:
+        courier.stop()
+
+
+def test_the_length_of_the_lease_is_the_sites(control: Control) -> None:
+    assert control.site.lease == 3000.0
+    assert control.site.keep_logs == 30 * 86400

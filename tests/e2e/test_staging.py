@@ -1,0 +1,250 @@
+"""Files from and to where locators say, over a real ssh: by http, by a command, across nodes."""
+
+import hashlib
+import json
+import os
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import PATIENCE_S, Site
+from tests.support.waiting import Pid, kill_all, wait_until
+from tests.support.web import Web, serving
+
+DATA = b"ten bytes\n" * 1000
+
+SHA256 = "sha256:" + hashlib.sha256(DATA).hexdigest()
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """A web server with one file."""
+    with serving() as web:
+        web.files["/raw"] = DATA
+        yield web
+
+
+@pytest.fixture
+def farm(site: Site) -> Site:
+    """A site whose only node is behind ssh."""
+    site.add("farm")
+    site.alone()
+    return site
+
+
+def change(site: Site, text: str, *values: object) -> None:
+    """Change the site's database."""
+    with closing(sqlite3.connect(site.home / "d0ctl.db")) as database, database:
+        database.execute(text, values)
+
+
+def set_lease(site: Site, seconds: float) -> None:
+    """Let wrappers do without contact for so long."""
+    value = json.dumps({"lease": seconds})
+    change(site, "insert or replace into setting values ('defaults', ?)", value)
+
+
+def mass_storage(site: Site) -> Path:
+    """A folder that only the site's command for `root` reaches."""
+    store = site.folder / "mass"
+    store.mkdir()
+    program = site.folder / "xrdcp"
+    program.write_text(f'#!/bin/sh\nof() {{ echo "$1" | sed s,^root://mss,{store},; }}\n'
+                       'exec cp "$(of "$1")" "$(of "$2")"\n')  # fmt: skip
+    program.chmod(0o700)
+    command = f"{program} {{source}} {{dest}}"
+    settings = {"root": {"fetch": command, "store": command}}
+    change(site, "insert or replace into setting values ('transfer', ?)", json.dumps(settings))
+    return store
+
+
+def caches(site: Site) -> list[str]:
+    """The files in the caches of all nodes but this machine."""
+    return [
+        str(path)
+        for path in (site.folder / "farm").rglob("cache/*/**/*")
+        if path.is_file() and not path.name.startswith(".")
+    ]
+
+
+def test_files_come_and_go_by_their_locators(farm: Site, web: Web, tmp_path: Path) -> None:
+    mass = mass_storage(farm)
+    (mass / "calib").write_bytes(DATA)
+    far = tmp_path / "forwarded/here"
+
+    done = farm.d0ctl("run", farm.write(f"""\
+job: locators
+stages:
+  - lines:
+      - for: {{n: [1, 2]}}
+        run: cat raw calib > {{n}}.out; cp raw {{n}}.put; wc -c < calib > {{n}}.far
+        inputs:
+          - {{file: raw, locator: "{web.url}/raw", checksum: "{SHA256}", size: 10kB}}
+          - {{file: calib, locator: "root://mss/calib"}}
+        outputs:
+          - {{file: "{{n}}.out", locator: "root://mss/{{n}}.out", disposition: store}}
+          - {{file: "{{n}}.put", locator: "{web.url}/{{n}}.put"}}
+          - {{file: "{{n}}.far", locator: "{far}/{{n}}.far", disposition: [forward, retain-indef]}}
+"""))  # fmt: skip
+
+    assert done.code == 0, f"{done} {farm.ok('history', 'locators')}"
+    assert web.asked["/raw"] == 1
+    for n in (1, 2):
+        assert (mass / f"{n}.out").read_bytes() == DATA + DATA
+        assert web.files[f"/{n}.put"] == DATA
+        assert (far / f"{n}.far").read_text().strip() == "10000"
+    outputs = {one["file"]: one for one in farm.package("locators/1/1/1")["outputs"]}
+    assert outputs["1.out"]["stored"] == ["root://mss/1.out"]
+    assert outputs["1.far"]["present"] and not outputs["1.out"]["present"]
+    assert "stored at root://mss/1.out" in farm.ok("status", "locators/1/1/1")
+    farm.start_daemon()
+    wait_until(lambda: {Path(path).name for path in caches(farm)} == {"1.far", "2.far"}, PATIENCE_S)
+    assert farm.d0ctl("doctor").code == 0
+
+
+def test_files_come_from_and_go_to_other_nodes(site: Site, tmp_path: Path) -> None:
+    site.add("farm")
+    site.add("barn", site.sshds["farm"], "--dir", str(site.folder / "barn"))
+    site.alone()
+    source, target = tmp_path / "raw", tmp_path / "out" / "copy"
+    source.write_bytes(DATA)
+
+    done = site.d0ctl("run", site.write(f"""\
+job: across
+stages:
+  - lines:
+      - run: cp raw copy
+        nodes: farm
+        inputs: [{{file: raw, locator: "barn:{source}", checksum: "{SHA256}"}}]
+        outputs: [{{file: copy, locator: "barn:{target}"}}]
+"""))  # fmt: skip
+
+    assert done.code == 0, f"{done} {site.ok('history', 'across')}"
+    assert target.read_bytes() == DATA
+    assert list(target.parent.iterdir()) == [target]
+    assert site.package("across/1/1/1")["outputs"][0]["stored"] == [f"barn:{target}"]
+    assert not (site.home / "results/across").exists()
+
+
+def test_a_spoilt_file_is_not_used(farm: Site, web: Web) -> None:
+    web.files["/raw"] = b"spoilt"
+
+    done = farm.d0ctl("run", farm.write(f"""\
+stages:
+  - lines:
+      - run: cat raw
+        inputs: [{{file: raw, locator: "{web.url}/raw", checksum: "{SHA256}"}}]
+"""))  # fmt: skip
+
+    assert done.code == 1
+    package = farm.package("job-001/1/1/1")
+    assert package["attempts"][-1]["reason"] == "stage-in"
+    assert SHA256 in package["attempts"][-1]["message"]
+
+
+def test_a_package_can_be_killed_while_its_input_comes(farm: Site, web: Web) -> None:
+    web.stuck.add("/raw")
+    farm.start_daemon()
+    name = farm.submit(f"""\
+stages:
+  - lines:
+      - run: cat raw
+        inputs: [{{file: raw, locator: "{web.url}/raw"}}]
+""")
+    farm.wait_phase(f"{name}/1/1/1", "staging-in")
+
+    farm.ok("kill", name, "--yes")
+
+    farm.wait_phase(f"{name}/1/1/1", "canceled")
+
+
+@pytest.fixture
+def waiting(farm: Site, tmp_path: Path) -> Path:
+    """A package that is to forward a file, computes, and has a lease of a moment."""
+    farm.start_daemon()
+    set_lease(farm, 0.5)
+    farm.kill_daemon()
+    farm.start_daemon()
+    farm.submit(f"""\
+job: leased
+stages:
+  - lines:
+      - run: |
+          touch {tmp_path}/started
+          until [ -e {tmp_path}/go ]; do sleep 0.05; done
+          echo x > out
+        outputs: [{{file: out, locator: "{tmp_path}/far/out"}}]
+""")
+    wait_until(lambda: (tmp_path / "started").exists(), PATIENCE_S)
+    return tmp_path
+
+
+def kept(site: Site) -> bool:
+    """Whether the output has been made and kept on its node."""
+    return any(path.endswith("/out") for path in caches(site))
+
+
+def test_outputs_wait_for_a_control_host_that_is_away(farm: Site, waiting: Path) -> None:
+    farm.kill_daemon()
+    (waiting / "go").touch()
+    wait_until(lambda: kept(farm), PATIENCE_S)
+    wait_until(lambda: any(list((farm.folder / "farm").rglob("spool/new/*"))), PATIENCE_S)
+    assert not (waiting / "far").exists()
+
+    set_lease(farm, 3000)
+    farm.start_daemon()
+
+    assert farm.ok("wait", "leased") == "`leased` is successful\n"
+    assert (waiting / "far/out").read_text() == "x\n"
+
+
+def test_what_was_killed_meanwhile_never_shows(farm: Site, waiting: Path) -> None:
+    for pid in sshd_processes(farm):
+        os.kill(pid.number, signal.SIGSTOP)
+    try:
+        farm.kill_daemon()
+        (waiting / "go").touch()
+        wait_until(lambda: kept(farm), PATIENCE_S)
+        set_lease(farm, 3000)
+        farm.ok("kill", "leased", "--yes")
+    finally:
+        for pid in sshd_processes(farm):
+            os.kill(pid.number, signal.SIGCONT)
+
+    farm.start_daemon()
+
+    farm.wait_phase("leased/1/1/1", "canceled")
+    wait_until(lambda: not kept(farm), PATIENCE_S)
+    assert not (waiting / "far").exists()
+
+
+def sshd_processes(site: Site) -> list[Pid]:
+    """The sshd and its children that serve connections."""
+    return [pid for pid in site.processes() if pid.name().startswith("sshd")]
+
+
+def test_nothing_is_left_when_a_wrapper_is_killed_in_mid_transfer(farm: Site, web: Web) -> None:
+    web.stuck.add("/raw")
+    farm.start_daemon()
+    name = farm.submit(f"""\
+stages:
+  - lines:
+      - run: wc -c < raw > n
+        inputs: [{{file: raw, locator: "{web.url}/raw"}}]
+        outputs: n
+""")
+    farm.wait_phase(f"{name}/1/1/1", "staging-in")
+    (record,) = (farm.folder / "farm").rglob("attempts/*/wrapper")
+    wrapper = Pid.of(int(record.read_text().split()[0]))
+    assert wrapper is not None
+    web.stuck.clear()
+
+    kill_all([wrapper])
+
+    assert farm.ok("wait", name) == f"`{name}` is successful\n"
+    assert (farm.home / "results" / name / "n").read_text().strip() == "10000"
+    assert not list((farm.folder / "farm").rglob("staging"))

@@ -1,0 +1,330 @@
+"""Inputs that a wrapper brings by itself: by http, from a path, by a command of the site."""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.waiting import Pid, wait_until
+from tests.support.web import Web, serving
+from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.conftest import Connect
+
+DATA = b"ten bytes\n" * 1000
+
+SHA256 = "sha256:" + hashlib.sha256(DATA).hexdigest()
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """A web server with one file."""
+    with serving() as web:
+        web.files["/raw"] = DATA
+        yield web
+
+
+@pytest.fixture
+def xrdcp(tmp_path: Path) -> Path:
+    """A program that copies files of a mass storage, which is a folder."""
+    (tmp_path / "store").mkdir()
+    program = tmp_path / "xrdcp"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" >> {tmp_path}/calls\n'
+        f'from=$(echo "$1" | sed s,root://store/,{tmp_path}/store/,)\n'
+        f'to=$(echo "$2" | sed s,root://store/,{tmp_path}/store/,)\n'
+        f'[ ! -e {tmp_path}/stuck ] || {{ echo half > "$to"; sleep 1000; }}\n'
+        'cp "$from" "$to"\n'
+    )
+    program.chmod(0o700)
+    return program
+
+
+def given(locator: str, **changes: Any) -> Frame:
+    """An input that has to be brought."""
+    described = {"name": "raw", "path": None, "size": None, "required": True, "locator": locator}
+    return {**described, **changes}
+
+
+def rules(program: Path, **changes: Any) -> Frame:
+    """The site's commands for a scheme."""
+    command = f"{program} {{source}} {{dest}}"
+    return {"commands": {"root": {"fetch": command, "store": command}}, "retry": 0.05, **changes}
+
+
+READ = binary(script="cat raw > out; cp raw copy", outputs=[{"name": "out", "min_size": None}])
+
+
+def run(node: Client, *inputs: Frame, attempt: int = 1, **more: Any) -> Frame:
+    """Run a package that reads its inputs, to its end message."""
+    more = {"transfer": {"retry": 0.05}, **more}
+    return node.run(READ, inputs=list(inputs), keep=["out"], attempt=attempt, **more)
+
+
+def calls(program: Path) -> list[str]:
+    """How the program was called."""
+    file = program.parent / "calls"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_an_input_comes_by_http(node: Client, web: Web) -> None:
+    end = run(node, given(f"{web.url}/raw", checksum=SHA256, size=len(DATA)))
+
+    assert end["outcome"] == "successful", end
+    assert Path(end["outputs"][0]["path"]).read_bytes() == DATA
+    (staged,) = end["staged"]
+    assert staged["locator"] == f"{web.url}/raw"
+    assert (staged["size"], staged["checksum"]) == (len(DATA), SHA256)
+    assert Path(staged["path"]).read_bytes() == DATA
+    phases = [m["phase"] for m in node.messages(1) if m["kind"] in ("start", "state")]
+    assert phases == ["staging-in", "running"]
+    assert not (node.folder(1) / "staging").exists()
+
+
+def test_a_package_without_locators_says_nothing_of_staging(node: Client) -> None:
+    end = node.run(binary("true"))
+
+    assert end["staged"] == [] and end["stored"] == []
+    assert [m["kind"] for m in node.messages(1)] == ["start", "binary", "end"]
+
+
+@pytest.mark.parametrize("way", ["path", "file url"])
+def test_an_input_comes_from_a_path_of_the_node(node: Client, tmp_path: Path, way: str) -> None:
+    source = tmp_path / "a file"
+    source.write_bytes(DATA)
+    locator = str(source) if way == "path" else f"file://{tmp_path}/a%20file"
+
+    end = run(node, given(locator, checksum=SHA256))
+
+    assert end["outcome"] == "successful", end
+    source.unlink()
+    assert Path(end["staged"][0]["path"]).read_bytes() == DATA
+
+
+def test_an_input_comes_by_a_command_of_the_site(node: Client, xrdcp: Path) -> None:
+    (xrdcp.parent / "store/raw").write_bytes(DATA)
+
+    end = run(node, given("root://store/raw", checksum=SHA256), transfer=rules(xrdcp))
+
+    assert end["outcome"] == "successful", end
+    assert len(calls(xrdcp)) == 1 and calls(xrdcp)[0].startswith("root://store/raw /")
+
+
+@pytest.mark.parametrize(
+    "checksum",
+    [
+        f"adler32:{zlib.adler32(DATA):08x}",
+        "md5:" + hashlib.md5(DATA).hexdigest().upper(),
+        "sha1:" + hashlib.sha1(DATA).hexdigest(),
+        "sha512:" + hashlib.sha512(DATA).hexdigest(),
+    ],
+)
+def test_checksums_of_all_kinds_are_held_against_what_came(
+    node: Client, web: Web, checksum: str
+) -> None:
+    assert run(node, given(f"{web.url}/raw", checksum=checksum))["outcome"] == "successful"
+
+    other = checksum[:-1] + ("0" if checksum[-1] != "0" else "1")
+    end = run(node, given(f"{web.url}/raw", checksum=other), attempt=2)
+    assert (end["reason"], end["missing"]) == ("stage-in", [])
+    assert checksum.lower() in end["detail"]
+
+
+def test_a_file_of_another_size_is_not_used(node: Client, web: Web) -> None:
+    end = run(node, given(f"{web.url}/raw", size=7))
+
+    assert end["reason"] == "stage-in"
+    assert "10000 bytes came, not 7" in end["detail"]
+    assert not any((node.base / "cache/in").glob("*/raw"))
+
+
+def test_two_packages_bring_a_file_once(node: Client, web: Web) -> None:
+    entry = given(f"{web.url}/raw")
+    node.launch(*(launch(n, READ, inputs=[entry], keep=["out"]) for n in (1, 2, 3)))
+    ends = [node.end(n) for n in (1, 2, 3)]
+
+    assert {end["outcome"] for end in ends} == {"successful"}
+    assert len({end["staged"][0]["path"] for end in ends}) == 1
+    assert web.asked["/raw"] == 1
+
+
+def test_what_is_not_there_is_a_missing_input(node: Client, web: Web, tmp_path: Path) -> None:
+    for attempt, locator in enumerate((f"{web.url}/nothing", f"{tmp_path}/nothing"), 1):
+        end = run(node, given(locator), attempt=attempt)
+
+        assert (end["reason"], end["missing"]) == ("missing-input", [locator])
+        assert locator in end["detail"]
+    assert web.asked["/nothing"] == 1
+
+
+def test_a_scheme_without_a_command_is_told(node: Client) -> None:
+    end = run(node, given("srm://se/raw"))
+
+    assert end["reason"] == "stage-in"
+    assert list((node.base / "cache/in").iterdir()) == []
+    assert "the site has no command for `srm`" in end["detail"]
+
+
+def test_a_server_in_trouble_is_asked_again(node: Client, web: Web) -> None:
+    web.failing["/raw"] = 1
+
+    assert run(node, given(f"{web.url}/raw"))["outcome"] == "successful"
+    assert web.asked["/raw"] == 2
+
+
+def test_half_a_file_is_none(node: Client, web: Web) -> None:
+    web.short.add("/raw")
+
+    end = run(node, given(f"{web.url}/raw"))
+
+    assert end["reason"] == "stage-in"
+    assert web.asked["/raw"] == 3
+    assert not any((node.base / "cache/in").glob("*/raw"))
+
+
+def test_a_failing_command_is_quoted(node: Client, tmp_path: Path) -> None:
+    program = tmp_path / "xrdcp"
+    program.write_text("#!/bin/sh\necho '[FATAL] no such door' >&2\nexit 54\n")
+    program.chmod(0o700)
+
+    end = run(node, given("root://store/raw"), transfer=rules(program))
+
+    assert end["reason"] == "stage-in"
+    assert "exit code 54: [FATAL] no such door" in end["detail"]
+
+
+def test_a_command_that_leaves_nothing_is_told(node: Client) -> None:
+    end = run(node, given("root://store/raw"), transfer=rules(Path("/bin/true")))
+
+    assert end["reason"] == "stage-in"
+    assert "nothing has come" in end["detail"]
+
+
+def test_a_command_that_is_not_there_is_told(node: Client) -> None:
+    end = run(node, given("root://store/raw"), transfer=rules(Path("/no/such/xrdcp")))
+
+    assert end["reason"] == "stage-in"
+    assert "not found" in end["detail"]
+
+
+@pytest.mark.parametrize("way", ["http", "command"])
+def test_a_transfer_without_progress_is_ended(
+    node: Client, web: Web, xrdcp: Path, way: str
+) -> None:
+    web.stuck.add("/raw")
+    (xrdcp.parent / "stuck").touch()
+    locator = f"{web.url}/raw" if way == "http" else "root://store/raw"
+
+    end = run(node, given(locator), transfer=rules(xrdcp, idle=0.3))
+
+    assert end["reason"] == "stage-in"
+    assert "no progress for" in end["detail"]
+
+
+def test_a_transfer_that_takes_too_long_is_ended(node: Client, xrdcp: Path) -> None:
+    (xrdcp.parent / "stuck").touch()
+
+    end = run(node, given("root://store/raw"), transfer=rules(xrdcp, timeout=0.5))
+
+    assert "not done after" in end["detail"]
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_kill_ends_a_transfer_at_once(node: Client, web: Web, partial: bool) -> None:
+    web.stuck.add("/raw")
+    node.launch(launch(1, READ, inputs=[given(f"{web.url}/raw")], keep=["out"]))
+    wait_until(lambda: (node.folder(1) / "staging/raw").exists())
+
+    node.send("kill", attempts=[1], grace=60.0, partial=partial)
+
+    assert node.end(1)["outcome"] == "killed"
+    assert not (node.folder(1) / "staging").exists()
+
+
+def test_one_that_waits_for_another_to_bring_a_file_can_be_killed(node: Client, web: Web) -> None:
+    web.stuck.add("/raw")
+    entry = given(f"{web.url}/raw")
+    node.launch(*(launch(n, READ, inputs=[entry]) for n in (1, 2)))
+    wait_until(lambda: web.asked["/raw"] == 1)
+    wait_until(lambda: (node.folder(2) / "wrapper").exists())
+
+    node.send("kill", attempts=[1, 2], grace=1.0)
+
+    assert {node.end(n)["outcome"] for n in (1, 2)} == {"killed"}
+
+
+def test_the_one_who_waits_goes_on_when_the_other_dies(node: Client, web: Web) -> None:
+    web.stuck.add("/raw")
+    entry = given(f"{web.url}/raw")
+    node.launch(launch(1, READ, inputs=[entry], keep=["out"]))
+    wait_until(lambda: web.asked["/raw"] == 1)
+    node.launch(launch(2, READ, inputs=[entry], keep=["out"]))
+    wait_until(lambda: (node.folder(2) / "wrapper").exists())
+    web.stuck.clear()
+
+    os.kill(int((node.folder(1) / "wrapper").read_text().split()[0]), 9)
+
+    node.wait("dead")
+    assert node.end(2)["outcome"] == "successful"
+    wait_until(lambda: not (node.folder(1) / "staging").exists())
+
+
+def test_a_copy_that_is_known_is_used(node: Client, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.write_bytes(DATA)
+
+    end = run(node, given("root://gone/raw", path=str(copy), size=len(DATA)))
+
+    assert end["outcome"] == "successful"
+    assert end["staged"] == []
+
+
+def test_a_known_copy_that_is_gone_is_brought_again(node: Client, web: Web, tmp_path: Path) -> None:
+    end = run(node, given(f"{web.url}/raw", path=f"{tmp_path}/gone", size=len(DATA)))
+
+    assert end["outcome"] == "successful"
+    assert web.asked["/raw"] == 1
+
+
+def test_a_copy_cannot_be_forgotten_while_it_is_used(node: Client, web: Web) -> None:
+    hold = binary(script="while [ ! -e $D0CTL_BASE/go ]; do sleep 0.05; done; cat raw > out")
+    node.launch(launch(1, hold, inputs=[given(f"{web.url}/raw")], keep=["out"]))
+    wrapper = node.started(1)
+    (copy,) = (node.base / "cache/in").glob("*/raw")
+
+    node.send("forget", attempts=[], paths=[str(copy)])
+    assert node.wait("forgotten")["paths"] == []
+    assert "cannot be removed" in node.wait("fault")["message"]
+
+    (node.base / "go").touch()
+    assert node.end(1)["outcome"] == "successful"
+    wait_until(lambda: Pid.of(wrapper) is None)
+    node.send("forget", attempts=[], paths=[str(copy)])
+    assert node.wait("forgotten")["paths"] == [str(copy)]
+    assert list((node.base / "cache/in").iterdir()) == []
+
+
+def test_a_shared_copy_cannot_be_written_to(node: Client, web: Web) -> None:
+    end = node.run(binary(script="echo spoilt >> raw || true"), inputs=[given(f"{web.url}/raw")])
+
+    assert Path(end["staged"][0]["path"]).read_bytes() == DATA or os.geteuid() == 0
+
+
+def test_a_full_disk_under_the_cache_is_told(
+    connect: Connect, web: Web, mounted: Callable[[str], Path]
+) -> None:
+    disk = mounted("size=1m")
+    web.files["/raw"] = bytes(4_000_000)
+    node = connect(base=str(disk / "base"))
+    node.base = disk / "base"
+    node.wait("hello")
+
+    end = run(node, given(f"{web.url}/raw"))
+
+    assert end["reason"] == "disk-full"
+    assert not any((node.base / "cache/in").glob("*/raw"))
+    assert not (node.folder(1) / "staging").exists()

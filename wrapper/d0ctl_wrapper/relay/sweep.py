@@ -1,0 +1,65 @@
+"""The only place that clears a node of what attempts left that nobody needs.
+
+What attempts made and still lies in the cache is none of it: the control host says when that
+may go.
+"""
+
+import os
+import time
+from typing import Collection, List
+
+from d0ctl_wrapper import spool
+from d0ctl_wrapper.attempt import leavings
+from d0ctl_wrapper.paths import Places, remove
+
+EVERY = 6 * 3600.0
+"""Every so many seconds logs are looked for that have been kept for long enough."""
+
+WORK = (b"work", b"staging")
+"""What an attempt needs only as long as it runs."""
+
+
+def clean(places: Places, attempt: int) -> None:
+    """Remove what an attempt without a wrapper was at work with; its logs stay."""
+    leavings.clear(places, attempt)
+    for name in WORK:
+        _drop(places.attempt(attempt, name))
+
+
+def asides(places: Places) -> "List[bytes]":
+    """List the files that a former connection was bringing, which will never be whole."""
+    folder = places.cache + b"/aside"
+    return [folder + b"/" + name for name in os.listdir(folder)]
+
+
+def sweep(places: Places, ended: "Collection[int]", files: "List[bytes]", keep: float) -> None:
+    """Clean after attempts, remove files, and logs of what ended `keep` seconds ago."""
+    for path in files:
+        _drop(path)
+    for attempt in ended:
+        clean(places, attempt)
+    expire(places, keep)
+
+
+def expire(places: Places, keep: float) -> None:
+    """Remove the folders of attempts that ended long ago and have nothing left to say."""
+    before = time.time() - keep
+    unsaid = {name.split(b".")[0] for name in spool.waiting(places)}
+    for name in os.listdir(places.attempts):
+        if name.isdigit() and name not in unsaid and _ended(places, int(name)) < before:
+            _drop(places.attempt(int(name)))
+
+
+def _ended(places: Places, attempt: int) -> float:
+    """Give when an attempt ended; the end of time when it has not."""
+    try:
+        return os.stat(places.attempt(attempt, b"end")).st_mtime
+    except OSError:
+        return float("inf")
+
+
+def _drop(path: bytes) -> None:
+    try:
+        remove(path)
+    except OSError:
+        pass
