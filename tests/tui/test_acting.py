@@ -1,6 +1,8 @@
 """What the dashboard does to jobs: the same as the command line, once the plan has been seen."""
 
+from d0ctl.select import parse
 from d0ctl.store import browse, nodes
+from d0ctl.verbs import Request, apply
 from d0ctl_tui.acting import made, targets
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
@@ -152,3 +154,70 @@ def test_what_is_meant_is_named_as_it_would_be_typed() -> None:
     assert sorted(map(str, targets(paths))) == ["a/1/1/1-2", "a/1/1/4", "b/2", "c"]
     assert [str(one) for one in targets(["a/1/3/1", "a/1/3/2", "a/1/4"], "line")] == ["a/1/3-4"]
     assert [deed.command("") for deed in made("remove", ["a/1/2", "a/3"])] == ["d0ctl remove a"]
+
+
+def test_a_failed_package_is_retried(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees("$ d0ctl retry prod/1/2/1", "do it")
+        await desk.press("enter")
+        await desk.sees("retried 1 package")
+        await desk.press("enter")
+        await desk.sees("○ ready")
+
+    dashboard(script, start="prod/1/2/1")
+
+
+def test_a_job_is_paused_with_or_without_what_runs_and_resumed(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("S")
+        await desk.sees("$ d0ctl pause prod", "what runs, too")
+        await desk.press("ctrl+o")
+        await desk.sees("$ d0ctl pause prod --running", "leave what runs")
+        await desk.press("ctrl+o")
+        await desk.sees("what runs, too")
+        await desk.press("enter")
+        await desk.sees("paused")
+        await desk.press("enter", "C")
+        await desk.sees("$ d0ctl resume prod")
+        await desk.press("enter")
+        await desk.sees("resumed")
+
+    dashboard(script)
+
+
+def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("P")
+        await desk.sees("more is sooner")
+        await desk.type("80")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl priority prod 80", "do it")
+        await desk.press("enter")
+        await desk.until(lambda: browse.job(site.store, "prod").priority == 80, "it is given")
+
+    dashboard(script)
+
+
+def test_a_dropped_line_is_restored(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    request = Request("kill-line", parse("prod/1/2"), drop_outputs=True)
+    apply(site.store, request, actor="me", note=None)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("⊘ dropped")
+        await desk.press("U")
+        await desk.sees("$ d0ctl restore-line prod/1/2", "do it")
+        await desk.press("enter")
+        await desk.until(lambda: site.phase("prod/1/2/2") == "waiting", "it is back")
+
+    dashboard(script, start="prod/1/2")
