@@ -16,9 +16,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
 """Terminals with few colours, and often with few glyphs."""
 
-ESCAPE_MS = "40"
-"""How long the rest of a key's sequence may take after its escape; longer makes escape slow."""
-
 
 @app.command()
 def tui(
@@ -38,7 +35,6 @@ def tui(
                        hint=f"d0ctl tui {wanted.job}")  # fmt: skip
     if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
-    os.environ.setdefault("ESCDELAY", ESCAPE_MS)
     from d0ctl_tui.acting import Speech
     from d0ctl_tui.app import Dashboard, Terminal
     from d0ctl_tui.themes import NAMES
