@@ -147,7 +147,9 @@ def _keys(board: Terminal) -> Iterator[Figure]:
     """Each key several times, over the whole job expanded."""
     for key in ("h", "h", "l"):
         board.press(key)
-    took, whole, escapes = [], [], []
+    took: list[float] = []
+    whole: list[float] = []
+    escapes: list[float] = []
     for _ in range(TIMES // 2):
         for key in WALK:
             first, last, _ = board.press(key)
