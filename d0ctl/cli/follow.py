@@ -24,12 +24,12 @@ class Following:
     """The logs of one package, attempt by attempt."""
 
     def __init__(
-        self, store: Store, wanted: Selector, attempt: int | None, binaries: list[int]
+        self, store: Store, wanted: Selector, attempt: int | None, names: list[str]
     ) -> None:
         self._store = store
         self._wanted = wanted
         self._number = attempt
-        self._tail = Tail(store, [f"{n}.{stream}" for n in binaries for stream in ("out", "err")])
+        self._tail = Tail(store, names)
 
     def run(self) -> None:
         """Print until the package, or the attempt that was asked for, has ended."""

@@ -43,6 +43,7 @@ def history(
 def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
     """What happened to what is meant."""
     events: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)
         reasons = store.rows("job_failure_summary", job=job.id)
@@ -54,11 +55,13 @@ def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
     if wanted.is_one and wanted.level == "package":
         one = browse.package(store, wanted)
         events = [documents.event(event) for event in browse.events(store, one.id)]
+        notes = [documents.note(note) for note in browse.notes(store, one.id)]
     return {
         "selector": str(wanted),
         "reasons": [_reason(row) for row in reasons],
         "failures": [_failure(row) for row in failed],
         "events": events,
+        "notes": notes,
         "actions": _actions(store, wanted),
     }
 
@@ -92,6 +95,8 @@ def _draw(document: dict[str, Any], now: float) -> None:
     if document["events"]:
         _events(document["events"], now)
     _failures(document, now)
+    if document["notes"]:
+        _notes(document["notes"], now)
     if document["actions"]:
         emit()
         emit(paint("what people did", "bold"))
@@ -102,6 +107,17 @@ def _draw(document: dict[str, Any], now: float) -> None:
             for one in reversed(document["actions"])
         ]  # fmt: skip
         table(rows, indent="  ")
+
+
+def _notes(notes: Sequence[dict[str, Any]], now: float) -> None:
+    emit()
+    emit(paint("what its wrappers noted", "bold"))
+    rows = [
+        [_when(one["at"], now), f"attempt {one['attempt']}",
+         f"binary {one['binary']}" if one["binary"] else "", clean(one["text"])]
+        for one in notes
+    ]  # fmt: skip
+    table(rows, indent="  ")
 
 
 def _failures(document: dict[str, Any], now: float) -> None:

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.cli import options, session
+from d0ctl.cli import log_names, options, session, show_part
 from d0ctl.cli.output import say
-from d0ctl.cli.raw import Raw, log_source
+from d0ctl.cli.raw import Raw
 from d0ctl.errors import NotFound
 from d0ctl.format import count
 from d0ctl.select import Selector
@@ -37,12 +37,13 @@ def logs(
     wanted = visiting.one_package(package)
     with session.reader() as store:
         numbers = _binaries(store, browse.package(store, wanted), binary)
+        names = log_names.of(numbers, whole=binary is None)
         if follow:
             from d0ctl.cli.follow import Following
 
-            Following(store, wanted, attempt, numbers).run()
+            Following(store, wanted, attempt, names).run()
         else:
-            _print(store, wanted, attempt, numbers)
+            _print(store, wanted, attempt, names)
 
 
 def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:
@@ -55,15 +56,16 @@ def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:
     return [number]
 
 
-def _print(store: Store, wanted: Selector, attempt: int | None, numbers: list[int]) -> None:
+def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:
     """Print the logs as they are now."""
     from d0ctl.cli import visiting
     from d0ctl.nodes.peek import visit
 
     tried = visiting.attempt_of(store, browse.package(store, wanted), attempt)
+    if tried.began_why:
+        say(f"attempt {tried.number} {show_part.began(tried.began, tried.began_why)}")
     with visit(visiting.where(store, tried)) as here:
         sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
-        names = [f"{number}.{stream}" for number in numbers for stream in ("out", "err")]
         found = [name for name in names if sizes.get(name)]
         if not found:
             say("it has printed nothing")
@@ -71,5 +73,5 @@ def _print(store: Store, wanted: Selector, attempt: int | None, numbers: list[in
         raw.has_first_head = len(found) > 1
         for name in found:
             for piece in here.pieces(name, 0, sizes[name]):
-                raw.write(log_source(name), piece)
+                raw.write(log_names.source(name), piece)
         raw.end_line()

@@ -54,9 +54,3 @@ class Raw:
         if source not in self._decoders:
             self._decoders[source] = codecs.getincrementaldecoder("utf-8")("replace")
         return self._decoders[source]
-
-
-def log_source(name: str) -> str:
-    """What the log `2.err` is called."""
-    number, _, stream = name.partition(".")
-    return f"binary {number}, std{stream}"

@@ -224,6 +224,10 @@ def _attempts(attempts: Sequence[AttemptView], now: float) -> None:
         if one.reason:
             words.append(show_part.reason_of(one.reason, one.message))
         emit("  " + "  ".join(words))
+        if one.began_why:
+            emit(paint(f"      {show_part.began(one.began, one.began_why)}", "dim"))
+        if one.events:
+            emit(paint(f"      {show_part.events(one.events)}", "dim"))
         show_part.stderr(one.stderr if one.outcome != "successful" else None, "      ")
         if one.base:
             emit(paint(f"      {clean(one.base)}/attempts/{one.id}", "dim"))

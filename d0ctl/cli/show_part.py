@@ -1,5 +1,6 @@
 """The screens of a stage, a line and a list of packages, and pieces that other screens share."""
 
+import json
 from collections.abc import Callable, Sequence
 
 from d0ctl.cli import documents
@@ -15,6 +16,7 @@ from d0ctl.store.views import (
     PackageRow,
     StageSummary,
 )
+from d0ctl_wrapper import ranges
 
 MOST_LINES = 40
 MOST_IN_DOCUMENT = 1_000
@@ -190,3 +192,18 @@ def stderr(text: str | None, indent: str) -> None:
     """Print the last lines of stderr, made harmless."""
     for row in (text or "").rstrip().splitlines()[-STDERR_LINES:]:
         emit(paint(f"{indent}| {clean(row.expandtabs())}", "dim"))
+
+
+def began(number: int | None, why: str) -> str:
+    """Where an attempt began in its chain, and why there."""
+    return f"began at binary {number}: {clean(why)}"
+
+
+def events(text: str) -> str:
+    """Which events an attempt has done, by binary; `text` is as it was told."""
+    told = []
+    for one in json.loads(text):
+        done = [tuple(pair) for pair in one["done"]]
+        which = f": {ranges.shown(done)}" if done else ""
+        told.append(f"binary {one['binary']} did {count(ranges.count(done), 'event')}{which}")
+    return ", ".join(told)

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from d0ctl.cli import visiting
+from d0ctl.cli import log_names, visiting
 from d0ctl.cli.output import say
-from d0ctl.cli.raw import Raw, log_source
+from d0ctl.cli.raw import Raw
 from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.format import clean
 from d0ctl.nodes.peek import PIECE, Visit, visit
@@ -111,13 +111,13 @@ class Tail:
             lines, end, part = log.part + data, b"", b""
         log.part = part
         if lines or end:
-            self._raw.write(log_source(name), lines + end)
+            self._raw.write(log_names.source(name), lines + end)
 
     def _print_parts(self, is_due: Callable[[Log], bool]) -> None:
         """Print parts of lines, such as a prompt, of which no more has come."""
         for name, log in self._logs.items():
             if log.part and is_due(log):
-                self._raw.write(log_source(name), log.part)
+                self._raw.write(log_names.source(name), log.part)
                 log.part = b""
         self._raw.flush()
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
-from d0ctl.construct.faults import Place, did_you_mean, shown
+from d0ctl.construct.faults import did_you_mean, shown
 from d0ctl.construct.kinds import (
     ACQUIRE,
     CHECKSUM,
@@ -24,20 +24,18 @@ from d0ctl.construct.kinds import (
 )
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, OutputRecipe
+from d0ctl.construct.rules import read_judges
 from d0ctl.construct.script import FromCatalogue, Run, compile_arguments, compile_script
 from d0ctl.construct.template import Scope, Template
-from d0ctl.construct.values import Cell, Fields, Many, Tree
+from d0ctl.construct.values import Cell, Fields, gathered
 
 BINARY_KEYS = words(
     "name run shell software parameters inputs outputs runtime work-size cpu needs log-rules "
-    "progress check"
+    "progress check check-timeout events"
 )
 INPUT_KEYS = words("file from match glob locator size checksum acquire disposition required")
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late")
 SHELLS = ("bash", "sh")
-LOG_RULE_PATTERNS = ("match", "pattern", "regex")
-"""The keys of a log rule that hold a regular expression."""
-
 PROGRESS_KINDS = {"log": PATTERN, "output": TEXT, "of": SIZE}
 """The keys of `progress`, and what they hold."""
 
@@ -54,7 +52,7 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     )
     level.lists({"needs": TEXT}, fields)
     level.trees({"parameters": False}, fields)
-    _log_rules(level, fields)
+    read_judges(level, fields)
     _progress(level, fields)
     inner = reading.within(_with_parameters(level, reading.scope))
     run, text = _run(level, inner), level.scalar("check")
@@ -92,29 +90,11 @@ def _with_parameters(level: Level, scope: Scope) -> Scope:
     return Scope(scope.loops, {**scope.parameters, **own})
 
 
-def _log_rules(level: Level, fields: Fields) -> None:
-    node = level.get("log-rules")
-    if node is None:
-        return
-    trees = []
-    for item in node.items if isinstance(node, Sequence) else [node]:
-        if isinstance(item, Scalar):
-            template = level.reading.template(item)
-            trees.append(Tree(item.place, {"match": template}, template.constant is not None))
-            _judge_pattern(item, level)
-        elif isinstance(item, Mapping):
-            trees.append(level.reading.tree(item, typed=True))
-            _judge_patterns(item, level)
-        else:
-            level.reading.fault(item.place, "a log rule is a regular expression or has keys")
-    fields.set("log_rules", Many(node.place, tuple(trees)), level.reading.faults)
-
-
 def _progress(level: Level, fields: Fields) -> None:
     node = level.get("progress")
     if isinstance(node, Scalar):
         cells = {"log": level.reading.cell("progress", node, PATTERN)}
-        fields.set("progress", _gathered(node.place, cells), level.reading.faults)
+        fields.set("progress", gathered(node.place, cells), level.reading.faults)
     elif (rule := level.mapping("progress")) is not None:
         inner = Level(rule, "`progress`", PROGRESS_KINDS, level.reading)
         if ("log" in inner) == ("output" in inner) or ("of" in inner and "log" in inner):
@@ -123,26 +103,7 @@ def _progress(level: Level, fields: Fields) -> None:
             return
         values = {name: inner.value(name, kind) for name, kind in PROGRESS_KINDS.items()}
         cells = {name: value for name, value in values.items() if isinstance(value, Cell)}
-        fields.set("progress", _gathered(rule.place, cells), level.reading.faults)
-
-
-def _gathered(place: Place, cells: dict[str, Cell]) -> Many:
-    """Make a mapping of values that are read each by its kind."""
-    names = tuple(cells)
-    return Many(place, tuple(cells.values()), lambda values: dict(zip(names, values, strict=True)))
-
-
-def _judge_patterns(node: Mapping, level: Level) -> None:
-    for name in LOG_RULE_PATTERNS:
-        if name in node.items and isinstance(node.items[name][1], Scalar):
-            _judge_pattern(node.items[name][1], level)
-
-
-def _judge_pattern(node: Node, level: Level) -> None:
-    if isinstance(node, Scalar):
-        cell = level.reading.cell("match", node, PATTERN)
-        if cell.fixed:
-            Fields().set("match", cell, level.reading.faults)
+        fields.set("progress", gathered(rule.place, cells), level.reading.faults)
 
 
 def _run(level: Level, reading: Reading) -> Run | None:

@@ -90,6 +90,8 @@ class BinarySpec:
     log_rules: tuple[Mapping[str, Any], ...] = ()
     progress: Mapping[str, Any] | None = None
     check: str | None = None
+    check_timeout: float | None = None
+    events: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,12 @@ class Many:
             yield from cell.wrong(env)
 
 
+def gathered(place: Place, cells: dict[str, Cell]) -> Many:
+    """Make a mapping of values that are read each by its kind."""
+    names = tuple(cells)
+    return Many(place, tuple(cells.values()), lambda values: dict(zip(names, values, strict=True)))
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """A free mapping or list, whose texts may have placeholders."""

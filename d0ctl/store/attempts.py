@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import habits, origins
+from d0ctl.store import chains, habits, origins
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
@@ -51,15 +51,24 @@ def details(store: Store) -> list[Launch]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
+    formers, judges = chains.formers(store), chains.site_judges(store)
     catalogue, site, nice = Catalogue(store), habits.site(store), default(store, "nice")
     carried = origins.Rules(store)
     launches = []
     for row in store.rows("launch_details"):
         package = row["package_id"]
         launch = _launch(
-            row, key, catalogue, nice, binaries[package], inputs[package], outputs[package]
+            row,
+            key,
+            catalogue,
+            nice,
+            binaries[package],
+            inputs[package],
+            outputs[package],
+            formers.get(package),
         )
         carried.add(launch)
+        launch = chains.judged(launch, *judges)
         launches.append(habits.guarded(launch, row, binaries[package], site))
     return launches
 
@@ -79,9 +88,10 @@ def _launch(
     binaries: Sequence[Row],
     inputs: Sequence[Row],
     outputs: Sequence[Row],
+    formers: list[dict[str, Any]] | None,
 ) -> Launch:
     attempt = package["attempt_id"]
-    launch = {
+    launch: Launch = {
         "attempt": attempt,
         "token": token(key, attempt),
         "path": package["path"],
@@ -97,6 +107,8 @@ def _launch(
     }
     if deliver := origins.deliveries(outputs, package):
         launch["deliver"] = deliver
+    if formers:
+        launch["former"] = formers
     return launch
 
 
@@ -114,8 +126,11 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         "shell": binary["shell"],
         "argv": None if argv is None else arguments_with_inputs(json.loads(argv), names),
         "inputs": names,
-        "outputs": [{"name": row["name"], "min_size": row["min_size"]} for row in made],
+        "outputs": chains.outputs(made),
+        **chains.verification(binary),
     }
+    if binary["check"] is not None:
+        launch["check"] = with_inputs(binary["check"], names)
     if binary["progress"] is not None:
         launch["progress"] = _progress(json.loads(binary["progress"]), made)
     if binary["runtime"] is not None:

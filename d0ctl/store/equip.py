@@ -23,7 +23,7 @@ def equipped(
     if entry is None or (_is_bare(row) and entry["script"] is None):
         return {**binary, "script": _absence(title, package["platform"]), "argv": None}
     software = order_of(entry, is_here=package["cluster_id"] == CONTROL)
-    binary = {**_habits(entry), **binary, "software": software}
+    binary = {**_habits(entry), **binary, **_judges(entry, binary), "software": software}
     if not _is_bare(row):
         return binary
     script = _script(entry, row, package, binary, inputs)
@@ -35,6 +35,13 @@ def _habits(entry: Row) -> dict[str, Any]:
     progress = entry["progress"]
     found = {"runtime": entry["runtime"], "progress": progress and json.loads(progress)}
     return {key: value for key, value in found.items() if value is not None}
+
+
+def _judges(entry: Row, binary: Mapping[str, Any]) -> dict[str, Any]:
+    """The hooks of the software, and its log rules before those of the job."""
+    hooks, rules = json.loads(entry["hooks"]), json.loads(entry["log_rules"])
+    found: dict[str, Any] = {"hooks": [{"name": entry["title"], **hooks}]} if hooks else {}
+    return {**found, "log_rules": [*rules, *binary.get("log_rules", ())]} if rules else found
 
 
 def _is_bare(row: Row) -> bool:

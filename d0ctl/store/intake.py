@@ -358,4 +358,6 @@ def _binary(package: int, seq: int, spec: BinarySpec) -> _Row:
         as_json(spec.log_rules),
         as_json(progress),
         spec.check,
+        spec.check_timeout,
+        as_json(spec.events),
     )

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
 from d0ctl.recover.policy import Verdict, judge
-from d0ctl.store import software
+from d0ctl.store import chains, software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
 from d0ctl.store.habits import learn
@@ -183,6 +183,7 @@ def _tell_ends(store: Store, ends: Sequence[_End]) -> None:
     with_results = _packages_with_results(store, ends)
     rows = [_end_row(store, *end, with_results) for end in ends]
     store.change_many("tell_end", rows)
+    chains.keep(store, (message for message, _ in ends))
     store.change_many("tell_binary", (_binary_row(m, b, c) for m, c in ends for b in m["binaries"]))
     store.change_many(
         "tell_output",

@@ -176,6 +176,9 @@ class AttemptView:
     cpu: float | None
     rss: int | None
     stderr: str | None
+    began: int | None
+    began_why: str | None
+    events: str | None
     inputs: int | None
     inputs_asked: int | None
     left_out: str | None

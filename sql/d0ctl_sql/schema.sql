@@ -212,7 +212,7 @@ CREATE TABLE binary (
     work_size  integer,
     log_rules  text,
     progress   text,
-    "check"    text,
+    "check"    text, check_timeout real, events text,
     primary key (package_id, seq)
 ) strict, without rowid;
 
@@ -300,7 +300,7 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text,
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text, kept text, began integer, began_why text, events text,
     unique (package_id, number)
 ) strict;
 
@@ -583,4 +583,21 @@ when new.phase in ('transferring', 'done', 'dropped') and old.phase <> new.phase
 begin
     insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
     insert or ignore into spent (file_id) select id from file where package_id = new.id;
+end;
+
+CREATE TRIGGER package_cleaned after update of phase on package
+when new.phase in ('transferring', 'done', 'dropped')
+    and old.phase not in ('transferring', 'done', 'dropped')
+    and new.attempts > (new.phase <> 'dropped')
+begin
+    insert into purge (node_id, path)
+    select node.id, 'cache/' || attempt.id
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id
+       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null))
+     union all
+    select node.id, 'attempts/' || attempt.id || '/work'
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id and attempt.outcome = 'lost';
+    update attempt set kept = null where package_id = new.id and kept is not null;
 end;

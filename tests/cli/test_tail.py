@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.cli import tail
-from d0ctl.cli.raw import log_source
+from d0ctl.cli.log_names import source as log_source
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.peek import Piece
 

@@ -166,12 +166,13 @@ stages:
                      acquire: self, disposition: retain-temp, required: no}
                 outputs:
                   - {file: out/o.root, locator: "x:/y", size: 5, min-size: 1,
-                     checksum: "adler32:0000abcd", disposition: [], result: yes, late: yes}
+                     checksum: cccccccccccccccccccccccccccccccc,
+                     disposition: [], result: yes, late: yes}
                 runtime: 90
                 work-size: 3MB
                 cpu: 99
                 needs: [sam]
-                log-rules: [{match: "^E(R+)OR", fail: true}]
+                log-rules: [{match: "^E(R+)OR", reason: "site:beam", passive: no}]
                 progress: {log: "event (\\\\d+)/(\\\\d+)"}
                 check: "test -s {outputs}"
 """,
@@ -210,12 +211,12 @@ stages:
     )
     assert binary.outputs == (
         OutputSpec(
-            "out/o.root", "x:/y", 5, 1, "adler32:0000abcd", frozenset(), result=True, late=True
+            "out/o.root", "x:/y", 5, 1, "md5:" + "c" * 32, frozenset(), result=True, late=True
         ),
     )
     assert (binary.runtime, binary.work_size, binary.cpu) == (90, 3_000_000, 99)
     assert (binary.needs, binary.check) == (("sam",), "test -s out/o.root")
-    assert binary.log_rules == ({"match": "^E(R+)OR", "fail": True},)
+    assert binary.log_rules == ({"match": "^E(R+)OR", "reason": "site:beam", "passive": False},)
     assert binary.progress == {"log": "event (\\d+)/(\\d+)"}
 
 

@@ -271,11 +271,11 @@ def test_an_output_in_place_of_an_input_of_that_name_is_one(node: Client, tmp_pa
     assert raw.read_text() == "old"
 
 
-def test_a_failure_keeps_nothing_of_the_attempts_outputs(node: Client) -> None:
-    step = binary(script="echo 1 > x", outputs=[output("x")])
+def test_a_failure_keeps_no_outputs_of_the_binary_that_failed(node: Client) -> None:
+    step = binary(script="echo 1 > x", outputs=[output("x"), output("never-made")])
     end = node.run(step, keep=["x", "never-made"])
 
-    assert end["reason"] == "missing-output"
+    assert (end["reason"], end["kept"]) == ("missing-output", None)
     assert not (node.base / "cache/1").exists()
 
 

@@ -1,36 +1,67 @@
-"""The only place that knows the checksums by which people know files: `ALGORITHM:HEX`."""
+"""The only place that knows the checksums by which people know files: `NAME:HEX`."""
 
 import hashlib
 import os
 import re
 import zlib
-from typing import Any, Callable
+from typing import Any, Callable, Dict
 
 from d0ctl_wrapper.disk import CHUNK
 
-_LENGTHS = {"adler32": 8, "md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
+LENGTHS = {"adler32": 8, "crc32": 8, "md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
+"""How many hexadecimal digits each has."""
 
-_CHECKSUM = re.compile(r"([a-z0-9]+):([0-9A-Fa-f]+)\Z")
+EXPECTED = "a checksum such as `sha256:HEX`, by %s" % ", ".join(sorted(LENGTHS))
 
-EXPECTED = "a checksum such as `sha256:HEX`, by %s" % ", ".join(sorted(_LENGTHS))
+_WRITTEN = re.compile(r"(?:([A-Za-z0-9-]+):)?([0-9A-Fa-f]+)\Z")
 
 
-def check(value: str) -> str:
-    """Accept a checksum, or raise ValueError with the end of a sentence."""
-    found = _CHECKSUM.match(value)
-    if not found or _LENGTHS.get(found.group(1)) != len(found.group(2)):
+def normal(text: str) -> str:
+    """Give a checksum as `NAME:HEX` in small letters; one without a name goes by its length.
+
+    Raises ValueError with the end of a sentence for what is none.
+    """
+    found = _WRITTEN.match(text)
+    digits = found.group(2).lower() if found else ""
+    name = (found.group(1) if found else None) or _by_length(len(digits))
+    name = name.lower().replace("-", "")
+    if LENGTHS.get(name) != len(digits):
         raise ValueError("is not %s" % EXPECTED)
-    return value
+    return "%s:%s" % (name, digits)
+
+
+def _by_length(length: int) -> str:
+    """Name the one kind of such a length; two have eight digits, so they need their names."""
+    names = [name for name, digits in LENGTHS.items() if digits == length]
+    return names[0] if len(names) == 1 else ""
+
+
+def check(value: Any) -> str:
+    """Accept a checksum in a launch."""
+    if not isinstance(value, str):
+        raise ValueError("is not text")
+    return normal(value)
+
+
+def of_file(path: bytes, name: str) -> str:
+    """Make the checksum of that name of a file."""
+    made = _start(name)
+    with open(path, "rb", buffering=0) as file:
+        while True:
+            chunk = file.read(CHUNK)
+            if not chunk:
+                return "%s:%s" % (name, made.hexdigest())
+            made.update(chunk)
 
 
 def digest_by(path: bytes, asked: "str | None", pause: "Callable[[], None]") -> "tuple[str, str]":
-    """Give the checksum by the algorithm of `asked`, and ours, by sha256; bytes go to the disk.
+    """Give the checksum of the name of `asked`, and ours, by sha256; bytes go to the disk.
 
     `pause` is called again and again, and may raise to give up.
     """
-    algorithm = asked.partition(":")[0] if asked else "sha256"
+    name = asked.partition(":")[0] if asked else "sha256"
     ours = hashlib.sha256()
-    theirs = None if algorithm == "sha256" else _start(algorithm)
+    theirs = None if name == "sha256" else _start(name)
     with open(path, "rb", buffering=0) as file:
         while True:
             pause()
@@ -42,19 +73,25 @@ def digest_by(path: bytes, asked: "str | None", pause: "Callable[[], None]") -> 
                 theirs.update(chunk)
         os.fsync(file.fileno())
     checksum = "sha256:" + ours.hexdigest()
-    return (checksum if theirs is None else "%s:%s" % (algorithm, theirs.hexdigest())), checksum
+    return (checksum if theirs is None else "%s:%s" % (name, theirs.hexdigest())), checksum
 
 
-class _Adler32:
-    def __init__(self) -> None:
-        self._value = 1
+_ROLLING: "Dict[str, Callable[..., int]]" = {"adler32": zlib.adler32, "crc32": zlib.crc32}
+
+
+def _start(name: str) -> Any:
+    return _Rolling(_ROLLING[name]) if name in _ROLLING else hashlib.new(name)
+
+
+class _Rolling:
+    """A checksum of zlib, with the manners of hashlib."""
+
+    def __init__(self, step: "Callable[..., int]") -> None:
+        self._step = step
+        self._value = step(b"")
 
     def update(self, data: bytes) -> None:
-        self._value = zlib.adler32(data, self._value)
+        self._value = self._step(data, self._value)
 
     def hexdigest(self) -> str:
         return "%08x" % (self._value & 0xFFFFFFFF)
-
-
-def _start(algorithm: str) -> Any:
-    return _Adler32() if algorithm == "adler32" else hashlib.new(algorithm)

@@ -1,14 +1,22 @@
 """The only place that says what a launch is, and checks one."""
 
 import re
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper import checksum, lease, locator, shape, software
+from d0ctl_wrapper import checksum, kept, lease, locator, shape, software
+from d0ctl_wrapper.message import LOG_REASON
 
 Launch = Dict[str, Any]
 
 NICE = 10
 """How far below its wrapper a binary runs, unless a launch says otherwise."""
+
+CHECK_TIMEOUT = 600.0
+HOOK_TIMEOUT = 300.0
+"""How many seconds a check, or a hook, may take, unless a launch says otherwise."""
+
+LARGEST_CORE = 100 * 1000 * 1000
+"""A core that takes more bytes on the disk is removed, unless a launch says otherwise."""
 
 
 PATIENCE = 1800.0
@@ -46,8 +54,39 @@ _BINARY = {
     "argv": shape.maybe(shape.many(shape.string)),
     "inputs": shape.many(shape.string),
     "outputs": shape.many(
-        shape.record({"name": shape.relative, "min_size": shape.maybe(shape.whole)})
+        shape.record(
+            {"name": shape.relative, "min_size": shape.maybe(shape.whole)},
+            {"checksum": (shape.maybe(checksum.check), None)},
+        )
     ),
+}
+
+_LOG_RULE = shape.record(
+    {"match": _pattern},
+    {
+        "reason": (shape.match(LOG_REASON, "a reason for a log rule"), "log-message"),
+        "passive": (shape.boolean, False),
+        "required": (shape.boolean, False),
+    },
+)
+
+_HOOK = shape.record(
+    {},
+    {
+        "name": (shape.string, ""),
+        "before": (shape.maybe(shape.string), None),
+        "after": (shape.maybe(shape.string), None),
+        "end": (shape.maybe(shape.string), None),
+        "timeout": (shape.number, HOOK_TIMEOUT),
+    },
+)
+
+_CHAIN_EXTRAS: "Dict[str, Tuple[shape.Check, Any]]" = {
+    "log_rules": (shape.many(_LOG_RULE), []),
+    "check": (shape.maybe(shape.string), None),
+    "check_timeout": (shape.number, CHECK_TIMEOUT),
+    "hooks": (shape.many(_HOOK), []),
+    "events": (shape.maybe(kept.EVENTS), None),
 }
 
 _PROGRESS = shape.record(
@@ -75,6 +114,7 @@ _GUARDS = shape.record(
 )
 
 _BINARY_EXTRAS = {
+    **_CHAIN_EXTRAS,
     "looping": (shape.maybe(shape.number), None),
     "habit": (shape.maybe(_HABIT), None),
     "work_size": (shape.maybe(shape.whole), None),
@@ -117,6 +157,9 @@ _LAUNCH = shape.record(
         "deliver": (shape.many(_DELIVERY), []),
         "transfer": (_TRANSFER, _TRANSFER({})),
         "lease": (shape.number, lease.LEASE),
+        "hooks": (shape.many(_HOOK), []),
+        "former": (shape.many(kept.FORMER), []),
+        "largest_core": (shape.whole, LARGEST_CORE),
         "guards": (_GUARDS, _GUARDS({})),
     },
 )

@@ -8,7 +8,7 @@ import hmac
 import re
 from typing import Any, Dict, List, Tuple
 
-from d0ctl_wrapper import shape
+from d0ctl_wrapper import kept, ranges, shape
 
 Message = Dict[str, Any]
 
@@ -102,12 +102,6 @@ def _reason(value: Any) -> str:
     return str(value)
 
 
-def _checksum(value: Any) -> str:
-    if not _CHECKSUM.match(shape.string(value)):
-        raise ValueError("is not a checksum")
-    return str(value)
-
-
 def _line(value: Any) -> str:
     if len(shape.string(value)) > LINE_LIMIT or "\n" in value:
         raise ValueError("is not a line of at most %d characters" % LINE_LIMIT)
@@ -121,8 +115,10 @@ def _stderr(value: Any) -> str:
 
 
 _TOKEN = re.compile(r"[0-9a-f]{64}\Z")
-_CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
+
+LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
+"""The reasons that a log rule can give."""
 
 _kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "end")
 
@@ -148,18 +144,11 @@ _BINARY = {
 
 _BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(shape.number), None)}
 
-_OUTPUT = {
-    "name": shape.relative,
-    "path": shape.absolute,
-    "size": shape.whole,
-    "checksum": _checksum,
-}
-
 _STAGED = {
     "locator": shape.filled,
     "path": shape.absolute,
     "size": shape.whole,
-    "checksum": _checksum,
+    "checksum": kept.checksum,
 }
 
 _STORED = {"name": shape.relative, "locator": shape.filled}
@@ -201,7 +190,7 @@ _END = {
     "rss": shape.whole,
     "stderr": _stderr,
     "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
-    "outputs": shape.many(shape.record(_OUTPUT)),
+    "outputs": shape.many(shape.record(kept.FILE)),
     "missing": shape.many(shape.string),
 }
 
@@ -212,6 +201,13 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
         "partial": (shape.boolean, False),
         "staged": (shape.many(shape.record(_STAGED)), []),
         "stored": (shape.many(shape.record(_STORED)), []),
+        "began": (shape.positive, 1),
+        "began_why": (_line, ""),
+        "kept": (shape.maybe(kept.KEPT), None),
+        "events": (
+            shape.many(shape.record({"binary": shape.positive, "done": ranges.check})),
+            [],
+        ),
     },
 }
 """What messages of older wrappers do not say, with what they mean by that."""

@@ -5,7 +5,7 @@ A check raises ValueError with the end of a sentence, such as "is not a whole nu
 
 import json
 import math
-from typing import Any, Callable, Dict, List, Mapping, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Pattern, Tuple
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -118,6 +118,17 @@ def one_of(*choices: Any) -> Check:
         if not isinstance(value, str) or value not in choices:
             raise ValueError("is none of %s" % ", ".join(choices))
         return value
+
+    return check
+
+
+def match(pattern: "Pattern[str]", what: str) -> Check:
+    """Make a check of text that a regular expression describes."""
+
+    def check(value: Any) -> str:
+        if not pattern.match(string(value)):
+            raise ValueError("is not %s" % what)
+        return str(value)
 
     return check
 

@@ -62,7 +62,8 @@ select package.attempt_id, package.id as package_id, package.environment, demand
 -- The binaries of the packages decided on, in order, with what is known of their habits.
 select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
        binary.progress, binary.runtime, binary.work_size, binary.software, binary.parameters,
-       habit.runs, habit.gap
+       habit.runs, habit.gap,
+       binary.log_rules, binary."check", binary.check_timeout, binary.events
   from decision
   join package on package.id = decision.package_id
   join binary on binary.package_id = package.id
@@ -97,11 +98,24 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
 -- name: launch_outputs
 -- The outputs of the packages decided on.
 select file.package_id, file.binary, file.name, file.min_size, file.size_asked,
-       file.locator,
+       file.checksum_asked, file.locator,
        (select cluster_id from node as far
          where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)) as far
   from decision join file on file.package_id = decision.package_id
  order by file.package_id, file.binary, file.id;
+
+-- name: launch_formers
+-- Former attempts of the packages decided on that left something where they go now, or that
+-- were lost on just that node.
+select attempt.package_id, attempt.id, attempt.kept
+  from decision
+  join package on package.id = decision.package_id and package.attempts > 1
+  join node on node.id = package.node_id
+  join attempt on attempt.package_id = package.id and attempt.number < package.attempts
+  join node as before on before.id = attempt.node_id
+ where (attempt.kept is not null and before.cluster_id = node.cluster_id)
+    or (attempt.outcome = 'lost' and before.id = node.id)
+ order by attempt.package_id, attempt.number;
 
 -- name: killing_attempts
 -- Attempts of a node that are to be ended, and whether what they have made is wanted.

@@ -150,6 +150,10 @@ update attempt
   from told_end
  where attempt.id = told_end.attempt_id and attempt.outcome is null;
 
+-- name: keep_chain
+-- Where the chain of an attempt began, which events it did, and what it left for the next.
+update attempt set kept = ?, began = ?, began_why = ?, events = ? where id = ?;
+
 -- name: keep_binaries
 -- Keep the records of the binaries.
 insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code, signal, reason,

@@ -27,13 +27,25 @@ select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
 select id from package where phase = 'ready' and demand_id = :demand order by id limit :limit;
 
 -- name: local_bytes
--- For each package decided on, how many bytes of its inputs lie in which cluster.
-select input.package_id, location.cluster_id, sum(coalesce(file.size, 1)) as bytes
-  from decision
-  join input on input.package_id = decision.package_id and input.own = 0 and input.dropped = 0
-  join file on file.id = input.file_id
-  join location on location.file_id = file.id
- group by input.package_id, location.cluster_id;
+-- For each package decided on, how many bytes of its inputs lie in which cluster, and of what
+-- former attempts left there; one that was lost counts little, as nobody knows.
+select package_id, cluster_id, sum(bytes) as bytes
+  from (select input.package_id, location.cluster_id, coalesce(file.size, 1) as bytes
+          from decision
+          join input on input.package_id = decision.package_id
+                    and input.own = 0 and input.dropped = 0
+          join file on file.id = input.file_id
+          join location on location.file_id = file.id
+         union all
+        select attempt.package_id, node.cluster_id,
+               coalesce((select sum(json_extract(value, '$.size'))
+                           from json_each(attempt.kept, '$.files')), 1) as bytes
+          from decision
+          join package on package.id = decision.package_id and package.attempts > 0
+          join attempt on attempt.package_id = package.id
+                      and (attempt.kept is not null or attempt.outcome = 'lost')
+          join node on node.id = attempt.node_id)
+ group by package_id, cluster_id;
 
 -- name: assign_packages
 -- ready -> assigned: as decided.

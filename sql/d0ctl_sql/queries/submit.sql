@@ -68,8 +68,8 @@ delete from incoming;
 -- name: insert_binary
 -- A binary of a job under way.
 insert into binary (package_id, seq, name, script, shell, argv, software, parameters, needs, cpu,
-                    runtime, work_size, log_rules, progress, "check")
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                    runtime, work_size, log_rules, progress, "check", check_timeout, events)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_plain_binary
 -- A binary of a job under way that is no more than a command.

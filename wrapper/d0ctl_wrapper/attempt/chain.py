@@ -5,30 +5,33 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import orders, outputs, tools, verdict
+from d0ctl_wrapper.attempt import cores, orders, outputs, script, tools, verdict
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
+from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.environment import of_binary
 from d0ctl_wrapper.attempt.guards import Guards
 from d0ctl_wrapper.attempt.headway import Chain, Headway
+from d0ctl_wrapper.attempt.hooks import Hooks
 from d0ctl_wrapper.attempt.progress import source
 from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.resume import Resume
+from d0ctl_wrapper.attempt.rules import Rules
+from d0ctl_wrapper.attempt.script import SHELLS, Script, Surroundings
 from d0ctl_wrapper.attempt.spawn import Command, spawn
 from d0ctl_wrapper.attempt.suspend import Suspension
 from d0ctl_wrapper.attempt.tree import Tree
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.attempt.watch import Watch
+from d0ctl_wrapper.attempt.watch import Watch, Watcher
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import remove, to_path, write
 
 Binary = Dict[str, Any]
 
-SHELLS = {"bash": [b"bash", b"-eo", b"pipefail"], "sh": [b"sh", b"-e"]}
-
-GUARD_GRACE = 10.0
-"""How many seconds a binary has after TERM that a guard ends."""
+GRACE = 10.0
+"""How many seconds a binary has after TERM that fails while it runs."""
 
 NOT_STARTABLE = (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC, errno.EPERM)
 """How exec fails when a program is not there, or is none."""
@@ -52,42 +55,95 @@ class Run:
         self.guards = Guards(self.places, launch, tree, report)
         self._environment = of_binary(setting.environment, self.places, launch)
         self._software: "List[bytes | None]" = []
+        self._is_open = False
+        self.resume = Resume(
+            self.places, launch, setting.boot_id, report, Digests(lambda: tree.answer())
+        )
+        self.around = Surroundings(
+            self.places, self.attempt, setting.umask, tree, self._environment, self._watch_script
+        )
+        self.hooks = Hooks(self.around, launch, report)
 
     def run(self) -> None:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
         binaries = self.launch["binaries"]
         self._software = tools.provide(self.places, binaries, self.tree.check)
+        done = self.resume.begin()
         for number, binary in enumerate(binaries, 1):
-            self._run_binary(number, binary)
+            if number > done:
+                self._run_binary(number, binary)
 
     def note_end(self) -> None:
         """Record how a binary ended that was under way when the chain was ended."""
-        if self.report.is_open():
-            self._note(self.launch["binaries"][len(self.report.records)])
+        if self._is_open:
+            self._note()
 
     def _run_binary(self, number: int, binary: Binary) -> None:
+        """Run one binary between its hooks, and verify it."""
         self.tree.check()
         self.report.begin(number)
         remove(self.progress_file)
+        self.hooks.before(number, binary)
         who = "binary %d (%s)" % (number, words.one_line(binary["name"]))
+        try:
+            self._execute(number, binary, who)
+            self._verify(number, binary, who)
+        except Failed as failed:
+            self.hooks.after(number, binary, failed)
+            raise
+        self.hooks.after(number, binary, None)
+        self.resume.add(number, binary)
+
+    def _execute(self, number: int, binary: Binary, who: str) -> None:
+        """Run one binary to its end; raise Failed unless it ended well."""
+        rules = Rules(who, binary["log_rules"], self._logs(number)) if binary["log_rules"] else None
         pid = self._start(number, binary, who)
-        self._wait(pid, number, binary, who)
-        code, signal_number = self._note(binary)
-        self.guards.judge(who, signal_number)
+        self._is_open = True
+        try:
+            self._wait(pid, number, binary, who, rules)
+            code, signal_number = self._note()
+            self._see_to_cores(number, signal_number)
+            self.guards.judge(who, signal_number)
+            if rules is not None:
+                rules.finish(self.tree.check)
+        finally:
+            for remark in rules.remarks() if rules is not None else ():
+                self.report.remark(remark)
         err = self.places.attempt(self.attempt, b"%d.err" % number)
         verdict.judge(who, code, signal_number, binary["script"] is not None, err)
-        outputs.check(self.work, binary["outputs"], self.inputs)
+        if rules is not None:
+            rules.require()
 
-    def _wait(self, pid: int, number: int, binary: Binary, who: str) -> None:
-        """Wait for the end of a binary; one that a guard ends has its record, too."""
+    def _wait(self, pid: int, number: int, binary: Binary, who: str, rules: "Rules | None") -> None:
+        """Wait for the end of a binary; one that fails while it runs has its record, too."""
         try:
-            self.tree.wait(pid, lambda: self._watch(number, binary, who))
+            self.tree.wait(pid, lambda: self._watch(number, binary, who, rules))
         except Failed:
-            self.tree.end(lambda: GUARD_GRACE)
-            self._note(binary)
+            self.tree.end(lambda: GRACE)
+            self._note()
             raise
 
-    def _watch(self, number: int, binary: Binary, who: str) -> Watch:
+    def _verify(self, number: int, binary: Binary, who: str) -> None:
+        """Raise Failed unless a binary that ended well has done what it was to do."""
+        outputs.check(self.work, binary["outputs"], self.inputs)
+        outputs.verify(self.work, binary["outputs"], self.inputs, self.resume.digests)
+        self.resume.judge_events(number, who)
+        if binary["check"] is not None:
+            name, shell = b"%d.check" % number, binary["shell"] or "bash"
+            of = "the check of %s" % who
+            check = Script(
+                name, of, "verification", binary["check"], shell, binary["check_timeout"]
+            )
+            script.run(self.around, check, {})
+
+    def _see_to_cores(self, number: int, signal_number: "int | None") -> None:
+        """Keep or remove the cores of a binary that a signal has ended."""
+        status = self.tree.status or 0
+        if signal_number is not None or os.WCOREDUMP(status):
+            for said in cores.collect(self.places, self.launch, number, os.WCOREDUMP(status)):
+                self.report.remark(said)
+
+    def _watch(self, number: int, binary: Binary, who: str, rules: "Rules | None") -> Watch:
         """Make what looks at a binary that has just been started."""
         clock = Clock()
         self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
@@ -97,7 +153,13 @@ class Run:
         headway = Headway(number, chain, progress, clock, self._tell_progress)
         self.report.present = headway.present
         guards = self.guards.over(who, binary, logs, clock, headway, self.suspension)
-        return Watch([headway.look, *guards], self._obey)
+        by_rules = [rules.look] if rules is not None else []
+        return Watch([headway.look, *by_rules, *guards], self._obey)
+
+    def _watch_script(self, clock: Clock, watchers: "List[Watcher]") -> Watch:
+        """Make what looks at a script that goes with a binary; it can be paused like one."""
+        self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
+        return Watch(watchers, self._obey)
 
     def _obey(self) -> "float | None":
         """Do what the control host has ordered for the binary under way."""
@@ -154,10 +216,12 @@ class Run:
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self._logs(number)
         environment = tools.add(self._software[number - 1], self._environment)
+        environment = {**environment, **self.resume.prepare(number, binary)}
         return Command(argv, environment, out, err)
 
-    def _note(self, binary: Binary) -> "tuple[int | None, int | None]":
+    def _note(self) -> "tuple[int | None, int | None]":
         """Record how the binary ended, and give its exit code and signal."""
-        code, number = verdict.decode(self.tree.status or 0, binary["script"] is not None)
+        self._is_open = False
+        code, number = verdict.decode(self.tree.status or 0)
         self.report.note(code, number, self.tree.cpu, self.tree.rss, self.guards.end())
         return code, number

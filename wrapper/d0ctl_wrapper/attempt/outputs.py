@@ -4,9 +4,10 @@ import os
 import stat
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import words
+from d0ctl_wrapper import checksum, words
+from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.disk import digest, sync
+from d0ctl_wrapper.disk import sync
 from d0ctl_wrapper.paths import Places, is_below, to_path, to_text
 
 
@@ -38,25 +39,46 @@ def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> No
             raise Failed("missing-output", detail % (words.one_line(output["name"]), size, least))
 
 
+def verify(
+    work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]", digests: Digests
+) -> None:
+    """Raise Failed unless the outputs that have to have a checksum have that."""
+    for output in wanted:
+        asked = output["checksum"]
+        if asked is not None:
+            found = _checksum(find(work, output["name"], inputs)[0], asked, digests)
+            if found != asked:
+                detail = "output `%s` has %s, not %s"
+                raise Failed(
+                    "verification", detail % (words.one_line(output["name"]), found, asked)
+                )
+
+
+def _checksum(path: bytes, asked: str, digests: Digests) -> str:
+    name = asked.partition(":")[0]
+    return digests.of(path)[1] if name == "sha256" else checksum.of_file(path, name)
+
+
 def keep(
-    places: Places, attempt: int, work: bytes, names: "List[str]", inputs: "set[str]"
-) -> "List[Dict[str, Any]]":
+    places: Places, attempt: int, work: bytes, names: "List[str]", inputs: "set[str]",
+    digests: Digests,
+) -> "List[Dict[str, Any]]":  # fmt: skip
     """Move outputs into the cache, safe on its disk, and describe them."""
     found = [(name, find(work, name, inputs)[0]) for name in names]
     if len({true for _, true in found}) < len(found):
         raise Failed("missing-output", "several outputs are one and the same file")
-    kept = [_keep(places.kept(attempt), name, true) for name, true in found]
+    kept = [_keep(places.kept(attempt), name, true, digests) for name, true in found]
     for folder in {os.path.dirname(to_path(output["path"])) for output in kept}:
         _sync_up(folder, places.cache)
     return kept
 
 
-def _keep(cache: bytes, name: str, true: bytes) -> "Dict[str, Any]":
+def _keep(cache: bytes, name: str, true: bytes, digests: Digests) -> "Dict[str, Any]":
     target = os.path.join(cache, to_path(name))
     os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-    size, checksum = digest(true)
+    size, made = digests.of(true)
     os.rename(true, target)
-    return {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
+    return {"name": name, "path": to_text(target), "size": size, "checksum": made}
 
 
 def _sync_up(folder: bytes, top: bytes) -> None:

@@ -72,7 +72,8 @@ class Report:
 
     def is_open(self) -> bool:
         """Tell whether a binary has begun and its end is not noted."""
-        return self.binary is not None and len(self.records) < self.binary
+        last = self.records[-1]["binary"] if self.records else None
+        return self.binary is not None and last != self.binary
 
     def need(self, size: int, why: str) -> None:
         """Ask for so many bytes of the disk."""

@@ -48,7 +48,7 @@ class Wrapper:
         is_staging = acquire.is_needed(self.launch)
         self.report.start(self.setting.boot_id, "staging-in" if is_staging else "running")
         result = self._work()
-        if not result.get("outputs"):
+        if not (result.get("outputs") or result.get("kept")):
             _drop(self.places.kept(self.attempt))
         for name in (b"work", b"staging"):
             _drop(self.places.attempt(self.attempt, name))
@@ -58,13 +58,13 @@ class Wrapper:
         """Do all the work, leave no process, and give what the end message says of it."""
         try:
             self._prepare()
-            self.chain.run()
+            self._run_chain()
             self.tree.end(lambda: LEFTOVER_GRACE)
             self.kept = self._keep(self.launch["keep"])
-            return {"outcome": "successful", **self._deliver()}
+            return {"outcome": "successful", **self._done(), **self._deliver()}
         except Failed as failed:
             self.tree.end(lambda: LEFTOVER_GRACE)
-            return failed.result()
+            return self._failed(failed)
         except Told:
             return self._end_early()
 
@@ -74,6 +74,24 @@ class Wrapper:
         if acquire.is_needed(self.launch):
             self.report.extras["staged"] = staged
             self.report.state("running", "its inputs are there")
+
+    def _run_chain(self) -> None:
+        """Run all binaries, and the hooks at their end however that was."""
+        try:
+            self.chain.run()
+        except Failed as failed:
+            self.tree.end(lambda: LEFTOVER_GRACE)
+            self.chain.hooks.end(failed)
+            raise
+        self.chain.hooks.end(None)
+
+    def _done(self) -> "Dict[str, Any]":
+        return {**self.chain.resume.told, **self.chain.resume.done_events()}
+
+    def _failed(self, failed: Failed) -> "Dict[str, Any]":
+        """Keep what the next attempt can go on with, and give what the end message says."""
+        done = self._done()
+        return {**failed.result(), **done, **self.chain.resume.salvage()}
 
     def _carrier(self, may_go_on: "Callable[[], bool]" = lambda: True) -> Carrier:
         log = self.places.attempt(self.attempt, b"transfer")
@@ -98,8 +116,8 @@ class Wrapper:
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
-            with answer.meanwhile(self.tree.answer):
-                return outputs.keep(self.places, self.attempt, self.work, names, self.inputs)
+            digests = self.chain.resume.digests
+            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs, digests)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)
@@ -110,10 +128,11 @@ class Wrapper:
             self.tree.end(lambda: LEFTOVER_GRACE)
             self.chain.note_end()
             detail = "the node ended the wrapper by SIGTERM"
-            return Failed("platform-failure", detail).result()
+            return self._failed(Failed("platform-failure", detail))
         way = ending.end(self.places, self.attempt, self.tree, self.chain.suspension)
         self.chain.note_end()
-        result = {"outcome": "killed", "reason": "killed", "detail": "ended on request: %s" % way}
+        detail = "ended on request: %s" % way
+        result = {"outcome": "killed", "reason": "killed", "detail": detail, **self._done()}
         kill = orders.kill_asked(self.places, self.attempt)
         return {**result, **self._partial()} if kill and kill.partial else result
 

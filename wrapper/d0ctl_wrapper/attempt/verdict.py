@@ -4,6 +4,7 @@ import os
 import signal
 from typing import Any, Dict
 
+from d0ctl_wrapper.attempt import exits
 from d0ctl_wrapper.words import last_line, signal_name
 
 _NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
@@ -30,12 +31,12 @@ class Failed(Exception):
         }
 
 
-def decode(status: int, by_shell: bool) -> "tuple[int | None, int | None]":
-    """Give exit code and signal; a shell passes on its child's signal n as exit code 128+n."""
+def decode(status: int) -> "tuple[int | None, int | None]":
+    """Give exit code and signal; a shell, or a script of one, passes on signal n as code 128+n."""
     if os.WIFSIGNALED(status):
         return None, os.WTERMSIG(status)
     code = os.WEXITSTATUS(status)
-    return code, code - 128 if by_shell and code - 128 in _NUMBERS else None
+    return code, code - 128 if code - 128 in _NUMBERS else None
 
 
 def judge(who: str, code: "int | None", number: "int | None", by_shell: bool, err: bytes) -> None:
@@ -46,6 +47,6 @@ def judge(who: str, code: "int | None", number: "int | None", by_shell: bool, er
     if code == 0:
         return
     said = last_line(err)
-    detail = "%s ended with exit code %s" % (who, code) + (": " + said if said else "")
+    detail = "%s %s" % (who, exits.phrase(code)) + (": " + said if said else "")
     is_missing = by_shell and code in (126, 127)
     raise Failed("software-missing" if is_missing else "exit-code", detail)

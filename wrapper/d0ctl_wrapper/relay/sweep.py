@@ -8,22 +8,33 @@ import os
 import time
 from typing import Collection, List
 
-from d0ctl_wrapper import spool
+from d0ctl_wrapper import attempts, spool
 from d0ctl_wrapper.attempt import leavings
+from d0ctl_wrapper.attempt.former import RECORD
 from d0ctl_wrapper.paths import Places, remove
 
 EVERY = 6 * 3600.0
 """Every so many seconds logs are looked for that have been kept for long enough."""
 
-WORK = (b"work", b"staging")
-"""What an attempt needs only as long as it runs."""
-
 
 def clean(places: Places, attempt: int) -> None:
-    """Remove what an attempt without a wrapper was at work with; its logs stay."""
+    """Remove what an attempt without a wrapper was at work with; its logs stay.
+
+    What the next attempt may take up stays, until the control host has it removed.
+    """
     leavings.clear(places, attempt)
-    for name in WORK:
-        _drop(places.attempt(attempt, name))
+    _drop(places.attempt(attempt, b"staging"))
+    if attempts.has_ended(places, attempt) or not _is_of_use(places, attempt):
+        _drop(places.attempt(attempt, b"work"))
+
+
+def _is_of_use(places: Places, attempt: int) -> bool:
+    """Tell whether an attempt has recorded binaries, or events, that are done."""
+    try:
+        names = os.listdir(places.attempt(attempt))
+    except OSError:
+        return False
+    return any(name == RECORD or name.endswith(b".done") for name in names)
 
 
 def asides(places: Places) -> "List[bytes]":

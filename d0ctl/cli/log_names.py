@@ -1,0 +1,27 @@
+"""The only place that knows which logs an attempt has, and what people call them."""
+
+from collections.abc import Sequence
+
+STREAMS = ("out", "err")
+
+ROUND = ("before", "", "check", "after")
+"""What may run with a binary, in its order; the empty name is the binary itself."""
+
+
+def of(numbers: Sequence[int], *, whole: bool) -> list[str]:
+    """The logs that these binaries may have, in the order of their making; those of the whole
+    chain end with what the hooks at its end said.
+    """
+    stems = [f"{number}.{role}".rstrip(".") for number in numbers for role in ROUND]
+    stems += ["end"] if whole else []
+    return [f"{stem}.{stream}" for stem in stems for stream in STREAMS]
+
+
+def source(name: str) -> str:
+    """What a log is called."""
+    stem, _, stream = name.rpartition(".")
+    number, _, role = stem.partition(".")
+    if number == "end":
+        return f"hook at the end, std{stream}"
+    owner = {"": "", "check": "check of ", "before": "hook before ", "after": "hook after "}[role]
+    return f"{owner}binary {number}, std{stream}"

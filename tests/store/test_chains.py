@@ -1,0 +1,176 @@
+"""What failed attempts leave: given to the next one, and cleared away when nobody needs it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl.construct.spec import OutputSpec
+from d0ctl.store import Store, lifecycle, messages, open_store
+from d0ctl.store import schedule as planning
+from d0ctl_wrapper import launch as launches
+from tests.support.homes import faults, make_home
+from tests.support.jobs import NOW, binary, job, package, phases, stage, submitted
+from tests.support.world import World, end_message, output
+
+EVENTS = {"first": 1, "last": 10, "part": "new"}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Two nodes, and a package of two binaries launched on one of them."""
+    with open_store(make_home(tmp_path / "home")) as store:
+        steps = (
+            binary(outputs=["a"], check="test -s a", check_timeout=5.0),
+            binary("ana", inputs=["a"], outputs=[OutputSpec("b", checksum="md5:" + "0" * 32)],
+                   log_rules=({"match": "bad"},), events=EVENTS),
+        )  # fmt: skip
+        submitted(store, job("all", stage(package(*steps))))
+        made = World(store, "farm")
+        made.schedule()
+        for node in made.nodes.values():
+            made.launch(node)
+        yield made
+
+
+def where(world: World) -> Any:
+    """The node that has the package."""
+    return next(node for node in world.nodes.values() if node.orders)
+
+
+def launched(world: World) -> dict[str, Any]:
+    """What the last launch says, by way of the wrapper's own check."""
+    [order] = [what for kind, what in where(world).orders if kind == "launch"]
+    found = launches.check(order)
+    assert isinstance(found, dict)
+    return found
+
+
+def kept(through: int = 1) -> dict[str, Any]:
+    file = {**output("/farm/cache/1", "a"), "binary": 1}
+    return {
+        "through": through,
+        "why": "",
+        "given": ["x"] * through,
+        "files": [file][:through],
+        "parts": [],
+    }
+
+
+def end(world: World, attempt: int, *, reason: str | None = "exit-code", **more: Any) -> None:
+    """Let an attempt say that it ended."""
+    outcome = "failed" if reason else "successful"
+    told = {**end_message(attempt, outcome, reason), **more}
+    with world.store.writing():
+        messages.apply(world.store, [told], now=world.now)
+
+
+def again(world: World) -> None:
+    """Have the failed package tried again, and launched."""
+    with world.store.writing():
+        world.store.connection.execute(
+            "update package set phase = 'ready', node_id = null where phase = 'failed'"
+        )
+    for node in world.nodes.values():
+        node.orders.clear()
+    world.schedule()
+    for node in world.nodes.values():
+        world.launch(node)
+
+
+def purges(store: Store) -> list[tuple[int, str]]:
+    return [tuple(row) for row in store.connection.execute("select node_id, path from purge")]
+
+
+def test_a_launch_says_how_binaries_are_verified(world: World) -> None:
+    first, second = launched(world)["binaries"]
+
+    assert (first["check"], first["check_timeout"], first["events"]) == ("test -s a", 5.0, None)
+    assert second["outputs"][0]["checksum"] == "md5:" + "0" * 32
+    assert second["events"] == EVENTS
+    assert second["log_rules"] == [
+        {"match": "bad", "reason": "log-message", "passive": False, "required": False}
+    ]
+    assert launched(world)["former"] == []
+
+
+def test_what_was_kept_is_told_to_the_next_attempt_on_that_node(world: World) -> None:
+    node = where(world)
+    end(world, 1, kept=kept())
+    again(world)
+
+    assert where(world) is node, "the files draw it there"
+    assert launched(world)["former"] == [{"attempt": 1, "kept": {**kept(), "parts": []}}]
+
+
+def test_another_node_is_told_of_nothing(world: World) -> None:
+    node = where(world)
+    end(world, 1, kept=kept())
+    world.unlink(node)
+    again(world)
+
+    assert where(world) is not node
+    assert launched(world)["former"] == []
+
+
+def test_of_a_lost_attempt_only_the_number_is_told(world: World) -> None:
+    node = where(world)
+    with world.store.writing():
+        messages.fail(world.store, node.id, [1], reason="lost", message="gone", now=world.now)
+    again(world)
+
+    assert where(world) is node
+    assert launched(world)["former"] == [{"attempt": 1, "kept": None}]
+
+
+def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -> None:
+    node = where(world)
+    end(world, 1, kept=kept())
+    assert purges(world.store) == []
+    again(world)
+    with world.store.writing():
+        messages.fail(world.store, node.id, [2], reason="lost", message="gone", now=world.now)
+    again(world)
+    assert [one["attempt"] for one in launched(world)["former"]] == [1, 2]
+
+    end(world, 3, reason=None, began=2, began_why="attempt 1 left a", events=[])
+    assert purges(world.store) == [
+        (node.id, "cache/1"), (node.id, "cache/2"), (node.id, "attempts/2/work"),
+    ]  # fmt: skip
+    row = world.store.connection.execute("select began, began_why from attempt where id = 3")
+    assert tuple(row.fetchone()) == (2, "attempt 1 left a")
+    assert not faults(world.store)
+
+
+def test_what_was_kept_is_cleared_away_when_the_package_is_dropped(world: World) -> None:
+    node = where(world)
+    end(world, 1, kept=kept())
+    with world.store.writing():
+        lifecycle.choose(world.store, [1])
+        lifecycle.drop(world.store, actor="tester", note=None, now=NOW)
+
+    assert set(phases(world.store).values()) == {"dropped"}
+    assert purges(world.store) == [(node.id, "cache/1")]
+
+
+def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(world: World) -> None:
+    end(world, 1, reason=None)
+
+    assert purges(world.store) == []
+
+
+def test_a_late_word_on_what_was_kept_changes_nothing(world: World) -> None:
+    end(world, 1, kept=kept())
+    end(world, 1, kept=kept(0), began=2, began_why="no")
+    row = world.store.connection.execute("select kept, began_why from attempt where id = 1")
+
+    found = tuple(row.fetchone())
+    assert '"through":1' in found[0] and found[1] is None
+
+
+def test_what_was_kept_draws_the_next_attempt_to_its_node(world: World) -> None:
+    node = where(world)
+    end(world, 1, kept=kept())
+    with world.store.writing():
+        assert planning.local_bytes(world.store, [1]) == {1: {node.cluster: 7}}

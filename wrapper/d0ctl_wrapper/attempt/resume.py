@@ -1,0 +1,234 @@
+"""The only place that begins in the middle of a chain, and sees to it that the next one can.
+
+`000` section 5: a restart begins at the first binary whose outputs are not there and whole.
+What a binary leaves and does not declare is not kept, so a restart begins with that binary.
+"""
+
+import os
+from typing import Any, Dict, List
+
+from d0ctl_wrapper import shape
+from d0ctl_wrapper.attempt import given, outputs
+from d0ctl_wrapper.attempt.digests import Digests
+from d0ctl_wrapper.attempt.events import Events, Part
+from d0ctl_wrapper.attempt.former import RECORD, Former, Found
+from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.kept import Kept
+from d0ctl_wrapper.launch import Launch
+from d0ctl_wrapper.paths import Places, remove, to_path, to_text, write
+from d0ctl_wrapper.words import one_line
+
+Binary = Dict[str, Any]
+
+
+class Resume:
+    """How much of the chain is done, by this attempt and those before it."""
+
+    def __init__(
+        self, places: Places, launch: Launch, boot_id: str, report: Report, digests: Digests
+    ) -> None:
+        self.digests = digests
+        self._places = places
+        self._launch = launch
+        self._report = report
+        self._attempt: int = launch["attempt"]
+        self._work = places.attempt(self._attempt, b"work")
+        self._binaries: "List[Binary]" = launch["binaries"]
+        self._inputs = {entry["name"] for entry in launch["inputs"]}
+        self._is_of_use = any(binary["outputs"] for binary in self._binaries)
+        self._former = Former(places, launch, boot_id, self.digests) if launch["former"] else None
+        self._known = {to_path(name) for name in self._inputs}
+        self._files: "List[Dict[str, Any]]" = []
+        self._events: "Dict[int, Events]" = {}
+        self._given: "Dict[int, str]" = {}
+        self._through = 0
+        self._why = ""
+        self.told: "Dict[str, Any]" = {}
+
+    def begin(self) -> int:
+        """Bring what is whole into the working directory; give how many binaries are done."""
+        if self._former is None:
+            return 0
+        found = self._former.best()
+        if found is None:
+            return 0
+        try:
+            for file in found.files:
+                self._link(to_path(file["path"]), file["name"])
+        except OSError as error:
+            for file in found.files:
+                remove(os.path.join(self._work, to_path(file["name"])))
+            shown = "attempt %d: %s" % (found.attempt, error.strerror)
+            return self._tell(found._replace(through=0, why="nothing can be taken from " + shown))
+        self._files = [{**file, "path": self._here(file["name"])} for file in found.files]
+        for number, binary in enumerate(self._binaries[: found.through], 1):
+            self._declare(binary)
+            self._take_in(number)
+        self._through = found.through
+        return self._tell(found)
+
+    def _here(self, name: str) -> str:
+        return to_text(os.path.join(self._work, to_path(name)))
+
+    def _link(self, path: bytes, name: str) -> None:
+        """Bring a file into the working directory, without a copy of its bytes."""
+        target = os.path.join(self._work, to_path(name))
+        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+        try:
+            os.link(path, target)
+        except FileExistsError:
+            raise
+        except OSError:
+            os.rename(path, target)
+
+    def _tell(self, found: Found) -> int:
+        """Say where the chain begins, and why there."""
+        why = found.why
+        if found.through:
+            which = "binary 1 is" if found.through == 1 else "binaries 1 to %d are" % found.through
+            why = "the outputs of %s whole, as attempt %d left them" % (which, found.attempt)
+            why += "; %s" % found.why if found.through < len(self._binaries) else ""
+        began = found.through + 1
+        where = "at binary %d" % began if began <= len(self._binaries) else "after its last binary"
+        self.told = {"began": began, "began_why": one_line(why)}
+        self._report.remark("began %s: %s" % (where, why))
+        return found.through
+
+    def _take_in(self, number: int) -> None:
+        """Take note of what a binary is given, before it begins."""
+        self._given[number] = given.fingerprint(self._launch, number, self._work)
+
+    def prepare(self, number: int, binary: Binary) -> "Dict[bytes, bytes]":
+        """Prepare for a binary; give the variables that name its events, if it has any."""
+        if self._is_of_use or binary["events"] is not None:
+            self._take_in(number)
+        if binary["events"] is None:
+            return {}
+        events = Events(self._places, self._attempt, number, binary["events"])
+        parts = self._former.parts(number) if self._former is not None else []
+        names = [self._link_part(events, place, part) for place, part in enumerate(parts, 1)]
+        events.give(parts, names, self._given[number])
+        self._events[number] = events
+        return events.environment()
+
+    def _link_part(self, events: Events, place: int, part: Part) -> str:
+        name = "%s.part%d" % (events.part, place)
+        self._known.add(to_path(name))
+        remove(os.path.join(self._work, to_path(name)))
+        self._link(part.path, name)
+        return name
+
+    def judge_events(self, number: int, who: str) -> None:
+        """Raise Failed when a binary has left out some of its events."""
+        if number in self._events:
+            self._events[number].judge(who)
+
+    def add(self, number: int, binary: Binary) -> None:
+        """Take note that a binary is done and verified; the next attempt may begin after it."""
+        if not self._is_of_use or self._through != number - 1:
+            return
+        self._declare(binary)
+        try:
+            stray = self._stray(self._work, b"")
+        except OSError as error:
+            stray = to_path("a folder that cannot be read (%s)" % error.strerror)
+        if stray:
+            shown = one_line(to_text(stray))
+            self._why = "binary %d left `%s`, which it does not declare" % (number, shown)
+            return
+        self._through = number
+        if number < len(self._binaries) and not self._note(number, binary):
+            self._through = number - 1
+
+    def _declare(self, binary: Binary) -> None:
+        self._known |= {os.path.normpath(to_path(out["name"])) for out in binary["outputs"]}
+        if binary["events"] is not None:
+            self._known.add(os.path.normpath(to_path(binary["events"]["part"])))
+
+    def _stray(self, folder: bytes, prefix: bytes) -> bytes:
+        """Find a file that nobody declared; empty when there is none."""
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = prefix + entry.name
+                if name in self._known:
+                    continue
+                is_above = any(known.startswith(name + b"/") for known in self._known)
+                if not (is_above and entry.is_dir(follow_symlinks=False)):
+                    return name
+                stray = self._stray(entry.path, name + b"/")
+                if stray:
+                    return stray
+        return b""
+
+    def _note(self, number: int, binary: Binary) -> bool:
+        """Record on the node what there is, for the case that nobody can tell of it any more."""
+        try:
+            made = [self._describe(number, output["name"]) for output in binary["outputs"]]
+            self._files += made
+            record = {**self._record(number), "files": self._files}
+            path = self._places.attempt(self._attempt, RECORD)
+            if self._files:
+                write(path + b".aside", shape.encode(record).encode("ascii"))
+                os.rename(path + b".aside", path)
+        except (OSError, Failed):
+            return False
+        return True
+
+    def _record(self, through: int) -> Kept:
+        told = [self._given[number] for number in range(1, through + 1)]
+        return {"through": through, "why": self._why, "given": told, "files": [], "parts": []}
+
+    def _describe(self, number: int, name: str) -> "Dict[str, Any]":
+        true = outputs.find(self._work, name, self._inputs)[0]
+        size, checksum = self.digests.of(true)
+        file = {"name": name, "path": to_text(true), "size": size, "checksum": checksum}
+        return {**file, "binary": number}
+
+    def salvage(self) -> "Dict[str, Any]":
+        """Keep what is done for the next attempt; give what the end message says of it."""
+        if not (self._is_of_use or self._events):
+            return {}
+        kept = self._record(self._through)
+        kept["through"] = 0
+        for number in range(1, self._through + 1):
+            binary = self._binaries[number - 1]
+            files = [self._move(number, output["name"]) for output in binary["outputs"]]
+            whole = [file for file in files if file is not None]
+            if len(whole) < len(files):
+                kept["why"] = "a file of binary %d was not whole any more" % number
+                break
+            kept["files"] += whole
+            kept["through"] = number
+        for number in sorted(self._events):
+            if number > kept["through"]:
+                kept["parts"] += self._salvage_part(self._events[number])
+        return {"kept": kept} if kept["files"] or kept["parts"] else {}
+
+    def _move(self, number: int, name: str) -> "Dict[str, Any] | None":
+        """Move an output into the cache, if it still is what it was when its binary ended."""
+        known = [file for file in self._files if (file["binary"], file["name"]) == (number, name)]
+        try:
+            found = self._describe(number, name)
+            if known and known[0]["checksum"] != found["checksum"]:
+                return None
+            [kept] = outputs.keep(
+                self._places, self._attempt, self._work, [name], self._inputs, self.digests
+            )
+        except (OSError, Failed):
+            return None
+        return {**kept, "binary": number}
+
+    def _salvage_part(self, events: Events) -> "List[Dict[str, Any]]":
+        done = events.done()
+        moved = self._move(events.number, events.part) if done else None
+        told = {"done": done, "given": self._given[events.number]}
+        return [{**moved, **told}] if moved is not None else []
+
+    def done_events(self) -> "Dict[str, Any]":
+        """Give what the end message says of events: which were done, by which binary."""
+        done = [
+            {"binary": number, "done": [list(one) for one in events.done()]}
+            for number, events in sorted(self._events.items())
+        ]
+        return {"events": done} if done else {}
