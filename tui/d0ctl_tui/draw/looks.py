@@ -94,9 +94,12 @@ def bar(counts: Counts, columns: int, glyphs: Glyphs) -> Line:
     everything = sum(totals.values()) or 1
     spans: list[Span] = []
     used = passed = 0
+    later = sum(bool(totals[status]) for status, _ in STACK)
     for status, look in STACK:
         passed += totals[status]
-        end = min(columns, max(passed * columns // everything, used + bool(totals[status])))
+        later -= bool(totals[status])
+        end = max(passed * columns // everything, used + bool(totals[status]))
+        end = min(columns - later, end)
         if end > used:
             spans.append((glyphs.bar[status] * (end - used), look))
             used = end
