@@ -15,6 +15,7 @@ from typing import Any
 
 from d0ctl.agents.control import LEASE, Control
 from d0ctl.agents.distribute import carry_files, distribute, forget_idle
+from d0ctl.agents.feed import feed
 from d0ctl.agents.oversee import hear, look_after, stand_in
 from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
@@ -43,6 +44,7 @@ STEPS: tuple[Step, ...] = (
     schedule,
     tidy,
     distribute,
+    feed,
     carry_files,
     finish,
 )

@@ -47,3 +47,12 @@ def test_the_jobs_of_the_tour_are_valid() -> None:
             text=True,
         )
         assert checked.returncode == 0, checked.stderr
+
+
+def test_every_test_that_the_page_on_the_wrapper_names_exists() -> None:
+    page = (ROOT / "docs" / "wrapper.md").read_text()
+    tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    named = re.findall(r"`(test_[a-z0-9_]+)`", page)
+
+    assert len(named) > 20
+    assert [name for name in named if f"def {name}(" not in tests] == []

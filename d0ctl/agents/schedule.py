@@ -1,7 +1,9 @@
 """Which package goes where: the store is asked, the pure scheduler decides."""
 
 from d0ctl.agents.control import Control
-from d0ctl.schedule.place import place
+from d0ctl.schedule.early import MOST_OPEN, place_open
+from d0ctl.schedule.place import Decision, place
+from d0ctl.store import Store
 from d0ctl.store import schedule as store_schedule
 from d0ctl.store.finish import sweep
 from d0ctl.store.require import let_go_on
@@ -11,18 +13,31 @@ def schedule(control: Control, now: float) -> None:
     """ready -> assigned, for as many packages as there is room."""
     store = control.store
     store_schedule.advance(store, now=now)
+    decisions = decide(store, control.job)
+    if decisions:
+        store_schedule.assign(store, decisions, now=now)
+
+
+def decide(store: Store, job: int | None = None) -> list[Decision]:
+    """What is to go where, of one job or of all."""
     nodes = store_schedule.nodes(store)
-    demands = store_schedule.demands(store, control.job)
+    demands = store_schedule.demands(store, job)
     if not nodes or not demands:
-        return
+        return []
     decisions = place(
         nodes,
         demands,
         lambda demand, limit: store_schedule.oldest(store, demand, limit),
         lambda packages: store_schedule.local_bytes(store, packages),
+        lambda packages: store_schedule.brought(store, packages),
     )
-    if decisions:
-        store_schedule.assign(store, decisions, now=now)
+    for demand in demands:
+        if demand.early:
+            limit = min(demand.ready, MOST_OPEN * len(nodes))
+            packages = store_schedule.waiting_open(store, demand.id, limit)
+            local = store_schedule.local_bytes(store, packages)
+            decisions += place_open(nodes, demand, packages, local)
+    return decisions
 
 
 def finish(control: Control, now: float) -> None:

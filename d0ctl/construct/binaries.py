@@ -7,6 +7,7 @@ from d0ctl.construct.faults import did_you_mean, shown
 from d0ctl.construct.kinds import (
     ACQUIRE,
     CHECKSUM,
+    COUNT,
     FLAG,
     INPUT_DISPOSITION,
     LABEL,
@@ -22,6 +23,7 @@ from d0ctl.construct.kinds import (
     WrongError,
     words,
 )
+from d0ctl.construct.late import judge_late
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, OutputRecipe
 from d0ctl.construct.rules import read_judges
@@ -34,7 +36,7 @@ BINARY_KEYS = words(
     "progress check check-timeout events"
 )
 INPUT_KEYS = words("file from match glob locator size checksum acquire disposition required")
-OUTPUT_KEYS = words("file locator size min-size checksum disposition result late")
+OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
 SHELLS = ("bash", "sh")
 PROGRESS_KINDS = {"log": PATTERN, "output": TEXT, "of": SIZE}
 """The keys of `progress`, and what they hold."""
@@ -191,8 +193,9 @@ def _output(node: Node, reading: Reading) -> OutputRecipe | None:
         return None
     level = Level(node, "an output", OUTPUT_KEYS, reading)
     fields = Fields()
-    kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG}
+    kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG, "min-count": COUNT}
     level.fields({"locator": LOCATOR, "checksum": CHECKSUM, **kinds}, fields)
+    judge_late(level, fields)
     disposition = level.get("disposition")
     if disposition is not None:
         many = reading.many("disposition", disposition, OUTPUT_DISPOSITION, frozenset)

@@ -10,8 +10,9 @@ from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
 from d0ctl.construct.inputs import Given, Origin, Surroundings, World, judge_bases
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.known import KnownNames
+from d0ctl.construct.late import judge_early, judge_pattern
 from d0ctl.construct.loops import MOST_VALUES
-from d0ctl.construct.names import input_name, output_name
+from d0ctl.construct.names import input_name, is_pattern, output_name
 from d0ctl.construct.order import Edges
 from d0ctl.construct.outside import Outside
 from d0ctl.construct.plan import Plan, outputs_of
@@ -71,6 +72,7 @@ class Check:
         for stretch in self._stretches:
             if any(package.takes_stages for package in stretch.line.packages):
                 self._stage_inputs(stretch)
+            judge_early(stretch.line, self._faults)
         self._circles()
 
     def _lay_out(self) -> None:
@@ -116,7 +118,11 @@ class Check:
         if output.file.broken:
             return None
         try:
-            return output_name(output.file.render(env))
+            name = output_name(output.file.render(env))
+            if output.fields.fixed.get("late") and is_pattern(name):
+                judge_pattern(name, output.fields.fixed)
+                self.world.late.add(name)
+            return name
         except WrongError as error:
             self._alike(output.place, "output", str(error))
             return None
@@ -185,8 +191,18 @@ class Check:
             if earlier is binary:
                 break
             if any(self._output(output, env) == name for output in earlier.outputs):
-                return Origin.OWN
+                return self._own(recipe, name)
         message = f"{shown(name)} is read before its own package makes it"
+        self._alike(recipe.place, "own", message)
+        return Origin.WRONG
+
+    def _own(self, recipe: InputRecipe, name: str) -> int:
+        """Judge what an earlier binary of the same package makes."""
+        if name not in self.world.late:
+            return Origin.OWN
+        message = (
+            f"late output {shown(name)} can't be named in its own package: its files are there"
+        )
         self._alike(recipe.place, "own", message)
         return Origin.WRONG
 

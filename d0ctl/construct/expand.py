@@ -46,11 +46,15 @@ def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _package(recipe: PackageRecipe, name: str, env: Env, at: int, world: World) -> PackageSpec:
     given = [world.files(binary, env, at) for binary in recipe.binaries]
-    binaries = [_binary(binary, place, env, given) for place, binary in enumerate(recipe.binaries)]
+    binaries = [
+        _binary(binary, place, env, given, world) for place, binary in enumerate(recipe.binaries)
+    ]
     return PackageSpec(binaries=tuple(binaries), **_with_name(recipe.fields.get(env), name))
 
 
-def _binary(recipe: BinaryRecipe, place: int, env: Env, given: list[list[Given]]) -> BinarySpec:
+def _binary(
+    recipe: BinaryRecipe, place: int, env: Env, given: list[list[Given]], world: World
+) -> BinarySpec:
     assert recipe.run is not None
     outputs = [
         OutputSpec(output_name(output.file.render(env)), **output.fields.get(env))
@@ -60,7 +64,7 @@ def _binary(recipe: BinaryRecipe, place: int, env: Env, given: list[list[Given]]
     name = recipe.run.first_word or str(place + 1)
     check = None if recipe.check is None else recipe.check.text(env, around)
     return BinarySpec(
-        inputs=tuple([_input(one, env) for one in given[place]]),
+        inputs=tuple([_input(one, env, world) for one in given[place]]),
         outputs=tuple(outputs),
         check=check,
         **recipe.run.render(env, around),
@@ -68,7 +72,7 @@ def _binary(recipe: BinaryRecipe, place: int, env: Env, given: list[list[Given]]
     )
 
 
-def _input(given: Given, env: Env) -> InputSpec:
+def _input(given: Given, env: Env, world: World) -> InputSpec:
     fields = given.entry.fields.get(env)
     here = given.origin == Origin.PRESENT
     return InputSpec(
@@ -80,4 +84,5 @@ def _input(given: Given, env: Env) -> InputSpec:
         fields.get("acquire", Acquire.NONE if here else Acquire.PRE_FETCH),
         fields.get("disposition"),
         fields.get("required", given.entry.file is not None),
+        None if given.entry.match is None else world.match_of(given.entry, given.file, env),
     )

@@ -55,7 +55,10 @@ class World:
 
     directory: str
     leaves: dict[str, Sequence[str]] = field(default_factory=dict)
+    late: set[str] = field(default_factory=set)
+    """The patterns of late outputs, which have no names yet."""
     _sorted: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    _open_late: dict[str, Sequence[str]] = field(default_factory=dict)
     _globs: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def absolute(self, file: str) -> str:
@@ -87,8 +90,25 @@ class World:
         ordered, head = self._sorted[stage], re.split(r"[*?\[]", pattern, maxsplit=1)[0]
         begin = bisect_left(ordered, (head, 0))
         likely = takewhile(lambda pair: pair[0].startswith(head), islice(ordered, begin, None))
-        found = [(at, name) for name, at in likely if fnmatchcase(name, pattern)]
+        found = [
+            (at, name)
+            for name, at in likely
+            if name not in self.late and fnmatchcase(name, pattern)
+        ]
+        found += [(at, name) for at, name in enumerate(self._late_of(stage))]
         return [name for _, name in sorted(found)]
+
+    def _late_of(self, stage: str) -> Sequence[str]:
+        """The late outputs of a stage: any of them may come to match a pattern."""
+        if stage not in self._open_late:
+            some = [name for name in self.leaves[stage] if name in self.late] if self.late else []
+            self._open_late[stage] = some
+        return self._open_late[stage]
+
+    def match_of(self, recipe: InputRecipe, name: str, env: Env) -> str | None:
+        """Return the pattern by which only a part of a late output is taken."""
+        is_part = recipe.match is not None and name in self.late
+        return recipe.match.render(env) if recipe.match is not None and is_part else None
 
     def files(self, binary: BinaryRecipe, env: Env, at: int) -> list[Given]:
         """Return the input files of a binary, each once; an entry that names one goes first."""

@@ -31,6 +31,11 @@ def foreign(file: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
+def is_pattern(file: str) -> bool:
+    """Tell whether a late output's name stands for others; one that does not is a plain name."""
+    return any(sign in file for sign in "*?[")
+
+
 def output_name(file: str) -> str:
     """Return an output's name without `./` and doubled `/`; raises WrongError where it can't be."""
     if _PLAIN(file) and len(file) <= MOST_IN_A_BASE_NAME:

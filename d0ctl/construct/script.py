@@ -37,6 +37,10 @@ class Run(Protocol):
     def guarded(self) -> bool:
         """Tell whether a value may be refused, so that every line has to be looked at."""
 
+    @property
+    def named(self) -> Sequence["Hole"]:
+        """The placeholders that are filled."""
+
     def check(self, env: Env, around: Around, faults: Faults) -> None:
         """Note the values that can't stand where they would."""
 
@@ -95,6 +99,11 @@ class Script:
     first_word: str | None = None
 
     @property
+    def named(self) -> Sequence[Hole]:
+        """The placeholders that are filled."""
+        return self.holes
+
+    @property
     def guarded(self) -> bool:
         """Tell whether a placeholder stands inside quotes."""
         return any(hole.context is not Context.BARE for hole in self.holes)
@@ -130,6 +139,11 @@ class Arguments:
     first_word: str | None = None
     guarded: bool = False
 
+    @property
+    def named(self) -> Sequence[Hole]:
+        """The placeholders that are filled."""
+        return [part for element in self.elements for part in element if isinstance(part, Hole)]
+
     def check(self, env: Env, around: Around, faults: Faults) -> None:
         """Find nothing: without a shell every value is safe."""
 
@@ -151,6 +165,11 @@ class FromCatalogue:
 
     first_word: str | None = None
     guarded: bool = False
+
+    @property
+    def named(self) -> Sequence[Hole]:
+        """The placeholders that are filled: none before the launch."""
+        return ()
 
     def check(self, env: Env, around: Around, faults: Faults) -> None:
         """Find nothing: the catalogue was checked when it came."""

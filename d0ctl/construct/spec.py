@@ -50,6 +50,8 @@ class InputSpec:
     acquire: Acquire = Acquire.PRE_FETCH
     disposition: Disposition | None = None
     required: bool = True
+    match: str | None = None
+    """Of a late output, takes only the files that match this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,9 @@ class OutputSpec:
     dispositions: frozenset[Disposition] = frozenset()
     result: bool = False
     late: bool = False
+    """Whether `file` may be a pattern, whose files are known only when they are made."""
+    min_count: int = 1
+    """Fewer files than that of a late output are a failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,12 +92,20 @@ def _waiting(case: _Case) -> None:
     told.facts += [f"it waits for {want.words}" for want in wants[1:MOST]]
     if (more := one.missing - sum(want.uses for want in wants[:MOST])) > 0:
         told.facts.append(f"and for {count(more, 'more file')}")
+    _first_of_many(case)
     _job_hold(case)
     _required(case, wants[0])
     root = wants[0] if wants[0].phase != "waiting" else _root(case.store, wants)
     if root is not None and root is not wants[0]:
         told.facts.append(f"in the end it hangs on {root.origin}")
     _ways_out(told, root or wants[0])
+
+
+def _first_of_many(case: _Case) -> None:
+    row = case.store.row("input_list", package=case.package.id)
+    if row is not None and row["early"] and row["awaited"] > 1:
+        told = f"it starts with the first of {row['awaited']} inputs, and gets the others later"
+        case.told.facts.append(told)
 
 
 def _required(case: _Case, want: _Want) -> None:
@@ -283,6 +291,20 @@ def _live(case: _Case) -> None:
     if len(tries) > 1:
         told.facts.append(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]
+    _open_list(case)
+
+
+def _open_list(case: _Case) -> None:
+    """What one that started early still waits for."""
+    row = case.store.row("input_list", package=case.package.id)
+    if row is None or row["early"] != 1 or not row["awaited"]:
+        return
+    more = count(row["awaited"], "more input")
+    case.told.facts.append(f"it started early, and takes no cpu while it waits for {more}")
+    wants = _wants(case.store, case.package.id)
+    case.told.facts += [f"it waits for {want.words}" for want in wants[:MOST]]
+    if wants and wants[0].hope == 0:
+        _ways_out(case.told, wants[0])
 
 
 def _killing(case: _Case) -> None:

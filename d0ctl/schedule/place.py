@@ -9,10 +9,16 @@ AHEAD_S = 0.3
 AHEAD_MOST = 64
 """The most cpus' worth of packages that a node may have in hand beyond its own."""
 
+NOTHING_BROUGHT: "Mapping[int, Brought]" = {}
+
 
 @dataclass(frozen=True, slots=True)
 class NodeRoom:
-    """A node that may take packages: its cpus, those given out, and what it is."""
+    """A node that may take packages: its cpus, those given out, and what it is.
+
+    `bringing` is how many cpus the packages ask for whose inputs are on their way, which take
+    none before; `open` is how many packages wait there for inputs that are not made yet.
+    """
 
     id: int
     name: str
@@ -22,6 +28,8 @@ class NodeRoom:
     memory: int | None = None
     platform: str | None = None
     services: Sequence[str] = ()
+    bringing: int = 0
+    open: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,8 @@ class Demand:
     """What some packages ask of a node, and how many of them are ready.
 
     `pace` is how many seconds such a package lately took, None when not known. `software` has
-    for each title the platforms that it exists for, None for any.
+    for each title the platforms that it exists for, None for any. `early` ones start at their
+    first input; those that fetch read files that may have to be brought.
     """
 
     id: int
@@ -42,6 +51,8 @@ class Demand:
     software: Mapping[str, Collection[str] | None] = field(default_factory=dict)
     needs: Sequence[str] = ()
     pace: float | None = None
+    early: bool = False
+    fetches: bool = False
 
     def ahead(self, cpus: int) -> int:
         """How many cpus' worth a node with `cpus` may have in hand beyond them.
@@ -52,6 +63,37 @@ class Demand:
         if self.pace is None or self.pace > AHEAD_S:
             return 0
         return min(AHEAD_MOST, int(cpus * AHEAD_S / max(self.pace, 0.001)))
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """How many inputs a package has that would be brought, and how many are in which cluster."""
+
+    files: int
+    there: Mapping[int, int]
+
+    def lacks(self, cluster: int) -> bool:
+        """Whether something would have to be brought to this cluster."""
+        return self.there.get(cluster, 0) < self.files
+
+
+@dataclass(slots=True)
+class _Hand:
+    """What a node can still take: at once, and as packages whose inputs are brought first.
+
+    Of those a node may have as many cpus' worth in hand as it has cpus, beyond what computes
+    there, so that their transfers overlap with that (`002`, package distribution daemons).
+    """
+
+    node: NodeRoom
+    free: int
+    rest: int
+
+    def take(self, cpus: int, is_brought: bool) -> None:
+        """Give a package to the node."""
+        self.rest -= cpus
+        if not is_brought:
+            self.free -= cpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,44 +131,70 @@ def place(
     demands: Iterable[Demand],
     oldest: Callable[[int, int], Sequence[int]],
     local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
+    brought: Callable[[Sequence[int]], Mapping[int, Brought]] = lambda packages: NOTHING_BROUGHT,
 ) -> list[Decision]:
     """Decide for as many packages as there is room, in the order of `demands`.
 
     `oldest(demand, n)` gives its n oldest ready packages; `local_bytes` tells how many
-    bytes of a package's inputs lie in which cluster. The work grows with the room and the
-    demands that are ready, never with what waits or is done.
+    bytes of a package's inputs lie in which cluster, `brought` how many files. The work grows
+    with the room and the demands that are ready, never with what waits or is done.
     """
-    free = {node.id: node.cpus - node.used for node in nodes}
+    hands = [
+        _Hand(node, node.cpus - node.used, 2 * node.cpus - node.used - node.bringing)
+        for node in nodes
+    ]
     decisions: list[Decision] = []
     for demand in demands:
-        fits = [node for node in nodes if misfit(demand, node) is None]
-        room = {node.id: free[node.id] + demand.ahead(node.cpus) for node in fits}
-        most = sum(max(0, left) // demand.cpus for left in room.values())
+        fits = [hand for hand in hands if misfit(demand, hand.node) is None]
+        most = sum(_most(hand, demand) // demand.cpus for hand in fits)
         if not most:
             continue
         packages = oldest(demand.id, min(most, demand.ready))
         bytes_of = local_bytes(packages)
+        wanted = brought(packages) if demand.fetches else NOTHING_BROUGHT
         for package in packages:
             places = bytes_of.get(package, {})
-            node = _best(fits, room, demand, places)
-            if node is None:
+            hand = _best(fits, demand, places, wanted.get(package))
+            if hand is None and not demand.fetches:
                 break
-            room[node.id] -= demand.cpus
-            free[node.id] -= demand.cpus
-            carried = max(places.values(), default=0) - places.get(node.cluster, 0)
-            decisions.append(Decision(package, node.id, carried))
+            if hand is not None:
+                hand.take(demand.cpus, _is_brought(wanted.get(package), hand.node))
+                carried = max(places.values(), default=0) - places.get(hand.node.cluster, 0)
+                decisions.append(Decision(package, hand.node.id, carried))
     return decisions
 
 
+def _most(hand: _Hand, demand: Demand) -> int:
+    """How many cpus' worth of packages of a demand a node can take, whatever their inputs."""
+    room = max(hand.free, hand.rest) if demand.fetches else hand.free
+    return max(0, room + demand.ahead(hand.node.cpus))
+
+
+def _is_brought(files: Brought | None, node: NodeRoom) -> bool:
+    return files is not None and files.lacks(node.cluster)
+
+
 def _best(
-    fits: Sequence[NodeRoom],
-    room: Mapping[int, int],
+    fits: Sequence[_Hand],
     demand: Demand,
     places: Mapping[int, int],
-) -> NodeRoom | None:
-    """The node with room that has most of the inputs, then the one with most room."""
+    files: Brought | None,
+) -> _Hand | None:
+    """The node with room that has most of the inputs, then the one with most room.
+
+    One that only has room for what is brought while others compute comes last.
+    """
+
+    def room(hand: _Hand) -> int:
+        left = hand.rest if _is_brought(files, hand.node) else hand.free
+        return left + demand.ahead(hand.node.cpus)
+
     return max(
-        (node for node in fits if room[node.id] >= demand.cpus),
-        key=lambda node: (places.get(node.cluster, 0), room[node.id] / node.cpus),
+        (hand for hand in fits if room(hand) >= demand.cpus),
+        key=lambda hand: (
+            hand.free + demand.ahead(hand.node.cpus) >= demand.cpus,
+            places.get(hand.node.cluster, 0),
+            room(hand) / hand.node.cpus,
+        ),
         default=None,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import chains, habits, origins
+from d0ctl.store import chains, feed, habits, origins
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
@@ -33,6 +33,7 @@ def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
     store.change_many("decide", ((package, node) for package in packages))
     store.change("begin_attempts", now=now)
     store.change("launch_packages", now=now)
+    feed.begin(store)
     store.change("keep_left_out")
     return details(store)
 
@@ -109,6 +110,8 @@ def _launch(
         launch["deliver"] = deliver
     if formers:
         launch["former"] = formers
+    if package["early"] == 1:
+        launch["early"] = True
     return launch
 
 
@@ -163,6 +166,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     and has no more is lost; what it runs without need is ended.
     """
     store.change("regain_contact", node=node, now=now)
+    feed.again(store, node)
     expected = {row["attempt_id"]: row for row in store.rows("live_attempts", node=node)}
     absent = [attempt for attempt in expected if attempt not in listed]
     never_there = [a for a in absent if expected[a]["started"] is None]

@@ -49,6 +49,8 @@ def _output(row: Row) -> dict[str, Any]:
     found = {"name": row["name"], "min_size": row["min_size"]}
     if row["checksum_asked"] is not None:
         found["checksum"] = row["checksum_asked"]
+    if row["late"]:
+        found.update(late=True, min_count=row["min_count"])
     return found
 
 

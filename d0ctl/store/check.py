@@ -10,6 +10,8 @@ CHECKS = (
     "check_counts",
     "check_ready",
     "check_missing",
+    "check_early",
+    "check_feed",
     "check_attempts",
     "check_copies",
     "check_released",

@@ -95,6 +95,7 @@ def arrive(
             store.change("delivered", file=file, now=now)
         else:
             store.change("arrived", file=file, cluster=cluster)
+            store.change("feed_arrived", file=file, cluster=cluster)
 
 
 def delay(store: Store, *, file: int, cluster: int, result: int, trouble: str, now: float) -> None:

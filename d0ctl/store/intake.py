@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
 
-from d0ctl.construct.spec import BinarySpec, InputSpec, LineSpec, PackageSpec, StageSpec
+from d0ctl.construct.names import is_pattern
+from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
@@ -54,6 +55,9 @@ class _Chunk:
     binaries: list[_Row] = field(default_factory=list)
     files: list[_Row] = field(default_factory=list)
     inputs: list[_Row] = field(default_factory=list)
+    early: list[_Row] = field(default_factory=list)
+    late: list[_Row] = field(default_factory=list)
+    matches: list[_Row] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -114,12 +118,15 @@ class Intake:
         pending = iter(self.late)
         while batch := list(islice(pending, 5_000)):
             with self.store.writing():
-                rows = []
+                rows, matches = [], []
                 for package, binary, place, spec in batch:
                     file = self._made_later(spec.file)
                     self.consumed.add(file)
                     rows.append(self._input(package, binary, file, place, 0, spec))
+                    if spec.match is not None:
+                        matches.append((spec.match, package, binary, file))
                 _insert(self.store, "insert_input", rows)
+                self.store.change_many("match_late", matches)
 
     def _made_later(self, name: str) -> int:
         if name not in self.made:
@@ -151,15 +158,21 @@ class Intake:
         _insert(self.store, "insert_binary", chunk.binaries)
         _insert(self.store, "insert_file", chunk.files)
         _insert(self.store, "insert_input", chunk.inputs)
+        self.store.change_many("let_start_early", chunk.early)
+        self.store.change_many("make_late", chunk.late)
+        self.store.change_many("match_late", chunk.matches)
 
     def _line(self, chunk: _Chunk, stage: int, seq: int, spec: LineSpec) -> None:
         line = self.next_line
         self.next_line += 1
         chunk.lines.append((line, stage, seq, spec.name, int(spec.early_start)))
         for number, package in enumerate(spec.packages, start=1):
-            self._package(chunk, stage, line, number, package)
+            is_early = spec.early_start and number == 1
+            self._package(chunk, stage, line, number, package, is_early)
 
-    def _package(self, chunk: _Chunk, stage: int, line: int, seq: int, spec: PackageSpec) -> None:
+    def _package(
+        self, chunk: _Chunk, stage: int, line: int, seq: int, spec: PackageSpec, is_early: bool
+    ) -> None:
         package = self.next_package
         self.next_package += 1
         self.packages += 1
@@ -169,6 +182,8 @@ class Intake:
             chunk.binaries.append(_binary(package, number, binary))
             for place, entry in enumerate(binary.inputs):
                 missing += self._take(chunk, package, number, place, entry, own)
+        if is_early:
+            chunk.early.append((self._gathered(spec, own) - missing, missing, package))
         chunk.packages.append(
             (
                 package,
@@ -179,7 +194,7 @@ class Intake:
                 spec.name,
                 "waiting" if missing else "ready",
                 missing,
-                self._demand(stage, spec),
+                self._demand(stage, spec, is_early),
                 self.now,
                 spec.wall_time,
                 spec.looping,
@@ -201,6 +216,9 @@ class Intake:
                 self.made[output.file] = file
                 if not output.dispositions and output.locator is None:
                     self.plain.append(file)
+                is_late = int(output.late and is_pattern(output.file))
+                if is_late:
+                    chunk.late.append((output.min_count, file))
                 chunk.files.append(
                     (
                         file,
@@ -211,7 +229,7 @@ class Intake:
                         0,
                         " ".join(sorted(output.dispositions)),
                         int(output.result),
-                        int(output.late),
+                        is_late,
                         output.locator,
                         output.size,
                         output.min_size,
@@ -245,7 +263,14 @@ class Intake:
             self.late.append((package, binary, place, spec))
             return 1
         chunk.inputs.append(self._input(package, binary, file, place, int(file in own), spec))
+        if spec.match is not None:
+            chunk.matches.append((spec.match, package, binary, file))
         return missing
+
+    def _gathered(self, spec: PackageSpec, own: set[int]) -> int:
+        """How many inputs a package has that other packages make, whether they are there or not."""
+        inputs = [one for binary in spec.binaries for one in binary.inputs if one.made]
+        return sum(self.made.get(one.file) not in own for one in inputs)
 
     def _outside(self, chunk: _Chunk, spec: InputSpec) -> int:
         file = self.outside.get(spec.file)
@@ -300,7 +325,10 @@ class Intake:
             spec.checksum,
         )
 
-    def _demand(self, stage: int, spec: PackageSpec) -> int:
+    def _demand(self, stage: int, spec: PackageSpec, is_early: bool) -> int:
+        fetches = any(
+            one.acquire == Acquire.PRE_FETCH for binary in spec.binaries for one in binary.inputs
+        )
         key = (
             stage,
             spec.cpus,
@@ -309,6 +337,8 @@ class Intake:
             spec.platform,
             spec.nodes,
             spec.exclude_nodes,
+            is_early,
+            fetches,
             *_wants(spec),
         )
         demand = self.demands.get(key)
@@ -324,6 +354,8 @@ class Intake:
                     platform=spec.platform,
                     nodes=json.dumps(spec.nodes),
                     exclude_nodes=json.dumps(spec.exclude_nodes),
+                    early=int(is_early),
+                    fetches=int(fetches),
                     software=json.dumps(key[-2]),
                     needs=json.dumps(key[-1]),
                 )

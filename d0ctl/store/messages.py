@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
 from d0ctl.recover.policy import Verdict, judge
-from d0ctl.store import chains, software
+from d0ctl.store import chains, late, software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
 from d0ctl.store.habits import learn
@@ -60,6 +60,7 @@ def apply(
     _tell_states(store, [m for m in heard if m["kind"] in ("start", "state")], live)
     _tell_progress(store, [m for m in heard if m["kind"] == "progress"], now)
     _keep_notes(store, [m for m in messages if m["kind"] == "note"], contexts)
+    ends = late.populate(store, ends, now=now)
     _tell_ends(store, ends)
     for message, context in ends:
         _count_duration(applied, message, context)

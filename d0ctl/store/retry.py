@@ -9,6 +9,7 @@ from d0ctl.store.files import remake
 
 DEMANDED = (
     "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
+    "early", "fetches",
 )  # fmt: skip
 
 

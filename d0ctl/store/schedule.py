@@ -1,10 +1,11 @@
 """What the scheduler is told, and how its decisions are kept."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from d0ctl.model import MOVING, Counts, Phase
-from d0ctl.schedule.place import Decision, Demand, NodeRoom
+from d0ctl.schedule.place import Brought, Decision, Demand, NodeRoom
 from d0ctl.store.catalogue import Catalogue, services_of
 from d0ctl.store.connection import Store
 from d0ctl.store.files import PARKED
@@ -19,6 +20,8 @@ def nodes(store: Store) -> list[NodeRoom]:
             cluster=row["cluster_id"],
             cpus=row["cpus"],
             used=row["used"],
+            bringing=row["bringing"],
+            open=row["open"],
             memory=row["memory"],
             platform=row["platform"],
             services=services_of(row),
@@ -43,6 +46,8 @@ def demands(store: Store, job: int | None = None) -> list[Demand]:
             software=catalogue.platforms(row["software"]),
             needs=catalogue.needs(row["software"], row["needs"]),
             pace=row["pace"],
+            early=bool(row["early"]),
+            fetches=bool(row["fetches"]),
         )
         for row in rows
     ]
@@ -61,6 +66,21 @@ def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[i
     for row in store.rows("local_bytes"):
         places.setdefault(row["package_id"], {})[row["cluster_id"]] = row["bytes"]
     return places
+
+
+def waiting_open(store: Store, demand: int, limit: int) -> list[int]:
+    """The oldest ready packages of a demand that are to start while they wait for inputs."""
+    return [row[0] for row in store.rows("open_packages", demand=demand, limit=limit)]
+
+
+def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:
+    """For each package, how many of its inputs would have to be brought to which cluster."""
+    store.change("clear_decision")
+    store.change_many("decide", ((package, None) for package in packages))
+    counted: dict[int, Counter[int]] = {package: Counter() for package in packages}
+    for row in store.rows("brought_files"):
+        counted[row["package_id"]][row["cluster_id"]] += row["files"]
+    return {package: Brought(there.pop(0, 0), there) for package, there in counted.items()}
 
 
 def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
@@ -105,10 +125,16 @@ def is_settled(store: Store, job: int, part: Counts | None = None) -> bool:
     counts = whole if part is None else part
     held = {*IDLE_WHEN_HELD} if store.value("is_held", job=job) else set()
     moving = MOVING - {Phase.HELD} - held
-    if any(counts.get(phase) for phase in moving):
+    if _moves(store, job, whole, moving) and any(counts.get(phase) for phase in moving):
         return False
-    if not counts.get("waiting"):
+    if not counts.get("waiting") and not any(counts.get(phase) for phase in moving):
         return True
-    if any(whole.get(phase) for phase in moving):
+    if _moves(store, job, whole, moving) or store.row("open_waits_for_outside", job=job):
         return False
     return not store.row("waits_for_outside", job=job)
+
+
+def _moves(store: Store, job: int, counts: Counts, moving: frozenset[Phase] | set[Phase]) -> bool:
+    """Whether anything of a job moves: what only waits for inputs that nobody makes does not."""
+    total = sum(counts.get(phase, 0) for phase in moving)
+    return total > 0 and total > int(store.value("count_open", job=job))

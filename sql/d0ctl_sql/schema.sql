@@ -140,7 +140,8 @@ CREATE TABLE demand (
     exclude_nodes text not null default '[]',
     ready         integer not null default 0 check (ready >= 0),
     pace          real                     -- seconds such a package lately took
-, software text not null default '[]', needs text not null default '[]') strict;
+, software text not null default '[]', needs text not null default '[]', early integer not null default 0 check (early in (0, 1)), fetches integer not null default 0
+    check (fetches in (0, 1))) strict;
 
 CREATE INDEX demand_of_job on demand (job_id);
 
@@ -178,7 +179,8 @@ CREATE TABLE package (
     wrapper     text,
     wrapper_parameters text,
     environment text,
-    policy      text, parked integer not null default 0 check (parked in (0, 1)),
+    policy      text, parked integer not null default 0 check (parked in (0, 1)), early integer not null default 0
+    check (early in (0, 1, 2)), gathered integer not null default 0 check (gathered >= 0), awaited integer not null default 0 check (awaited >= 0),
     unique (line_id, seq)
 ) strict;
 
@@ -232,7 +234,7 @@ CREATE TABLE file (
     checksum_asked text,
     dispositions text not null default '',
     result       integer not null default 0 check (result in (0, 1)),
-    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)), stored text,
+    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)), stored text, min_count integer, pattern_id integer,
     unique (job_id, name)
 ) strict;
 
@@ -251,7 +253,7 @@ CREATE TABLE input (
     dropped     integer not null default 0 check (dropped in (0, 1)),
     locator     text,
     size        integer,
-    checksum    text,
+    checksum    text, "match" text,
     primary key (package_id, binary, file_id)
 ) strict, without rowid;
 
@@ -411,42 +413,6 @@ begin
      where line_id = new.line_id and seq = new.seq + 1;
 end;
 
-CREATE TRIGGER file_gained after update of present on file
-when old.present = 0 and new.present = 1
-begin
-    update package
-       set missing = missing - (select count(*) from input
-                                 where file_id = new.id and package_id = package.id
-                                   and own = 0 and dropped = 0)
-     where id in (select package_id from input
-                   where file_id = new.id and own = 0 and dropped = 0);
-end;
-
-CREATE TRIGGER file_lost after update of present on file
-when old.present = 1 and new.present = 0
-begin
-    update package
-       set missing = missing + (select count(*) from input
-                                 where file_id = new.id and package_id = package.id
-                                   and own = 0 and dropped = 0)
-     where id in (select package_id from input
-                   where file_id = new.id and own = 0 and dropped = 0);
-end;
-
-CREATE TRIGGER input_dropped after update of dropped on input
-when old.dropped = 0 and new.dropped = 1 and new.own = 0
-    and (select present from file where id = new.file_id) = 0
-begin
-    update package set missing = missing - 1 where id = new.package_id;
-end;
-
-CREATE TRIGGER input_restored after update of dropped on input
-when old.dropped = 1 and new.dropped = 0 and new.own = 0
-    and (select present from file where id = new.file_id) = 0
-begin
-    update package set missing = missing + 1 where id = new.package_id;
-end;
-
 CREATE INDEX package_released on package (id) where phase = 'waiting' and missing = 0;
 
 CREATE TABLE progress (
@@ -600,4 +566,133 @@ begin
       from attempt join node on node.id = attempt.node_id
      where attempt.package_id = new.id and attempt.outcome = 'lost';
     update attempt set kept = null where package_id = new.id and kept is not null;
+end;
+
+CREATE INDEX package_early on package (id) where early > 0;
+
+CREATE INDEX package_open on package (job_id)
+    where early = 1 and awaited > 0
+      and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
+
+CREATE INDEX file_late on file (package_id) where late = 1;
+
+CREATE INDEX file_of_pattern on file (pattern_id) where pattern_id is not null;
+
+CREATE TABLE feed (
+    package_id integer not null references package on delete cascade,
+    file_id    integer not null,
+    node_id    integer not null,
+    state      integer not null default 0 check (state in (0, 1, 2)),
+    primary key (package_id, file_id)
+) strict, without rowid;
+
+CREATE INDEX feed_due on feed (node_id) where state = 0;
+
+CREATE INDEX feed_of_file on feed (file_id);
+
+CREATE TRIGGER file_gained after update of present on file
+when old.present = 0 and new.present = 1
+begin
+    update package
+       set missing = missing - (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0)
+     where early = 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+CREATE TRIGGER file_lost after update of present on file
+when old.present = 1 and new.present = 0
+begin
+    update package
+       set missing = missing + (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0)
+     where early = 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+CREATE TRIGGER file_gathered after update of present on file
+when old.present = 0 and new.present = 1 and exists (select 1 from package where early > 0)
+begin
+    update package
+       set awaited = awaited - (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0),
+           gathered = gathered + (select count(*) from input
+                                   where file_id = new.id and package_id = package.id
+                                     and own = 0 and dropped = 0 and new.late = 0)
+     where early > 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+    insert into feed (package_id, file_id, node_id)
+    select distinct package.id, new.id, package.node_id
+      from input join package on package.id = input.package_id
+     where input.file_id = new.id and input.own = 0 and input.dropped = 0 and new.late = 0
+       and package.early > 0
+       and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+    on conflict do update set state = 0 where state = 1;
+end;
+
+CREATE TRIGGER file_scattered after update of present on file
+when old.present = 1 and new.present = 0 and exists (select 1 from package where early > 0)
+begin
+    update package
+       set awaited = awaited + (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0),
+           gathered = gathered - (select count(*) from input
+                                   where file_id = new.id and package_id = package.id
+                                     and own = 0 and dropped = 0 and new.late = 0)
+     where early > 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+CREATE TRIGGER input_dropped after update of dropped on input
+when old.dropped = 0 and new.dropped = 1 and new.own = 0
+begin
+    update package set missing = missing - 1
+     where id = new.package_id and early = 0
+       and (select present from file where id = new.file_id) = 0;
+    update package
+       set awaited = awaited - (select present = 0 from file where id = new.file_id),
+           gathered = gathered - (select present = 1 and late = 0 and package_id is not null
+                                    from file where id = new.file_id)
+     where id = new.package_id and early > 0;
+end;
+
+CREATE TRIGGER input_restored after update of dropped on input
+when old.dropped = 1 and new.dropped = 0 and new.own = 0
+begin
+    update package set missing = missing + 1
+     where id = new.package_id and early = 0
+       and (select present from file where id = new.file_id) = 0;
+    update package
+       set awaited = awaited + (select present = 0 from file where id = new.file_id),
+           gathered = gathered + (select present = 1 and late = 0 and package_id is not null
+                                    from file where id = new.file_id)
+     where id = new.package_id and early > 0;
+end;
+
+CREATE TRIGGER package_gathered after update of gathered, awaited on package
+when new.early > 0
+begin
+    update package set missing = (new.awaited > 0 and new.gathered = 0) where id = new.id;
+    insert into feed (package_id, file_id, node_id)
+    select new.id, 0, new.node_id
+     where new.awaited = 0 and old.awaited > 0 and new.early = 1
+       and new.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+    on conflict do update set state = 0;
+end;
+
+CREATE TRIGGER package_fed after update of phase on package
+when new.early > 0
+    and old.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable', 'killing')
+    and new.phase not in ('starting', 'staging-in', 'running', 'suspended', 'unreachable',
+                          'killing')
+begin
+    delete from feed where package_id = new.id;
 end;

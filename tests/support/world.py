@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from d0ctl.agents.schedule import decide
 from d0ctl.model import Address
-from d0ctl.schedule.place import place
-from d0ctl.store import Store, attempts, files, messages, nodes
+from d0ctl.store import Store, attempts, feed, files, messages, nodes
 from d0ctl.store import schedule as planning
 from d0ctl.store.attempts import Launch
 from tests.support.jobs import NOW
@@ -50,16 +50,36 @@ class Node:
         if self.attempts.get(attempt) != "running":
             return
         launch = self.launches[attempt]
+        if outcome == "successful" and launch.get("early"):
+            return
         missing = [entry["path"] for entry in launch["inputs"] if entry["path"] not in self.disk]
         missing = [path for path in missing if "/cache/" in path]
         if missing and outcome == "successful":
             outcome, reason = "failed", "missing-input"
         outputs = []
         if outcome == "successful":
-            outputs = [output(f"/{self.name}/cache/{attempt}", name) for name in launch["keep"]]
+            folder = f"/{self.name}/cache/{attempt}"
+            outputs = [one for name in launch["keep"] for one in self.made(folder, name, attempt)]
             self.disk.update(entry["path"] for entry in outputs)
         self.attempts[attempt] = "ended"
         self.spool.append(end_message(attempt, outcome, reason, outputs, missing))
+
+    def made(self, folder: str, name: str, attempt: int) -> list[dict[str, Any]]:
+        """What an attempt makes of an output; each attempt other files of a late one."""
+        if "*" not in name:
+            return [output(folder, name)]
+        names = [name.replace("*", str(number)) for number in {0, attempt % 2 + 1}]
+        return [{**output(folder, one), "late": name} for one in names]
+
+    def feed(self, entry: dict[str, Any]) -> None:
+        """Hand inputs to an attempt that runs, each once; without more to come it can end."""
+        launch = self.launches.get(entry["attempt"])
+        if launch is None:
+            return
+        known = {one["name"] for one in launch["inputs"]}
+        launch["inputs"] += [one for one in entry["inputs"] if one["name"] not in known]
+        if entry["closed"]:
+            launch["early"] = False
 
     def obey(self, kind: str, what: Any) -> None:
         """Do what the control host asks."""
@@ -74,6 +94,8 @@ class Node:
                 self.replies.append(("absent", what))
         elif kind == "resend":
             self.resend(what)
+        elif kind == "feed":
+            self.feed(what)
 
     def resend(self, attempt: int) -> None:
         """Say again how an attempt ended."""
@@ -198,12 +220,7 @@ class World:
         """Plan as the scheduler does; how many packages got a node."""
         with self.store.writing():
             planning.advance(self.store, now=self.now)
-            decisions = place(
-                planning.nodes(self.store),
-                planning.demands(self.store),
-                lambda demand, limit: planning.oldest(self.store, demand, limit),
-                lambda packages: planning.local_bytes(self.store, packages),
-            )
+            decisions = decide(self.store)
             return planning.assign(self.store, decisions, now=self.now) if decisions else 0
 
     def launch(self, node: Node) -> int:
@@ -213,9 +230,11 @@ class World:
         with self.store.writing():
             launches = attempts.launch(self.store, node.id, limit=10, now=self.now)
             kills = attempts.killing(self.store, node.id)
+            told = feed.due(self.store, node.id, limit=3, now=self.now)
         node.orders += [("launch", launch) for launch in launches]
+        node.orders += [("feed", entry) for entry in told]
         node.orders += [("kill", a) for a in kills if ("kill", a) not in node.orders]
-        return len(launches)
+        return len(launches) + len(told)
 
     def order(self, node: Node) -> None:
         """Let the node carry out what it is asked."""
@@ -311,7 +330,7 @@ class World:
                 for attempt, state in list(node.attempts.items()):
                     if state == "running":
                         node.end(attempt, outcome, None if outcome == "successful" else "exit-code")
-                        moved += 1
+                        moved += node.attempts[attempt] != "running"
                 self.hear(node)
                 self.deliver(node, node.spool)
             if not moved:

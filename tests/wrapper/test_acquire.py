@@ -81,7 +81,7 @@ def test_an_input_comes_by_http(node: Client, web: Web) -> None:
     assert (staged["size"], staged["checksum"]) == (len(DATA), SHA256)
     assert Path(staged["path"]).read_bytes() == DATA
     phases = [m["phase"] for m in node.messages(1) if m["kind"] in ("start", "state")]
-    assert phases == ["staging-in", "running"]
+    assert phases == ["staging-in", "staging-in", "running"]
     assert not (node.folder(1) / "staging").exists()
 
 

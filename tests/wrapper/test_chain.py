@@ -192,7 +192,13 @@ def test_kept_outputs_go_to_the_cache_and_others_vanish(node: Client) -> None:
 
     kept = node.base / "cache/1"
     assert end["outputs"] == [
-        {"name": name, "path": str(kept / name), "size": 4, "checksum": f"sha256:{checksum}"}
+        {
+            "name": name,
+            "path": str(kept / name),
+            "size": 4,
+            "checksum": f"sha256:{checksum}",
+            "late": None,
+        }
         for name, checksum in (
             ("sub/x", hashlib.sha256(b"one\n").hexdigest()),
             ("y", hashlib.sha256(b"two\n").hexdigest()),

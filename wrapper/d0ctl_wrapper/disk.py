@@ -24,6 +24,15 @@ def digest(path: bytes) -> "tuple[int, str]":
     return size, "sha256:" + sha256.hexdigest()
 
 
+def write_all(file: int, data: bytes) -> None:
+    """Write all of it where an open file stands, or raise OSError if there is no space."""
+    while data:
+        written = os.write(file, data)
+        if not written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        data = data[written:]
+
+
 def sync(folder: bytes) -> None:
     """See that the names in a folder are on the disk."""
     file = os.open(folder, os.O_RDONLY)

@@ -38,6 +38,16 @@ _INPUT = {
     "required": shape.boolean,
 }
 
+FED = shape.record(
+    {
+        "name": shape.base_name,
+        "path": shape.maybe(shape.absolute),
+        "size": shape.maybe(shape.whole),
+        "binaries": shape.many(shape.positive),
+    }
+)
+"""An input that reaches an attempt after its launch; without a path the binary gets it itself."""
+
 _INPUT_EXTRAS = {
     "locator": (shape.maybe(lambda value: locator.check(shape.filled(value))), None),
     "checksum": (shape.maybe(lambda value: checksum.check(shape.filled(value))), None),
@@ -56,7 +66,11 @@ _BINARY = {
     "outputs": shape.many(
         shape.record(
             {"name": shape.relative, "min_size": shape.maybe(shape.whole)},
-            {"checksum": (shape.maybe(checksum.check), None)},
+            {
+                "checksum": (shape.maybe(checksum.check), None),
+                "late": (shape.boolean, False),
+                "min_count": (shape.whole, 1),
+            },
         )
     ),
 }
@@ -161,6 +175,8 @@ _LAUNCH = shape.record(
         "former": (shape.many(kept.FORMER), []),
         "largest_core": (shape.whole, LARGEST_CORE),
         "guards": (_GUARDS, _GUARDS({})),
+        "early": (shape.boolean, False),
+        "ahead": (shape.boolean, False),
     },
 )
 
@@ -173,6 +189,7 @@ def check(value: Any) -> Launch:
     for place, binary in enumerate(launch["binaries"], 1):
         if (binary["script"] is None) == (not binary["argv"]):
             raise ValueError("binary %d needs either a script or a program" % place)
+    launch["ahead"] |= any(entry["locator"] is not None for entry in launch["inputs"])
     for place, entry in enumerate(launch["inputs"], 1):
         if entry["path"] is None and entry["locator"] is None:
             raise ValueError("input %d needs either a path or a locator" % place)

@@ -144,6 +144,9 @@ _BINARY = {
 
 _BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(shape.number), None)}
 
+_LATE: "Dict[str, Tuple[shape.Check, Any]]" = {"late": (shape.maybe(shape.relative), None)}
+"""The pattern of an output whose name was not known at the launch."""
+
 _STAGED = {
     "locator": shape.filled,
     "path": shape.absolute,
@@ -190,7 +193,7 @@ _END = {
     "rss": shape.whole,
     "stderr": _stderr,
     "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
-    "outputs": shape.many(shape.record(kept.FILE)),
+    "outputs": shape.many(shape.record(kept.FILE, _LATE)),
     "missing": shape.many(shape.string),
 }
 

@@ -46,7 +46,7 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
-       demand.memory, demand.disk, package.wall_time, package.looping,
+       demand.memory, demand.disk, package.wall_time, package.looping, package.early,
        node.platform, node.cluster_id, job.parameters,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from decision
@@ -93,15 +93,18 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
   join input on input.package_id = package.id and input.dropped = 0
   join file on file.id = input.file_id
   left join location as here on here.file_id = file.id and here.cluster_id = node.cluster_id
+ where file.late = 0
+   and (package.early = 0 or file.package_id is null or input.own = 1
+        or (file.present = 1 and (input.acquire <> 'pre-fetch' or here.path is not null)))
  order by input.package_id, input.binary, input.place;
 
 -- name: launch_outputs
 -- The outputs of the packages decided on.
-select file.package_id, file.binary, file.name, file.min_size, file.size_asked,
-       file.checksum_asked, file.locator,
+select file.package_id, file.binary, file.name, file.min_size, file.size_asked, file.late,
+       file.min_count, file.checksum_asked, file.locator,
        (select cluster_id from node as far
          where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)) as far
-  from decision join file on file.package_id = decision.package_id
+  from decision join file on file.package_id = decision.package_id and file.pattern_id is null
  order by file.package_id, file.binary, file.id;
 
 -- name: launch_formers

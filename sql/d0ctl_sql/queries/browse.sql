@@ -132,14 +132,15 @@ select binary.seq, binary.name, binary.script, binary.argv, binary.software, bin
 
 -- name: inputs
 -- The inputs of a package, where they come from and whether they are there; what is missing
--- first, and none looked at beyond a bounded number.
+-- first, late outputs only while their files are unknown, and none looked at beyond a bounded
+-- number.
 select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
        some.acquire, some.disposition, some.required, some.dropped,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
        package.phase as maker_phase
   from (select few.*
           from (select * from input where package_id = :package limit :window) as few
-          join file on file.id = few.file_id
+          join file on file.id = few.file_id and not (file.late = 1 and file.present = 1)
          order by file.present, few.binary, few.file_id
          limit :limit) as some
   join file on file.id = some.file_id
@@ -268,6 +269,10 @@ select file.name, transfer.tries, transfer.trouble
 -- Whether nobody has done anything here yet: no job, no node, no deed.
 select not exists (select 1 from node) and not exists (select 1 from job)
        and not exists (select 1 from action);
+
+-- name: input_list
+-- Whether a package starts early, and how many of its inputs are there and are not.
+select early, gathered, awaited from package where id = :package;
 
 -- name: missing_inputs
 -- A few inputs that a package waits for, with their makers, from both ends of its list.

@@ -37,9 +37,10 @@ select job.name as subject,
 select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
        'waits for ' || counted.missing || ' things, really ' || counted.really as detail
   from (select package.line_id, package.seq, package.missing,
-               (select count(*) from input join file on file.id = input.file_id
-                 where input.package_id = package.id and input.own = 0 and input.dropped = 0
-                   and file.present = 0)
+               case when package.early > 0 then package.awaited > 0 and package.gathered = 0
+                    else (select count(*) from input join file on file.id = input.file_id
+                           where input.package_id = package.id and input.own = 0
+                             and input.dropped = 0 and file.present = 0) end
                + coalesce((select before.phase not in ('transferring', 'done')
                              from package as before
                             where before.line_id = package.line_id
@@ -49,6 +50,48 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
   join stage on stage.id = line.stage_id
   join job on job.id = stage.job_id and job.visible = 1
  where counted.missing <> counted.really
+ limit 20;
+
+-- name: check_early
+-- Packages that start at their first input, and count their inputs wrong.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
+       'has ' || counted.gathered || ' inputs and awaits ' || counted.awaited || ', really '
+           || counted.there || ' and ' || counted.absent as detail
+  from (select package.line_id, package.seq, package.gathered, package.awaited,
+               coalesce(sum(file.present = 0), 0) as absent,
+               coalesce(sum(file.present = 1 and file.late = 0
+                            and file.package_id is not null), 0) as there
+          from package
+          left join input on input.package_id = package.id and input.own = 0
+                         and input.dropped = 0
+          left join file on file.id = input.file_id
+         where package.early > 0
+         group by package.id) as counted
+  join line on line.id = counted.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where counted.gathered <> counted.there or counted.awaited <> counted.absent
+ limit 20;
+
+-- name: check_feed
+-- Inputs to be told to packages that do not run, or that wait for a copy that nobody makes.
+select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
+       case when package.early = 0
+              or package.phase not in ('starting', 'staging-in', 'running', 'suspended',
+                                       'unreachable', 'killing')
+            then 'is to be told to a package that does not run'
+            else 'is to be told to a package, and no copy is on its way' end as detail
+  from feed
+  join package on package.id = feed.package_id
+  left join file on file.id = feed.file_id
+  left join job on job.id = file.job_id
+ where package.early = 0
+    or package.phase not in ('starting', 'staging-in', 'running', 'suspended', 'unreachable',
+                             'killing')
+    or (feed.state = 1 and file.present = 1 and not exists
+           (select 1 from transfer join node on node.cluster_id = transfer.cluster_id
+             where transfer.file_id = feed.file_id and transfer.result = 0
+               and node.id = feed.node_id))
  limit 20;
 
 -- name: check_attempts
@@ -73,7 +116,7 @@ select job.name || ':' || file.name as subject,
        case when file.present = 1 then 'is present, but there is no copy of it'
             else 'is not present, but there is a copy of it' end as detail
   from file join job on job.id = file.job_id and job.visible = 1
- where file.package_id is not null
+ where file.package_id is not null and file.late = 0
    and file.present <> exists (select 1 from location where location.file_id = file.id)
  limit 20;
 

@@ -186,7 +186,8 @@ delete from transfer
  where result = 0 and not_before > 0 and not exists (
      select 1 from input join package on package.id = input.package_id
       where input.file_id = transfer.file_id
-        and package.phase in ('assigned', 'ready', 'waiting'));
+        and package.phase in ('assigned', 'ready', 'waiting'))
+   and not exists (select 1 from feed where feed.file_id = transfer.file_id and feed.state = 1);
 
 -- name: copies_in_cache
 -- A bounded number of copies in the cache of a node's cluster, from a file on, and whether each

@@ -61,22 +61,28 @@ delete from transfer
 -- name: choose_bereft
 -- Add the packages that lose a required input, or the last of their other inputs, with the
 -- outputs of those already chosen, or whose predecessor in the line is chosen and has not
--- succeeded; what is launched or has succeeded keeps what it has.
+-- succeeded; what is launched or has succeeded keeps what it has, but one that runs and still
+-- waits for a required input never gets it.
 insert or ignore into chosen (package_id)
 select package.id
-  from (select input.package_id as id, max(input.required) as required
+  from (select input.package_id as id, max(input.required) as required,
+               max(input.required = 1 and file.present = 0) as never
           from chosen
           join file on file.package_id = chosen.package_id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
          group by input.package_id) as losing
   join package on package.id = losing.id
- where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
+ where (package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
+        or (package.early = 1 and losing.never = 1
+            and package.phase in ('starting', 'staging-in', 'running', 'suspended',
+                                  'unreachable')))
    and (losing.required = 1
         or not exists (select 1
                          from input as other
                          join file as kept on kept.id = other.file_id
                         where other.package_id = losing.id
                           and other.required = 0 and other.dropped = 0 and other.own = 0
+                          and not (kept.late = 1 and kept.present = 1)
                           and coalesce(kept.package_id, 0) not in (select package_id from chosen)))
  union
 select package.id
@@ -94,7 +100,8 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
        (select count(*) from input
          where input.package_id = package.id and input.own = 0 and input.dropped = 0)
        - losing.lost as left,
-       package.phase = 'waiting' and package.missing = losing.absent as starts
+       package.phase = 'waiting' and package.early = 0
+       and package.missing = losing.absent as starts
   from (select input.package_id, count(*) as lost, sum(file.present = 0) as absent
           from chosen
           join file on file.package_id = chosen.package_id
@@ -106,6 +113,8 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
  where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
+    or (package.early = 1 and losing.absent > 0
+        and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable'))
  order by package.id;
 
 -- name: chosen_files
@@ -132,6 +141,22 @@ update input
    and package_id not in (select package_id from chosen)
    and (select phase from package where package.id = input.package_id)
        in ('waiting', 'ready', 'cooloff', 'held', 'failed', 'canceled');
+
+-- name: drop_open_inputs
+-- They leave the lists of running packages that started early too, as far as these were not
+-- told of them.
+update input
+   set dropped = 1
+ where own = 0 and dropped = 0
+   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
+   and package_id not in (select package_id from chosen)
+   and (select early = 1 and phase in ('starting', 'staging-in', 'running', 'suspended',
+                                       'unreachable')
+          from package where package.id = input.package_id)
+   and ((select present from file where file.id = input.file_id) = 0
+        or exists (select 1 from feed
+                    where feed.package_id = input.package_id and feed.file_id = input.file_id
+                      and feed.state < 2));
 
 -- name: drop_files
 -- The outputs of the chosen packages are dropped.

@@ -195,7 +195,7 @@ insert or ignore into transfer (file_id, cluster_id, result, wanted)
 select file.id, 1, 1, :now
   from told_end
   join file on file.package_id = told_end.package_id
- where file.result = 1
+ where file.result = 1 and file.late = 0
    and (told_end.phase = 'transferring'
         or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1));
 
@@ -207,6 +207,7 @@ select file.id, far.cluster_id, 1, :now
   join attempt on attempt.id = told_end.attempt_id
   join node as near on near.id = attempt.node_id
   join file on file.package_id = told_end.package_id and file.locator is not null
+           and file.late = 0
   join node as far on far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)
                   and far.cluster_id <> near.cluster_id
  where told_end.phase = 'transferring'
@@ -245,7 +246,7 @@ update package
 select distinct file.package_id
   from chosen
   join package on package.id = chosen.package_id
-  join file on file.package_id = chosen.package_id
+  join file on file.package_id = chosen.package_id and file.late = 0
  where file.result = 1
     or (file.locator is not null
         and exists (select 1

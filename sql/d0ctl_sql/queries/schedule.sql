@@ -1,20 +1,33 @@
 -- name: schedulable_nodes
--- Nodes that may take packages, with the cpus that live packages take there.
+-- Nodes that may take packages, with the cpus that live packages take there, those of packages
+-- whose inputs are on their way, and how many packages wait there for inputs to come.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services,
-       (select coalesce(sum(demand.cpus), 0)
-          from package join demand on demand.id = package.demand_id
-         where package.node_id = node.id
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')) as used
-  from node join cluster on cluster.id = node.cluster_id
+       coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
+       coalesce(live.open, 0) as open
+  from node
+  join cluster on cluster.id = node.cluster_id
+  left join (select package.node_id,
+                    sum(iif(package.early = 1 and package.awaited > 0, 1, 0)) as open,
+                    sum(case when package.early = 1 and package.awaited > 0 then 0
+                             when package.phase = 'staging-in' or package.staging > 0 then 0
+                             else demand.cpus end) as used,
+                    sum(case when package.early = 1 and package.awaited > 0 then 0
+                             when package.phase = 'staging-in' or package.staging > 0
+                             then demand.cpus
+                             else 0 end) as bringing
+               from package join demand on demand.id = package.demand_id
+              where package.phase in ('assigned', 'starting', 'staging-in', 'running',
+                                      'suspended', 'killing', 'unreachable')
+              group by package.node_id) as live on live.node_id = node.id
  where node.state = 'up' and node.drained = 0
  order by node.id;
 
 -- name: ready_demands
 -- Demands with ready packages of jobs that may run, by priority and then age of the job.
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
-       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs
+       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
+       demand.early, demand.fetches
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
@@ -23,8 +36,22 @@ select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
  order by job.priority desc, job.id, demand.id;
 
 -- name: ready_packages
--- The oldest ready packages of a demand.
-select id from package where phase = 'ready' and demand_id = :demand order by id limit :limit;
+-- The oldest ready packages of a demand, but for those that take no slot yet.
+select id from package
+ where phase = 'ready' and demand_id = :demand and (early = 0 or awaited = 0)
+ order by id limit :limit;
+
+-- name: open_packages
+-- The oldest ready packages of a demand that are to start while they wait for inputs.
+select id from package
+ where phase = 'ready' and demand_id = :demand and early > 0 and awaited > 0
+ order by id limit :limit;
+
+-- name: count_open
+-- How many launched packages of a job do nothing but wait for inputs to come.
+select count(*) from package indexed by package_open
+ where job_id = :job and early = 1 and awaited > 0
+   and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
 
 -- name: local_bytes
 -- For each package decided on, how many bytes of its inputs lie in which cluster, and of what
@@ -47,10 +74,35 @@ select package_id, cluster_id, sum(bytes) as bytes
           join node on node.id = attempt.node_id)
  group by package_id, cluster_id;
 
+-- name: brought_files
+-- For each package decided on, how many of its inputs lie in which cluster of those that have to
+-- be brought to where they are not; as cluster 0, how many they are.
+select input.package_id, location.cluster_id, count(distinct input.file_id) as files
+  from decision
+  join input on input.package_id = decision.package_id and input.own = 0 and input.dropped = 0
+            and input.acquire = 'pre-fetch'
+  join location on location.file_id = input.file_id
+ group by input.package_id, location.cluster_id
+ union all
+select input.package_id, 0, count(distinct input.file_id)
+  from decision
+  join input on input.package_id = decision.package_id and input.own = 0 and input.dropped = 0
+            and input.acquire = 'pre-fetch'
+  join file on file.id = input.file_id and file.present = 1 and file.late = 0
+ group by input.package_id
+ union all
+select input.package_id, 1, count(distinct input.file_id)
+  from decision
+  join input on input.package_id = decision.package_id and input.dropped = 0
+            and input.acquire = 'pre-fetch'
+  join file on file.id = input.file_id and file.package_id is null and file.locator is null
+ group by input.package_id;
+
 -- name: assign_packages
 -- ready -> assigned: as decided.
 update package
-   set phase = 'assigned', node_id = decision.node_id, changed = :now, actor = null, note = null
+   set phase = 'assigned', node_id = decision.node_id, changed = :now, actor = null, note = null,
+       early = min(early, 1)
   from decision
  where package.id = decision.package_id and package.phase = 'ready';
 
@@ -63,7 +115,7 @@ select distinct input.file_id, node.cluster_id, :now
   join node on node.id = package.node_id
   join input on input.package_id = package.id
             and input.own = 0 and input.dropped = 0 and input.acquire = 'pre-fetch'
-  join file on file.id = input.file_id
+  join file on file.id = input.file_id and file.present = 1 and file.late = 0
  where (file.package_id is not null
         or (file.locator is null and node.cluster_id <> 1)
         or (substr(file.locator, instr(file.locator, ':'), 3) glob ':/[^/]'
@@ -146,6 +198,18 @@ select 1
   join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
   join file on file.id = input.file_id
  where package.job_id = :job and package.phase = 'waiting'
+   and file.job_id <> :job and file.present = 0 and file.dropped = 0
+   and (select ended from job where job.id = file.job_id) is null
+ limit 1;
+
+-- name: open_waits_for_outside
+-- The same of a launched package that does nothing but wait for inputs to come.
+select 1
+  from package indexed by package_open
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id
+ where package.job_id = :job and package.early = 1 and package.awaited > 0
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
    and file.job_id <> :job and file.present = 0 and file.dropped = 0
    and (select ended from job where job.id = file.job_id) is null
  limit 1;

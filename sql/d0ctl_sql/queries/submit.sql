@@ -38,8 +38,9 @@ select (select coalesce(max(id), 0) from line)    as line,
 -- name: make_demand
 -- One set of wishes, shared by the packages that have it.
 insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes,
-                    software, needs)
-values (:job, :stage, :cpus, :memory, :disk, :platform, :nodes, :exclude_nodes, :software, :needs)
+                    software, needs, early, fetches)
+values (:job, :stage, :cpus, :memory, :disk, :platform, :nodes, :exclude_nodes, :software, :needs,
+        :early, :fetches)
 returning id;
 
 -- name: insert_line
@@ -64,6 +65,19 @@ select * from incoming;
 -- name: clear_incoming
 -- The packages have come in.
 delete from incoming;
+
+-- name: let_start_early
+-- Packages of a job under way that start at their first input: how many of their inputs that
+-- packages make are there, and how many are not.
+update package set early = 1, gathered = ?, awaited = ? where id = ?;
+
+-- name: make_late
+-- What is asked of late outputs of a job under way.
+update file set min_count = ? where id = ?;
+
+-- name: match_late
+-- Inputs of a job under way that take only some of a late output.
+update input set "match" = ? where package_id = ? and binary = ? and file_id = ?;
 
 -- name: insert_binary
 -- A binary of a job under way.

@@ -148,7 +148,8 @@ delete from chosen where package_id = ?;
 select id from demand
  where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
    and disk is :disk and platform is :platform and nodes = :nodes
-   and exclude_nodes = :exclude_nodes and software = :software and needs = :needs;
+   and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
+   and early = :early and fetches = :fetches;
 
 -- name: change_demand
 -- Let the chosen packages of a demand ask for something else.

@@ -5,7 +5,8 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import cores, orders, outputs, script, tools, verdict
+from d0ctl_wrapper.attempt import cores, late, orders, outputs, script, tools, verdict
+from d0ctl_wrapper.attempt.arrivals import Arrivals
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
 from d0ctl_wrapper.attempt.detach import Setting
@@ -33,6 +34,9 @@ Binary = Dict[str, Any]
 GRACE = 10.0
 """How many seconds a binary has after TERM that fails while it runs."""
 
+WAITING = "waiting for inputs"
+"""Why the clock of a binary that started early stands still."""
+
 NOT_STARTABLE = (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC, errno.EPERM)
 """How exec fails when a program is not there, or is none."""
 
@@ -49,6 +53,7 @@ class Run:
         self.attempt: int = launch["attempt"]
         self.work = self.places.attempt(self.attempt, b"work")
         self.inputs = {entry["name"] for entry in launch["inputs"]}
+        self.arrivals = Arrivals(self.places, launch, self.inputs)
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
@@ -72,6 +77,7 @@ class Run:
         for number, binary in enumerate(binaries, 1):
             if number > done:
                 self._run_binary(number, binary)
+        self.arrivals.check_closed()
 
     def note_end(self) -> None:
         """Record how a binary ended that was under way when the chain was ended."""
@@ -125,6 +131,7 @@ class Run:
 
     def _verify(self, number: int, binary: Binary, who: str) -> None:
         """Raise Failed unless a binary that ended well has done what it was to do."""
+        late.settle(self.work, self.launch, binary)
         outputs.check(self.work, binary["outputs"], self.inputs)
         outputs.verify(self.work, binary["outputs"], self.inputs, self.resume.digests)
         self.resume.judge_events(number, who)
@@ -146,15 +153,26 @@ class Run:
     def _watch(self, number: int, binary: Binary, who: str, rules: "Rules | None") -> Watch:
         """Make what looks at a binary that has just been started."""
         clock = Clock()
+        if self.arrivals.is_open:
+            clock.stop(WAITING)
         self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
         logs = self._logs(number)
         progress = source(binary["progress"], self.progress_file, logs, self.work)
         chain = Chain(self.launch["binaries"])
-        headway = Headway(number, chain, progress, clock, self._tell_progress)
+        pace = Clock() if self.arrivals.is_open else clock
+        headway = Headway(number, chain, progress, pace, self._tell_progress)
         self.report.present = headway.present
         guards = self.guards.over(who, binary, logs, clock, headway, self.suspension)
         by_rules = [rules.look] if rules is not None else []
-        return Watch([headway.look, *by_rules, *guards], self._obey)
+        arrivals = [lambda: self._take_arrivals(clock)] if self.arrivals.is_open else []
+        return Watch([headway.look, *arrivals, *by_rules, *guards], self._obey)
+
+    def _take_arrivals(self, clock: Clock) -> float:
+        """Take inputs that have come; a binary that waits for others has not run meanwhile."""
+        delay = self.arrivals.look()
+        if not self.arrivals.is_open:
+            clock.go_on(WAITING)
+        return delay
 
     def _watch_script(self, clock: Clock, watchers: "List[Watcher]") -> Watch:
         """Make what looks at a script that goes with a binary; it can be paused like one."""
@@ -164,6 +182,7 @@ class Run:
     def _obey(self) -> "float | None":
         """Do what the control host has ordered for the binary under way."""
         assert self.suspension is not None
+        self.arrivals.take()
         grace = orders.pause_asked(self.places, self.attempt)
         if grace is None:
             self.suspension.release("order")
@@ -207,8 +226,7 @@ class Run:
     def _command(self, number: int, binary: Binary) -> Command:
         """Write down what a binary needs, and give the command that runs it."""
         here = self.places.attempt(self.attempt)
-        names = "".join(name + "\n" for name in binary["inputs"])
-        write(here + b"/inputs", to_path(names))
+        self.arrivals.begin(number, binary)
         argv = [to_path(word) for word in binary["argv"] or ()]
         if binary["script"] is not None:
             script = here + b"/%d.sh" % number

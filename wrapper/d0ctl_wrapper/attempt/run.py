@@ -2,7 +2,16 @@
 
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper.attempt import acquire, answer, ending, environment, orders, outputs
+from d0ctl_wrapper.attempt import (
+    acquire,
+    answer,
+    ending,
+    environment,
+    late,
+    orders,
+    outputs,
+    slot,
+)  # fmt: skip
 from d0ctl_wrapper.attempt.carrier import Carrier
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
@@ -34,19 +43,18 @@ class Wrapper:
         self.launch = launch
         self.attempt: int = launch["attempt"]
         self.work = self.places.attempt(self.attempt, b"work")
-        self.inputs = {entry["name"] for entry in launch["inputs"]}
         self.tree = Tree(self.places, self.attempt)
         self.report = Report(self.places, launch)
         self.tree.answer = lambda: answer.give(self.report, self.tree)
         self.chain = Run(setting, launch, self.tree, self.report)
+        self.inputs = self.chain.inputs
         lease = launch["lease"]
         self.lease = Lease(self.places, setting.boot_id, lease, self.tree, self.report)
         self.kept: "List[Dict[str, Any]]" = []
 
     def run(self) -> None:
         """Do the work, clear up, and tell about it."""
-        is_staging = acquire.is_needed(self.launch)
-        self.report.start(self.setting.boot_id, "staging-in" if is_staging else "running")
+        self.report.start(self.setting.boot_id, "staging-in" if self.launch["ahead"] else "running")
         result = self._work()
         if not (result.get("outputs") or result.get("kept")):
             _drop(self.places.kept(self.attempt))
@@ -68,12 +76,20 @@ class Wrapper:
         except Told:
             return self._end_early()
 
+    def _take_slot(self) -> None:
+        """Wait for processors, if the inputs were brought without; with an open list it goes on."""
+        if self.launch["ahead"]:
+            if not self.launch["early"]:
+                self.report.state("staging-in", "its inputs are there; it waits for a free cpu")
+                slot.wait(self.places, self.attempt, self.tree.answer)
+            self.report.state("running", "its inputs are there")
+
     def _prepare(self) -> None:
         """Have all there that the chain needs."""
         staged = prepare(self.places, self.launch, self._carrier)
         if acquire.is_needed(self.launch):
             self.report.extras["staged"] = staged
-            self.report.state("running", "its inputs are there")
+        self._take_slot()
 
     def _run_chain(self) -> None:
         """Run all binaries, and the hooks at their end however that was."""
@@ -117,7 +133,8 @@ class Wrapper:
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
             digests = self.chain.resume.digests
-            return outputs.keep(self.places, self.attempt, self.work, names, self.inputs, digests)
+            kept = outputs.keep(self.places, self.attempt, self.work, names, self.inputs, digests)
+            return late.told(self.launch, kept)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "the outputs cannot be kept: %s" % error.strerror)
@@ -140,6 +157,7 @@ class Wrapper:
         """Keep the outputs that are there and large enough, and note what others lack."""
         if self.kept:
             return {"outputs": self.kept, "partial": True}
+        self._find_late()
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}
         try:
@@ -153,6 +171,14 @@ class Wrapper:
         if told.get("detail"):
             self.report.remark(told["detail"])
         return {"outputs": self.kept, "partial": True}
+
+    def _find_late(self) -> None:
+        """Find what is there of the outputs without a known name, however few they are."""
+        for binary in self.launch["binaries"]:
+            try:
+                late.settle(self.work, self.launch, binary, is_partial=True)
+            except Failed as failed:
+                self.report.remark("not kept: %s" % failed.detail)
 
     def _is_whole(self, output: "Dict[str, Any]") -> bool:
         try:

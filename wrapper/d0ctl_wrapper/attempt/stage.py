@@ -27,19 +27,29 @@ def prepare(
 
 def _link(places: Places, launch: Launch) -> None:
     work = places.attempt(launch["attempt"], b"work")
-    faults = [(entry["path"], fault) for entry in launch["inputs"] for fault in _faults(entry)]
-    if faults:
-        missing = tuple(path for path, _ in faults)
-        rest = " (and %d more)" % (len(faults) - 1) if len(faults) > 1 else ""
-        raise Failed("missing-input", faults[0][1] + rest, missing)
+    check(launch["inputs"])
     try:
         os.mkdir(work, 0o700)
         for entry in launch["inputs"]:
-            os.symlink(to_path(entry["path"]), work + b"/" + to_path(entry["name"]))
+            link(work, entry)
         os.chdir(work)
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
         raise Failed(reason, "the working directory cannot be made: %s" % error.strerror)
+
+
+def check(entries: "List[Dict[str, Any]]") -> None:
+    """Raise Failed unless all these inputs are there."""
+    faults = [(entry["path"], fault) for entry in entries for fault in _faults(entry)]
+    if faults:
+        missing = tuple(path for path, _ in faults)
+        rest = " (and %d more)" % (len(faults) - 1) if len(faults) > 1 else ""
+        raise Failed("missing-input", faults[0][1] + rest, missing)
+
+
+def link(work: bytes, entry: "Dict[str, Any]") -> None:
+    """Let an input lie in a working directory under its name."""
+    os.symlink(to_path(entry["path"]), work + b"/" + to_path(entry["name"]))
 
 
 def _faults(entry: "Dict[str, Any]") -> "list[str]":

@@ -49,6 +49,7 @@ class Duty:
         """Take over the attempts of former relays, and list them."""
         listing = self.keeper.adopt()
         self.post.sweep(self.keeper.live)
+        self.keeper.look_for_asking()
         self._sweep({entry["attempt"] for entry in listing if entry["state"] != "running"})
         return listing
 
@@ -85,6 +86,7 @@ class Duty:
         os.read(fifo, 65536)
         self.post.want()
         self.keeper.check_adopted()
+        self.keeper.look_for_asking()
 
     def _reap(self, reader: int) -> None:
         """Collect the children that have ended: wrappers, helpers, and orphans of theirs."""
@@ -117,6 +119,8 @@ class Duty:
         self._rescan_at = time.monotonic() + RESCAN
         self.post.want()
         self.keeper.check_adopted()
+        self.keeper.look_for_asking()
+        self.keeper.feed_again()
         self._check_disk()
         if time.monotonic() >= self._expire_at:
             self._expire_at = time.monotonic() + sweep.EVERY

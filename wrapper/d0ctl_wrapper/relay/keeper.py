@@ -10,8 +10,11 @@ from d0ctl_wrapper.attempt import detach, orders, run
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.launch import Launch
+from d0ctl_wrapper.paths import remove
 from d0ctl_wrapper.relay.burial import Burial
+from d0ctl_wrapper.relay.feeding import Feeding
 from d0ctl_wrapper.relay.queue import Queue
+from d0ctl_wrapper.relay.slots import Slots, needs_none
 
 Frame = Dict[str, Any]
 
@@ -49,6 +52,9 @@ class Keeper:
         self.live: "Dict[int, Live]" = {}
         self.children: "Dict[int, int]" = {}
         self.burial = Burial(setting.places)
+        self.slots = Slots(setting.places)
+        self.feeding = Feeding(setting.places)
+        self._unfed: "List[Frame]" = []
 
     def adopt(self) -> "List[Frame]":
         """Take over from former relays, and list all attempts with their states."""
@@ -65,7 +71,8 @@ class Keeper:
         if record is not None and record.boot_id != self.setting.boot_id:
             return "dead"
         if record is not None and is_running:
-            self.live[attempt] = Live(record.pid, record.cpus, False)
+            cpus = self.slots.adopt(attempt, record.cpus)
+            self.live[attempt] = Live(record.pid, cpus, False)
         else:
             self.burial.begin(attempt, "its wrapper is gone")
         return "running"
@@ -79,7 +86,9 @@ class Keeper:
             if launch is not None:
                 is_here = self._is_here(launch["attempt"])
                 (already if is_here else accepted).append(launch["attempt"])
-                if not is_here:
+                if not is_here and needs_none(launch):
+                    self._start(launch)
+                elif not is_here:
                     self.queue.add(launch)
         for kind, which in (("accepted", accepted), ("already", already)):
             if which:
@@ -103,10 +112,60 @@ class Keeper:
     def fill(self) -> None:
         """Start what waits, as long as there are processors."""
         used = sum(live.cpus for live in self.live.values())
-        launch = self.queue.next(used)
-        while launch is not None:
-            used += self._start(launch)
-            launch = self.queue.next(used)
+        waiting = self.queue.next(used)
+        while waiting is not None:
+            used += self._start(waiting.launch) if waiting.launch else self._grant(waiting.attempt)
+            waiting = self.queue.next(used)
+
+    def look_for_asking(self) -> None:
+        """Queue the wrappers that are done with what takes no processors."""
+        for attempt in self.slots.asking():
+            if attempt in self.live:
+                self.queue.add_running(attempt, self.slots.cpus(attempt))
+
+    def _grant(self, attempt: int) -> int:
+        """Let a wrapper take its processors, and give how many; tried again on a full disk."""
+        if attempt not in self.slots or attempt not in self.live:
+            return 0
+        try:
+            cpus = self.slots.grant(attempt)
+        except OSError as error:
+            why = "attempt %d cannot be told to go on: %s" % (attempt, error.strerror)
+            self.send({"kind": "fault", "message": why})
+            return 0
+        self.live[attempt] = self.live[attempt]._replace(cpus=cpus)
+        process.send(self.live[attempt].pid, signal.SIGUSR1)
+        return cpus
+
+    def feed(self, entries: "List[Frame]") -> None:
+        """Hand inputs to attempts that run already; what a full disk refuses is tried again."""
+        for entry in entries:
+            attempt = entry["attempt"]
+            if attempt not in self.live:
+                continue
+            try:
+                is_new = self.feeding.hand(attempt, entry["inputs"], entry["closed"])
+            except OSError as error:
+                self._unfed.append(entry)
+                why = "inputs of attempt %d cannot be noted: %s" % (attempt, error.strerror)
+                self.send({"kind": "fault", "message": why})
+                continue
+            if is_new:
+                process.send(self.live[attempt].pid, signal.SIGUSR1)
+            if entry["closed"]:
+                self._grant(attempt)
+
+    def feed_again(self) -> None:
+        """Hand over what could not be noted before."""
+        entries, self._unfed = self._unfed, []
+        self.feed(entries)
+
+    def _let_go(self, attempt: int) -> None:
+        """Forget what is kept about an attempt that lives no more."""
+        del self.live[attempt]
+        self.slots.forget(attempt)
+        self.feeding.forget(attempt)
+        self.queue.drop(attempt)
 
     def _start(self, launch: Launch) -> int:
         """Claim an attempt, fork its wrapper, and give the processors that it takes."""
@@ -121,14 +180,16 @@ class Keeper:
             self._refuse_for(attempt, error)
             return 0
         try:
+            cpus = self.slots.begin(launch)
             pid = detach.fork(self.setting, launch, run.run)
         except OSError as error:
-            os.rmdir(folder)
+            self.slots.forget(attempt)
+            remove(folder)
             self._refuse_for(attempt, error)
             return 0
-        self.live[attempt] = Live(pid, launch["cpus"], True)
+        self.live[attempt] = Live(pid, cpus, True)
         self.children[pid] = attempt
-        return int(launch["cpus"])
+        return cpus
 
     def _refuse_for(self, attempt: int, error: OSError) -> None:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
@@ -142,7 +203,7 @@ class Keeper:
         attempt = self.children.pop(pid, None)
         if attempt is None:
             return
-        del self.live[attempt]
+        self._let_go(attempt)
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         if code in REFUSALS:
             self._refuse(attempt, *REFUSALS[code])
@@ -153,7 +214,7 @@ class Keeper:
         """Look whether adopted wrappers have ended, of which no signal tells us."""
         for attempt, live in list(self.live.items()):
             if not live.is_child and not self._is_busy(attempt):
-                del self.live[attempt]
+                self._let_go(attempt)
 
     def _is_busy(self, attempt: int) -> bool:
         record = attempts.read_record(self.places, attempt)

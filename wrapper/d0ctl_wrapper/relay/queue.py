@@ -1,28 +1,41 @@
-"""The only place where launches wait for free processors."""
+"""The only place where launches, and wrappers that are done without, wait for processors."""
 
 import collections
-from typing import Set
+from typing import NamedTuple, Set
 
 from d0ctl_wrapper.launch import Launch
 
 
+class Waiting(NamedTuple):
+    """What waits: an attempt to be launched, or (without a launch) one that runs already."""
+
+    attempt: int
+    cpus: int
+    launch: "Launch | None"
+
+
 class Queue:
-    """Launches that wait for processors, in the order of their coming."""
+    """What waits for processors, in the order of its coming."""
 
     def __init__(self, cpus: int) -> None:
         self._cpus = cpus
         self._paused: "Set[int]" = set()
-        self._waiting: "collections.OrderedDict[int, Launch]" = collections.OrderedDict()
+        self._waiting: "collections.OrderedDict[int, Waiting]" = collections.OrderedDict()
 
     def __contains__(self, attempt: int) -> bool:
         return attempt in self._waiting
 
     def add(self, launch: Launch) -> None:
         """Put a launch at the end."""
-        self._waiting[launch["attempt"]] = launch
+        attempt: int = launch["attempt"]
+        self._waiting[attempt] = Waiting(attempt, launch["cpus"], launch)
+
+    def add_running(self, attempt: int, cpus: int) -> None:
+        """Put an attempt that runs at the end, unless it waits here."""
+        self._waiting.setdefault(attempt, Waiting(attempt, cpus, None))
 
     def drop(self, attempt: int) -> bool:
-        """Forget a launch; tell whether it was waiting here."""
+        """Forget an attempt; tell whether it was waiting here."""
         self._paused.discard(attempt)
         return self._waiting.pop(attempt, None) is not None
 
@@ -35,11 +48,11 @@ class Queue:
         """Pass over a launch no more."""
         self._paused.discard(attempt)
 
-    def next(self, used: int) -> "Launch | None":
-        """Take the first launch, if it fits beside `used` processors or may run alone."""
+    def next(self, used: int) -> "Waiting | None":
+        """Take the first that waits, if it fits beside `used` processors or may run alone."""
         attempt = next((one for one in self._waiting if one not in self._paused), None)
         if attempt is None:
             return None
-        if used and used + self._waiting[attempt]["cpus"] > self._cpus:
+        if used and used + self._waiting[attempt].cpus > self._cpus:
             return None
         return self._waiting.pop(attempt)

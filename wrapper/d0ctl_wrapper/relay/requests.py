@@ -4,6 +4,7 @@ import re
 from typing import Any, Dict, Tuple
 
 from d0ctl_wrapper import shape, software
+from d0ctl_wrapper.launch import FED
 
 Frame = Dict[str, Any]
 
@@ -52,8 +53,13 @@ _HELLO = shape.record(
 
 _ATTEMPTS = shape.many(shape.positive)
 
+_FEED = shape.record(
+    {"attempt": shape.positive, "inputs": shape.many(FED), "closed": shape.boolean}
+)
+
 _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "launch": {"attempts": shape.many(lambda value: value)},
+    "feed": {"attempts": shape.many(_FEED)},
     "ack": {"names": shape.many(shape.string)},
     "kill": {"attempts": _ATTEMPTS, "grace": shape.number},
     "pause": {"attempts": _ATTEMPTS, "grace": shape.number},

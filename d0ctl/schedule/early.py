@@ -1,0 +1,32 @@
+"""Where packages go that start at their first input and take no slot while they wait."""
+
+from collections.abc import Mapping, Sequence
+
+from d0ctl.schedule.place import Decision, Demand, NodeRoom, misfit
+
+MOST_OPEN = 64
+"""How many packages may wait for inputs on one node; each is a process that sleeps there."""
+
+
+def place_open(
+    nodes: Sequence[NodeRoom],
+    demand: Demand,
+    packages: Sequence[int],
+    bytes_of: Mapping[int, Mapping[int, int]],
+) -> list[Decision]:
+    """Give each package to the node that has most of its inputs, then to the idlest."""
+    places = {node.id: MOST_OPEN - node.open for node in nodes if misfit(demand, node) is None}
+    decisions = []
+    for package in packages:
+        there = bytes_of.get(package, {})
+        node = max(
+            (node for node in nodes if places.get(node.id, 0) > 0),
+            key=lambda node: (there.get(node.cluster, 0), places[node.id], -node.used / node.cpus),
+            default=None,
+        )
+        if node is None:
+            break
+        places[node.id] -= 1
+        carried = max(there.values(), default=0) - there.get(node.cluster, 0)
+        decisions.append(Decision(package, node.id, carried))
+    return decisions

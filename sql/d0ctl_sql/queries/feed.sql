@@ -1,0 +1,142 @@
+-- name: open_lists
+-- The lists of inputs of packages just launched that start early are open until all are there.
+update package
+   set early = iif(awaited = 0 and not exists
+           (select 1 from input
+              join node on node.id = package.node_id
+              join file on file.id = input.file_id and file.package_id is not null
+             where input.package_id = package.id and input.own = 0 and input.dropped = 0
+               and input.acquire = 'pre-fetch' and file.late = 0
+               and not exists (select 1 from location
+                                where location.file_id = input.file_id
+                                  and location.cluster_id = node.cluster_id)), 2, 1)
+ where id in (select package_id from decision) and early > 0;
+
+-- name: feed_launched
+-- What is there of the inputs of packages just launched, but was not at their nodes, is to be
+-- told them when it has come.
+insert into feed (package_id, file_id, node_id)
+select distinct package.id, input.file_id, package.node_id
+  from decision
+  join package on package.id = decision.package_id and package.early = 1
+  join node on node.id = package.node_id
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+            and input.acquire = 'pre-fetch'
+  join file on file.id = input.file_id and file.package_id is not null
+           and file.present = 1 and file.late = 0
+ where not exists (select 1 from location
+                    where location.file_id = input.file_id
+                      and location.cluster_id = node.cluster_id)
+on conflict do update set state = 0;
+
+-- name: is_fed
+-- Whether there is anything to tell to packages that run on a node.
+select 1 from feed where node_id = :node and state = 0 limit 1;
+
+-- name: want_fed
+-- Ask for the inputs that the cluster of a running package lacks.
+insert into transfer (file_id, cluster_id, wanted)
+select distinct feed.file_id, node.cluster_id, :now
+  from feed
+  join node on node.id = feed.node_id
+  join file on file.id = feed.file_id and file.present = 1
+  join input on input.package_id = feed.package_id and input.file_id = feed.file_id
+            and input.acquire = 'pre-fetch'
+ where feed.node_id = :node and feed.state = 0
+   and not exists (select 1 from location
+                    where location.file_id = feed.file_id
+                      and location.cluster_id = node.cluster_id)
+on conflict do update set not_before = 0 where not_before >= :parked;
+
+-- name: park_fed
+-- What is not there, or not at the node yet, is told when it has come.
+update feed
+   set state = 1
+ where node_id = :node and state = 0 and file_id > 0
+   and ((select present from file where id = feed.file_id) = 0
+        or (not exists (select 1 from location join node on node.cluster_id = location.cluster_id
+                         where location.file_id = feed.file_id and node.id = feed.node_id)
+            and exists (select 1 from input
+                         where input.package_id = feed.package_id
+                           and input.file_id = feed.file_id and input.acquire = 'pre-fetch')));
+
+-- name: due_feed
+-- What is to be told to packages that run on a node, in the order of the packages.
+select feed.package_id, feed.file_id, package.attempt_id, file.name, file.size,
+       json_group_array(input.binary) filter (where input.binary is not null) as binaries,
+       input.acquire = 'self' as by_itself,
+       coalesce(here.path, (select path from location
+                             where location.file_id = file.id limit 1)) as path
+  from feed
+  join package on package.id = feed.package_id
+  join node on node.id = feed.node_id
+  left join file on file.id = feed.file_id
+  left join input on input.package_id = feed.package_id and input.file_id = feed.file_id
+                 and input.dropped = 0
+  left join location as here on here.file_id = feed.file_id and here.cluster_id = node.cluster_id
+ where feed.node_id = :node and feed.state = 0
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended')
+ group by feed.package_id, feed.file_id
+ order by feed.package_id, feed.file_id
+ limit :limit;
+
+-- name: told_feed
+-- This was told.
+update feed set state = 2 where package_id = ? and file_id = ?;
+
+-- name: close_list
+-- The list of a package is closed once nothing is awaited and all has been told; which it is.
+update package
+   set early = 2
+ where id = :package and early > 0 and (early = 2 or awaited = 0)
+   and not exists (select 1 from feed
+                    where feed.package_id = package.id and feed.file_id > 0 and feed.state < 2)
+returning id;
+
+-- name: feed_again
+-- After a reconnect all is told again, as nobody knows what had arrived.
+update feed set state = 0 where node_id = :node and state = 2;
+
+-- name: close_again
+-- And so is the end of the lists that were closed.
+insert into feed (package_id, file_id, node_id)
+select id, 0, node_id
+  from package indexed by package_live
+ where node_id = :node and early = 2
+   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                 'unreachable')
+   and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+on conflict do update set state = 0;
+
+-- name: feed_arrived
+-- A copy has come to a cluster for packages that run there.
+update feed set state = 0
+ where file_id = :file and state = 1
+   and node_id in (select id from node where cluster_id = :cluster);
+
+-- name: starve_lists
+-- What was not told yet of the files that chosen packages make is told no more.
+delete from feed
+ where state < 2 and file_id in
+    (select file.id from chosen join file on file.package_id = chosen.package_id);
+
+-- name: wait_for_first
+-- ready -> waiting: packages that start early and lose by the choice all that was there.
+update package
+   set phase = 'waiting', changed = :now, actor = :actor, note = :note
+ where phase = 'ready' and early > 0 and missing > 0
+   and id in (select input.package_id
+                from chosen
+                join file on file.package_id = chosen.package_id
+                join input on input.file_id = file.id);
+
+-- name: look_at_lists
+-- Running packages that lose inputs by the choice may have all that they can get.
+insert into feed (package_id, file_id, node_id)
+select distinct package.id, 0, package.node_id
+  from chosen
+  join file on file.package_id = chosen.package_id
+  join input on input.file_id = file.id
+  join package on package.id = input.package_id and package.early = 1
+ where package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+on conflict do update set state = 0;

@@ -1,0 +1,98 @@
+-- name: late_patterns
+-- The late outputs of packages that are heard of.
+select file.id, file.name, file.package_id, file.job_id
+  from heard
+  join attempt on attempt.id = heard.attempt_id
+  join file on file.package_id = attempt.package_id and file.late = 1
+ order by file.id;
+
+-- name: file_of_name
+-- What a job has already under a name, and which package makes it.
+select file.id, file.package_id, file.pattern_id,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from file
+  join job on job.id = file.job_id
+  left join package on package.id = file.package_id
+  left join line on line.id = package.line_id
+  left join stage on stage.id = package.stage_id
+ where file.job_id = :job and file.name = :name;
+
+-- name: files_of_pattern
+-- The files that matched a late output so far.
+select id, name from file where pattern_id = :pattern;
+
+-- name: matches_of_pattern
+-- Which parts of a late output its consumers take.
+select distinct "match" from input where file_id = :pattern and "match" is not null;
+
+-- name: make_late_file
+-- A file that matched a late output, and shares with it all but its name.
+insert into file (job_id, name, package_id, binary, dropped, locator, size_asked, min_size,
+                  dispositions, result, pattern_id)
+select job_id, :name, package_id, binary, dropped, locator, size_asked, min_size, dispositions,
+       result, id
+  from file
+ where id = :pattern
+returning id;
+
+-- name: take_late_file
+-- Whoever takes a late output takes a file that matched it, or only those who ask for such.
+insert into input (package_id, binary, file_id, place, own, acquire, disposition, required,
+                   dropped, locator, size, checksum)
+select package_id, binary, :file, place, own, acquire, disposition, required, dropped, locator,
+       null, null
+  from input
+ where file_id = :pattern and "match" is :match;
+
+-- name: miss_late_file
+-- Who takes it misses it, until it is there.
+update package
+   set missing = missing + (select count(*) from input
+                             where file_id = :file and package_id = package.id and own = 0
+                               and dropped = 0)
+ where early = 0
+   and id in (select package_id from input where file_id = :file and own = 0 and dropped = 0);
+
+-- name: await_late_file
+-- The same for packages that start early.
+update package
+   set awaited = awaited + (select count(*) from input
+                             where file_id = :file and package_id = package.id and own = 0
+                               and dropped = 0)
+ where early > 0
+   and id in (select package_id from input where file_id = :file and own = 0 and dropped = 0);
+
+-- name: find_late
+-- Which files a late output stands for is known.
+update file set present = 1 where id = ?;
+
+-- name: unassign_readers
+-- assigned -> ready: packages whose inputs are others than when they were planned.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
+       note = 'its inputs are others than before'
+ where phase = 'assigned' and id in (select package_id from input where file_id = :file);
+
+-- name: leave_lists
+-- A file that is not made any more leaves all lists.
+update input set dropped = 1 where file_id = :file and dropped = 0;
+
+-- name: forget_late_feed
+-- It is told to no package.
+delete from feed where file_id = :file;
+
+-- name: forget_late_inputs
+-- It is no input.
+delete from input where file_id = :file;
+
+-- name: forget_late_transfers
+-- Copies of it are not wanted.
+delete from transfer where file_id = :file;
+
+-- name: forget_late_locations
+-- Its copies go with the attempts that left them.
+delete from location where file_id = :file;
+
+-- name: forget_late_file
+-- It is gone.
+delete from file where id = :file;

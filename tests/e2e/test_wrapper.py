@@ -1,0 +1,75 @@
+"""What the package wrapper does on a node, asked for and seen from the command line over ssh."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.site import PATIENCE_S, Site
+from tests.support.waiting import wait_until
+
+WATCHES = """\
+job: early
+stages:
+  - lines:
+      - run: |
+          echo 7/100 >> "$D0CTL_PROGRESS"
+          while [ "$(head -n 1 "$D0CTL_COMMAND" 2>/dev/null)" != terminate ]; do sleep 0.05; done
+          echo "seven events" > all.root
+          echo "ended after event 7" >> "$D0CTL_COMMAND"
+        outputs: all.root
+"""
+
+SAYS = """\
+job: says
+stages:
+  - lines:
+      - run: |
+          echo reading geometry
+          printf 'no \\033[31mcalibration\\033[0m for run 7\\n' >&2
+          while true; do sleep 0.1; done
+        log-rules: [{match: "no calibration", reason: "site:calibration"}]
+      - run: "echo retrying; echo retrying"
+        log-rules: [{match: retrying, passive: yes}]
+      - run: "nice > level"
+        outputs: level
+"""
+
+
+@pytest.fixture
+def farm(site: Site) -> Iterator[Site]:
+    """A site whose packages run on a node behind an sshd, with a daemon at work."""
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    yield site
+
+
+def test_progress_is_seen_and_an_early_end_keeps_what_is_usable(farm: Site) -> None:
+    farm.submit(WATCHES)
+    path = "early/1/1/1"
+    wait_until(lambda: farm.package(path)["progress"]["percent"] == 7.0, PATIENCE_S, "it is at 7 %")
+    assert "7 %" in farm.ok("status", path)
+
+    farm.ok("kill", path, "--partial", "--yes")
+    farm.wait_phase(path, "canceled")
+
+    (attempt,) = farm.package(path)["attempts"]
+    assert attempt["message"] == "ended on request: it ended by itself, saying: ended after event 7"
+    (output,) = farm.package(path)["outputs"]
+    assert (output["present"], output["partial"]) == (True, True)
+    result = farm.home / "results/early/all.root"
+    wait_until(result.exists, PATIENCE_S, "the partial output is delivered")
+    assert result.read_text() == "seven events\n"
+    assert farm.package(path)["progress"]["percent"] is None
+
+
+def test_a_message_in_the_log_is_the_reason_and_the_line_is_kept(farm: Site) -> None:
+    farm.submit(SAYS)
+    assert farm.d0ctl("wait", "says").code == 1
+
+    failed = farm.package("says/1/1/1")["attempts"][0]
+    assert (failed["reason"], failed["binary"]) == ("site:calibration", 1)
+    assert failed["message"].endswith("said in its log: no calibration for run 7")
+    (note,) = farm.package("says/1/2/1")["notes"]
+    assert note["text"] == "its log matched `retrying` 2 times, first: retrying"
+    assert farm.package("says/1/3/1")["status"] == "successful"

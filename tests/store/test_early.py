@@ -1,0 +1,261 @@
+"""Packages that start at their first input: when, on which slots, with what, and to which end."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+from d0ctl.construct.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
+from d0ctl.store import Store, lifecycle
+from d0ctl.store import schedule as planning
+from tests.store.test_life import Life
+from tests.support.homes import faults
+from tests.support.jobs import NOW, InputLike, job, line, phases, simple, stage, submitted
+from tests.support.world import World
+
+MERGE = "early/2/1/1"
+
+
+def early(*packages: PackageSpec) -> LineSpec:
+    """A line whose first package starts at its first input."""
+    return replace(line(*packages), early_start=True)
+
+
+def some(names: Iterable[str]) -> list[InputLike]:
+    """Inputs that a package can do without."""
+    return [InputSpec(name, required=False) for name in names]
+
+
+def merging(count: int, *others: InputLike, **more: Any) -> JobSpec:
+    """Makers of so many files, and a package that reads them as they come."""
+    names = [f"f{number}" for number in range(count)]
+    makers = [simple(outputs=[name], **more) for name in names]
+    merge = simple(inputs=[*some(names), *others], outputs=["all"])
+    return job("early", stage(*makers), stage(early(merge)))
+
+
+def turn(world: World, of: int = 1) -> None:
+    """Let all go on by a step, in which so many packages of each node end well."""
+    world.schedule()
+    world.carry()
+    for node in world.nodes.values():
+        world.launch(node)
+        world.order(node)
+        running = [a for a, state in node.attempts.items() if state == "running"]
+        for attempt in running[:of]:
+            node.end(attempt, "successful")
+        world.hear(node)
+        world.deliver(node, node.spool)
+
+
+def runs(world: World, path: str = MERGE) -> Any:
+    """The launch of a package that runs, as its node has it."""
+    launches = [one for node in world.nodes.values() for one in node.launches.values()]
+    return next(one for one in reversed(launches) if one["path"] == path)
+
+
+def drop(store: Store, package: int) -> None:
+    """Drop a package with its outputs."""
+    with store.writing():
+        lifecycle.choose(store, [package])
+        lifecycle.choose_bereft(store)
+        lifecycle.drop(store, actor="tester", note=None, now=NOW)
+
+
+def test_it_starts_at_its_first_input_and_ends_after_its_last(store: Store) -> None:
+    submitted(store, merging(20))
+    world = World(store)
+    assert phases(store)[MERGE] == "waiting"
+    turn(world)
+    assert phases(store)[MERGE] == "ready"
+
+    while phases(store)[MERGE] != "running":
+        turn(world)
+    done = list(phases(store).values()).count("done")
+    assert 1 <= done < 10
+    world.settle()
+
+    assert set(phases(store).values()) == {"done"}
+    assert len(runs(world)["inputs"]) == 20
+    assert faults(store) == {}
+
+
+def test_it_takes_no_cpu_while_it_waits(store: Store) -> None:
+    submitted(store, merging(6))
+    world = World(store, cpus=1)
+    while phases(store)[MERGE] != "running":
+        turn(world)
+
+    (room,) = planning.nodes(store)
+    others = [p for path, p in phases(store).items() if path != MERGE]
+
+    assert room.open == 1
+    assert room.used == others.count("running") + others.count("assigned")
+    world.settle()
+    assert set(phases(store).values()) == {"done"}
+
+
+def test_one_whose_inputs_are_all_there_is_like_any_other(store: Store) -> None:
+    submitted(store, merging(1))
+    world = World(store)
+    world.settle()
+
+    assert "early" not in runs(world)
+    assert set(phases(store).values()) == {"done"}
+
+
+def test_inputs_from_outside_are_no_first_input(store: Store) -> None:
+    submitted(store, merging(2, "/cal"))
+    assert phases(store)[MERGE] == "waiting"
+    world = World(store)
+    world.settle()
+
+    assert len(runs(world)["inputs"]) == 3
+
+
+def test_inputs_reach_it_from_other_nodes(store: Store) -> None:
+    spec = job(
+        "early",
+        stage(*[simple(outputs=[f"f{n}"], nodes=("near",)) for n in range(8)]),
+        stage(early(simple(inputs=some([f"f{n}" for n in range(8)]), nodes=("far",)))),
+    )
+    submitted(store, spec)
+    world = World(store, "near", "far")
+    world.settle()
+
+    assert set(phases(store).values()) == {"done"}
+    paths = {entry["path"] for entry in runs(world)["inputs"]}
+    assert len(paths) == 8
+    assert all(path.startswith("/far/cache/in/") for path in paths)
+    assert faults(store) == {}
+
+
+def test_after_a_lost_link_all_is_told_again(store: Store) -> None:
+    submitted(store, merging(8))
+    world = World(store)
+    while phases(store)[MERGE] != "running":
+        turn(world)
+    node = world.node("localhost")
+    for _ in range(2):
+        world.schedule()
+        world.launch(node)
+    world.unlink(node)
+
+    world.link(node)
+    world.settle()
+
+    assert set(phases(store).values()) == {"done"}
+    assert len(runs(world)["inputs"]) == 8
+
+
+def test_a_lost_attempt_runs_again_with_what_is_there(store: Store) -> None:
+    submitted(store, merging(6))
+    world = World(store)
+    while phases(store)[MERGE] != "running":
+        turn(world)
+
+    world.reboot(world.node("localhost"))
+    world.settle()
+
+    assert set(phases(store).values()) == {"done"}
+    assert len(runs(world)["inputs"]) == 6
+    assert faults(store) == {}
+
+
+def test_a_drop_of_what_it_waits_for_closes_its_list(store: Store) -> None:
+    submitted(store, merging(3, nodes=("localhost",)))
+    world = World(store)
+    node = world.node("localhost")
+    while phases(store)[MERGE] != "running":
+        turn(world)
+    left = [n for n in range(3) if phases(store)[f"early/1/{n + 1}/1"] != "done"]
+    assert left
+
+    for number in left:
+        drop(store, number + 1)
+    world.settle()
+
+    assert phases(store)[MERGE] == "done"
+    assert len(runs(world)["inputs"]) == 3 - len(left)
+    assert node.attempts
+    assert faults(store) == {}
+
+
+def test_a_drop_of_a_required_input_that_never_comes_drops_it(store: Store) -> None:
+    makers = [simple(outputs=["a"]), simple(outputs=["b"], nodes=("nowhere",))]
+    submitted(store, job("early", stage(*makers), stage(early(simple(inputs=["a", "b"])))))
+    world = World(store)
+    world.settle()
+    assert phases(store)[MERGE] == "running"
+
+    drop(store, 2)
+    assert phases(store)[MERGE] == "killing"
+    world.settle()
+
+    assert phases(store)[MERGE] == "dropped"
+    assert faults(store) == {}
+
+
+def test_one_that_waits_for_what_nobody_makes_moves_no_more(store: Store) -> None:
+    makers = [simple(outputs=["a"]), simple(outputs=["b"], nodes=("nowhere",))]
+    number = submitted(store, job("early", stage(*makers), stage(early(simple(inputs=["a", "b"])))))
+    world = World(store)
+    world.settle()
+    with store.writing():
+        assert not planning.is_settled(store, number)
+        lifecycle.choose(store, [2])
+        lifecycle.kill(store, actor="tester", note=None, now=NOW)
+
+    assert phases(store)[MERGE] == "running"
+    assert planning.is_settled(store, number)
+
+
+LATE = OutputSpec("part-*", late=True)
+THIRD = job(
+    "third",
+    stage(simple(outputs=["a1", LATE]), simple(outputs=["a2"]), simple(outputs=["b2"]), name="a"),
+    stage(
+        early(
+            simple(inputs=[*some(["a1", "a2", "part-*"]), InputSpec("b2")], outputs=["m"]),
+            simple(inputs=["a2"]),
+        ),
+        simple(inputs=[InputSpec("part-*", match="part-[02]"), "/outside"], outputs=["c"]),
+        name="b",
+    ),
+    stage(simple(inputs=["m", "c"], outputs=[OutputSpec("r-*", late=True, result=True)])),
+)
+FOURTH = job("fourth", stage(early(simple(inputs=["third:m", "third:c"], outputs=["d"]))))
+
+
+class EarlyLife(Life):
+    """The same with packages that start early, and with late outputs."""
+
+    specs = (THIRD, FOURTH)
+
+    def finish(self) -> None:
+        """What runs when all is over waits for inputs that nobody makes; without, it ends too."""
+        with self.store.writing():
+            lifecycle.choose(self.store, self.packages)
+            lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)
+        for _ in range(6):
+            self.world.settle()
+            open_ones = [
+                row[0]
+                for row in self.store.connection.execute(
+                    "select id from package where early = 1 and awaited > 0 and phase = 'running'"
+                )
+            ]
+            with self.store.writing():
+                lifecycle.choose(self.store, open_ones)
+                lifecycle.kill(self.store, actor="tester", note=None, now=self.world.now)
+        super().finish()
+
+
+TestEarlyLife = EarlyLife.TestCase
+TestEarlyLife.settings = settings(
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)

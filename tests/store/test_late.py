@@ -1,0 +1,212 @@
+"""Late outputs: consumers are held until the names are known, and then wait for the files."""
+
+from typing import Any
+
+import pytest
+
+from d0ctl.construct.spec import InputSpec, OutputSpec
+from d0ctl.store import Store, browse
+from tests.store.test_early import drop, early, turn
+from tests.store.test_files import lose
+from tests.support.homes import faults
+from tests.support.jobs import job, phases, simple, stage, submitted
+from tests.support.world import World, end_message, output
+
+PARTS = OutputSpec("part-*", late=True)
+MERGE = "late/2/1/1"
+
+
+def taken(match: str | None = None) -> InputSpec:
+    """The late output as the input of another package."""
+    return InputSpec("part-*", required=False, match=match)
+
+
+def begun(store: Store, world: World) -> int:
+    """Let the maker start, and give its attempt."""
+    node = world.node("localhost")
+    world.schedule()
+    world.launch(node)
+    world.order(node)
+    return max(node.attempts)
+
+
+def end_with(world: World, attempt: int, *names: str, **more: Any) -> None:
+    """Let an attempt end well with these files for its late output."""
+    node = world.node("localhost")
+    outputs = [{**output(f"/here/{attempt}", name), "late": "part-*"} for name in names]
+    node.disk.update(entry["path"] for entry in outputs)
+    node.attempts[attempt] = "ended"
+    message = end_message(attempt, outputs=outputs)
+    world.deliver(node, [{**message, **more}])
+
+
+def given(world: World, path: str = MERGE) -> set[str]:
+    """What the latest launch of a package has as inputs."""
+    launches = [one for node in world.nodes.values() for one in node.launches.values()]
+    last = [one for one in launches if one["path"] == path][-1]
+    return {entry["name"] for entry in last["inputs"]}
+
+
+def test_a_consumer_is_held_until_the_names_are_known(store: Store) -> None:
+    submitted(store, job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken()])]))
+    world = World(store)
+    attempt = begun(store, world)
+    assert phases(store)[MERGE] == "waiting"
+
+    end_with(world, attempt, "part-1", "part-2")
+    assert phases(store)[MERGE] == "ready"
+    world.settle()
+
+    assert given(world) == {"part-1", "part-2"}
+    assert faults(store) == {}
+
+
+def test_a_consumer_takes_only_what_matches(store: Store) -> None:
+    spec = job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken("*-[2-9]")])])
+    submitted(store, spec)
+    world = World(store)
+
+    end_with(world, begun(store, world), "part-1", "part-2", "part-3")
+    world.settle()
+
+    assert given(world) == {"part-2", "part-3"}
+    assert faults(store) == {}
+
+
+def test_no_file_at_all_is_an_empty_list(store: Store) -> None:
+    submitted(store, job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken()])]))
+    world = World(store)
+
+    end_with(world, begun(store, world))
+    world.settle()
+
+    assert given(world) == set()
+    assert phases(store)[MERGE] == "done"
+    assert faults(store) == {}
+
+
+def test_the_files_that_nobody_takes_are_results(store: Store) -> None:
+    submitted(store, job("late", [simple(outputs=[OutputSpec("part-*", late=True, result=True)])]))
+    world = World(store)
+
+    end_with(world, begun(store, world), "part-1")
+    assert phases(store) == {"late/1/1/1": "transferring"}
+    world.settle()
+
+    assert phases(store) == {"late/1/1/1": "done"}
+    assert faults(store) == {}
+
+
+def test_without_any_result_there_is_nothing_to_deliver(store: Store) -> None:
+    submitted(store, job("late", [simple(outputs=[OutputSpec("part-*", late=True, result=True)])]))
+    world = World(store)
+
+    end_with(world, begun(store, world))
+
+    assert phases(store) == {"late/1/1/1": "done"}
+    assert faults(store) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("plain", "late output `plain` has the name of a file of `late/1/2/1`"),
+        ("part-*", "late output `part-*` has the name of a file of `late/1/1/1`"),
+        ("a\x07", "late the file name `a\x07` has a control character"),
+        ("x:part", "late output `x:part` reads like a file of another job, `JOB:NAME`"),
+    ],
+)
+def test_a_name_that_can_not_be_is_a_failure_with_a_sentence(
+    store: Store, name: str, detail: str
+) -> None:
+    spec = job("late", [simple(outputs=[PARTS]), simple(outputs=["plain"], nodes=("nowhere",))],
+               [simple(inputs=[taken()])])  # fmt: skip
+    submitted(store, spec)
+    world = World(store)
+
+    end_with(world, begun(store, world), "part-1", name)
+
+    assert phases(store)["late/1/1/1"] == "failed"
+    last = browse.attempts(store, 1)[-1]
+    assert (last.reason, last.message) == ("verification", detail)
+    assert phases(store)[MERGE] == "waiting"
+    assert faults(store) == {}
+
+
+def test_of_two_packages_with_one_name_the_second_fails(store: Store) -> None:
+    others = OutputSpec("p*", late=True)
+    submitted(store, job("late", [simple(outputs=[PARTS]), simple(outputs=[others])]))
+    world = World(store)
+    node = world.node("localhost")
+    begun(store, world)
+    one, two = ({**output("/here", "part-1"), "late": pattern} for pattern in ("part-*", "p*"))
+
+    world.deliver(node, [end_message(1, outputs=[one]), end_message(2, outputs=[two])])
+
+    assert sorted(phases(store).values()) in (["done", "failed"], ["failed", "transferring"])
+    assert faults(store) == {}
+
+
+def test_a_remake_with_other_names_puts_them_in_the_place_of_the_former(store: Store) -> None:
+    spec = job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken(), "/cal"])],
+               [simple(inputs=[taken(), "b"], name="other")],
+               [simple(outputs=["b"], nodes=("nowhere",))])  # fmt: skip
+    submitted(store, spec)
+    world = World(store)
+    end_with(world, begun(store, world), "part-1", "part-2")
+
+    lose(store, "part-1")
+    assert phases(store)["late/1/1/1"] == "ready"
+    assert phases(store)[MERGE] == "waiting"
+    assert faults(store) == {}
+    end_with(world, begun(store, world), "part-2", "part-3")
+
+    assert phases(store)[MERGE] == "ready"
+    assert faults(store) == {}
+    world.settle()
+    assert given(world) == {"part-2", "part-3", "cal"}
+
+
+def test_a_failed_maker_that_is_retried_may_make_other_names(store: Store) -> None:
+    submitted(store, job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken()])]))
+    world = World(store)
+    node = world.node("localhost")
+    world.deliver(node, [end_message(begun(store, world), "failed", "exit-code")])
+    with store.writing():
+        store.connection.execute("update package set phase = 'ready' where id = 1")
+
+    end_with(world, begun(store, world), "part-7")
+    world.settle()
+
+    assert given(world) == {"part-7"}
+
+
+def test_a_drop_takes_late_files_out_of_the_lists(store: Store) -> None:
+    spec = job("late", [simple(outputs=[PARTS]), simple(outputs=["b"], nodes=("nowhere",))],
+               [simple(inputs=[taken(), InputSpec("b", required=False)])])  # fmt: skip
+    submitted(store, spec)
+    world = World(store)
+    end_with(world, begun(store, world), "part-1")
+
+    drop(store, 2)
+    assert phases(store)[MERGE] == "ready"
+    assert faults(store) == {}
+
+    drop(store, 1)
+    assert phases(store)[MERGE] == "dropped"
+    assert faults(store) == {}
+
+
+def test_late_files_reach_a_package_that_started_early(store: Store) -> None:
+    spec = job("late", [simple(outputs=["a"]), simple(outputs=[PARTS])],
+               stage(early(simple(inputs=["a", taken()]))))  # fmt: skip
+    submitted(store, spec)
+    world = World(store)
+    while phases(store)[MERGE] != "running":
+        turn(world)
+
+    world.settle()
+
+    assert given(world) >= {"a", "part-0"}
+    assert set(phases(store).values()) == {"done"}
+    assert faults(store) == {}

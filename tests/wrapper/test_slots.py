@@ -1,0 +1,147 @@
+"""Wrappers that bring their inputs without processors, and get them from their relay in turn."""
+
+from pathlib import Path
+
+from tests.support.waiting import wait_until
+from tests.wrapper.client import Client, binary, launch
+from tests.wrapper.conftest import Connect
+
+BUSY = "touch ../on; while [ ! -e ../go ]; do sleep 0.02; done"
+
+
+def go(node: Client, attempt: int) -> None:
+    """Let a busy binary end."""
+    (node.folder(attempt) / "go").touch()
+
+
+def is_on(node: Client, attempt: int) -> bool:
+    """Tell whether a busy binary runs."""
+    return (node.folder(attempt) / "on").exists()
+
+
+def wait_on(node: Client, attempt: int) -> None:
+    """Wait until a busy binary runs."""
+    wait_until(lambda: is_on(node, attempt))
+
+
+def asks(node: Client, attempt: int) -> None:
+    """Wait until a wrapper has its inputs and asks for processors."""
+    wait_until(lambda: (node.folder(attempt) / "asks").exists())
+
+
+def test_inputs_are_brought_while_the_cpu_is_busy_with_another(connect: Connect) -> None:
+    node = connect(cpus=1)
+    node.launch(launch(1, binary(script=BUSY)))
+    node.started(1)
+
+    node.launch(launch(2, binary(script=BUSY), ahead=True))
+    asks(node, 2)
+    assert not is_on(node, 2)
+    go(node, 1)
+    node.end(1)
+
+    wait_on(node, 2)
+    go(node, 2)
+    assert node.end(2)["outcome"] == "successful"
+    told = [one for one in node.messages(2) if one["kind"] in ("start", "state")]
+    assert [one["phase"] for one in told] == ["staging-in", "staging-in", "running"]
+    assert told[1]["why"] == "its inputs are there; it waits for a free cpu"
+
+
+def test_cpus_are_granted_in_the_order_of_asking(connect: Connect) -> None:
+    node = connect(cpus=1)
+    node.launch(launch(1, binary(script=BUSY)))
+    node.started(1)
+    for attempt in (2, 3):
+        node.launch(launch(attempt, binary(script=BUSY), ahead=True))
+        asks(node, attempt)
+        node.wait("pong", id=node.ping())
+    node.launch(launch(4, binary(script=BUSY)))
+
+    for before, after in ((1, 2), (2, 3), (3, 4)):
+        go(node, before)
+        node.end(before)
+        wait_on(node, after)
+        assert not any(is_on(node, later) for later in range(after + 1, 5))
+    go(node, 4)
+    node.end(4)
+
+
+def test_a_new_relay_finds_who_waits(connect: Connect) -> None:
+    first = connect(cpus=1)
+    first.launch(launch(1, binary(script=BUSY)))
+    first.started(1)
+    first.launch(launch(2, binary(script=BUSY), ahead=True))
+    asks(first, 2)
+    first.close()
+
+    second = connect(cpus=1)
+    second.wait("hello")
+    second.wait("pong", id=second.ping())
+    assert not is_on(second, 2)
+    go(second, 1)
+    second.end(1)
+
+    wait_on(second, 2)
+    go(second, 2)
+    second.end(2)
+
+
+def test_one_that_waits_for_a_cpu_can_be_killed_and_stands_in_no_others_way(
+    connect: Connect,
+) -> None:
+    node = connect(cpus=1)
+    node.launch(launch(1, binary(script=BUSY)))
+    node.started(1)
+    node.launch(launch(2, binary(script=BUSY), ahead=True))
+    asks(node, 2)
+
+    node.send("kill", attempts=[2], grace=1)
+    assert node.end(2)["outcome"] == "killed"
+    node.launch(launch(3, binary("true")))
+    go(node, 1)
+
+    assert node.end(3)["outcome"] == "successful"
+
+
+def test_one_that_can_not_bring_its_inputs_fails_without_a_cpu(
+    connect: Connect, tmp_path: Path
+) -> None:
+    node = connect(cpus=1)
+    node.launch(launch(1, binary(script=BUSY)))
+    node.started(1)
+    absent = {"name": "a", "path": str(tmp_path / "absent"), "size": None, "required": True}
+
+    node.launch(launch(2, binary("true"), inputs=[absent], ahead=True))
+
+    assert node.end(2)["reason"] == "missing-input"
+    go(node, 1)
+    node.end(1)
+
+
+def test_the_cpu_is_never_idle_while_a_slow_transfer_is_under_way(
+    connect: Connect, tmp_path: Path
+) -> None:
+    node = connect(cpus=1)
+    (tmp_path / "far").touch()
+    script = tmp_path / "fetch"
+    script.write_text(f"while [ ! -e {tmp_path}/tape ]; do sleep 0.05; done; cp $1 $2")
+    slow = {"name": "a", "path": None, "size": None, "required": True,
+            "locator": f"tape://farm{tmp_path}/far"}  # fmt: skip
+    fetch = f"sh {script} {tmp_path}/far {{dest}}"
+    node.launch(
+        launch(1, binary(script=f"[ -e a ]; {BUSY}"), inputs=[slow],
+               transfer={"commands": {"tape": {"fetch": fetch}}})
+    )  # fmt: skip
+    node.launch(launch(2, binary(script=BUSY)))
+    wait_on(node, 2)
+
+    (tmp_path / "tape").touch()
+    asks(node, 1)
+    assert not is_on(node, 1)
+    go(node, 2)
+    node.end(2)
+
+    wait_on(node, 1)
+    go(node, 1)
+    assert node.end(1)["outcome"] == "successful"
