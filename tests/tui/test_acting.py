@@ -221,3 +221,19 @@ def test_a_dropped_line_is_restored(site: Site, dashboard: Open) -> None:
         await desk.until(lambda: site.phase("prod/1/2/2") == "waiting", "it is back")
 
     dashboard(script, start="prod/1/2")
+
+
+def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("K")
+        await desk.sees("would kill 2 packages", "do it")
+        apply(site.store, Request("hold", parse("prod/1/2/1")), actor="you", note="mine")
+        await desk.press("enter")
+        await desk.sees("you")
+        await desk.misses("killed 2 packages")
+
+    dashboard(script, start="prod/1/2")
+
+    assert site.phase("prod/1/2/1") == "held"

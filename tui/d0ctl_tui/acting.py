@@ -2,11 +2,13 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from d0ctl import verbs
 from d0ctl.config import Home
+from d0ctl.errors import D0Error
 from d0ctl.select import Selector, Span, parse
 from d0ctl.store import nodes
 from d0ctl.store.connection import open_store
@@ -48,10 +50,15 @@ class Deed:
         with open_store(home) as store, told(home):
             return speech.describe(verbs.preview(store, self.request))
 
-    def apply(self, home: Home, speech: Speech, reason: str) -> list[str]:
-        """Do it; what was done, in words. Raises D0Error where it is refused."""
+    def apply(self, home: Home, speech: Speech, reason: str, seen: int | None) -> list[str]:
+        """Do it; what was done, in words. Raises D0Error where it is refused.
+
+        With `seen`, of `latest`, also where somebody did something to the same since.
+        """
         with open_store(home) as store, told(home):
-            plan = verbs.apply(store, self.request, actor=speech.actor, note=reason or None)
+            plan = verbs.apply(
+                store, self.request, actor=speech.actor, note=reason or None, seen=seen
+            )
         undo = [f"to take it back: {plan.undo}"] if plan.undo else []
         return [*speech.report(plan), *undo]
 
@@ -77,7 +84,7 @@ class NodeDeed:
             return [f"`{self.name}` would take nothing new", f"{here} packages there go on"]
         return [f"`{self.name}` would take packages again"]
 
-    def apply(self, home: Home, speech: Speech, reason: str) -> list[str]:
+    def apply(self, home: Home, speech: Speech, reason: str, seen: int | None) -> list[str]:
         """Do it. Raises Refused where it is so already."""
         with open_store(home) as store, told(home):
             act = nodes.drain if self.verb == "drain" else nodes.resume
@@ -109,6 +116,13 @@ def switched(deed: AnyDeed) -> AnyDeed:
         return deed
     change: dict[str, Any] = {name: not getattr(deed.request, name)}
     return Deed(replace(deed.request, **change))
+
+
+def latest(home: Home) -> int | None:
+    """The last thing that anybody has done; None where it can't be read."""
+    with suppress(D0Error), open_store(home, read_only=True) as store, told(home):
+        return verbs.latest(store)
+    return None
 
 
 def misfit(verb: str, selectors: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from textual.widgets import Input, Label
 
 from d0ctl.errors import D0Error
 from d0ctl.verbs import VERBS
-from d0ctl_tui.acting import OPTIONS, AnyDeed, Deed, switch, switched
+from d0ctl_tui.acting import OPTIONS, AnyDeed, Deed, latest, switch, switched
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.messages import Handed
@@ -42,6 +42,7 @@ class PlanDialog(Dialog[bool]):
         self.TITLE_HERE = self._title()
         self.told: Told = (("looking at what it would do ...", "faint"),)
         self.reason = ""
+        self.seen: int | None = None
         self.state = "planning"
         self.page = Page("words", self._draw, board.glyphs)
         self.keys = Band("keys", self._keys, board.glyphs)
@@ -97,14 +98,17 @@ class PlanDialog(Dialog[bool]):
     @work(thread=True, exclusive=True)
     def _plan(self) -> None:
         home, speech = self.board.home, self.board.speech
+        self.seen = latest(home)
         told, refused = _each(self.deeds, lambda deed: deed.preview(home, speech), "plain")
         state = "planned" if refused < len(self.deeds) else "refused"
         self.board.post_message(Handed(partial(self._tell, told, state)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
-        home, speech, reason = self.board.home, self.board.speech, self.reason
-        told, refused = _each(self.deeds, lambda deed: deed.apply(home, speech, reason), "good")
+        home, speech, reason, seen = self.board.home, self.board.speech, self.reason, self.seen
+        told, refused = _each(
+            self.deeds, lambda deed: deed.apply(home, speech, reason, seen), "good"
+        )
         state = "done" if refused < len(self.deeds) else "refused"
         self.board.post_message(Handed(partial(self._tell, told, state)))
 
