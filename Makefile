@@ -6,7 +6,7 @@ python := $(bin)/python
 install := $(python) -m pip install --quiet --disable-pip-version-check
 requirements := examples/zpeak/requirements.txt
 
-.PHONY: help demo demo-ssh test check bench completions clean
+.PHONY: help demo demo-ssh test check bench screens completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -33,6 +33,9 @@ check: .venv/ready-to-test  ## run formatter, linter, type checker, import contr
 bench: .venv/ready-to-test  ## measure what performance promises
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.bench
+
+screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
+	@$(python) -m tests.screens
 
 completions: .venv/ready  ## write completions/ anew, as the program prints them
 	@_D0CTL_COMPLETE=source_bash $(bin)/d0ctl >completions/d0ctl.bash

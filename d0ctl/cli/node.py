@@ -144,24 +144,16 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
 @app.command()
 def drain(name: options.NodeName, reason: options.Because = None) -> None:
     """Let a node take nothing new; what runs there goes on."""
-    with session.founder() as store, store.writing():
-        row = nodes.named(store, name)
-        store.change("drain_node", node=row["id"], note=reason)
-        _keep(store, "node drain", name, reason)
-        running = int(store.value("node_in_use", node=row["id"]))
+    with session.founder() as store:
+        running = nodes.drain(store, name, actor=session.actor(), note=reason)
     emit(f"drained `{name}`" + (f": {count(running, 'package')} still there" if running else ""))
 
 
 @app.command()
 def resume(name: options.NodeName, reason: options.Because = None) -> None:
     """Let a drained node take packages again."""
-    with session.writer() as store, store.writing():
-        row = nodes.named(store, name)
-        if not row["drained"]:
-            raise Refused(f"node `{name}` is not drained, so it can't be resumed",
-                          hint=f"d0ctl why {name}")  # fmt: skip
-        store.change("resume_node", node=row["id"])
-        _keep(store, "node resume", name, reason)
+    with session.writer() as store:
+        nodes.resume(store, name, actor=session.actor(), note=reason)
     emit(f"resumed `{name}`")
 
 

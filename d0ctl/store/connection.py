@@ -126,7 +126,13 @@ class Store:
             self.connection.execute("rollback")
 
 
-def open_store(home: Home, *, create: bool = False, read_only: bool = False) -> Store:
+def open_store(
+    home: Home,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    patience_ms: int = BUSY_TIMEOUT_MS,
+) -> Store:
     """Open the database of a home, making or migrating it where that is needed and allowed.
 
     Raises DatabaseUnavailable when there is none, when it is not ours, or when it is newer.
@@ -139,7 +145,7 @@ def open_store(home: Home, *, create: bool = False, read_only: bool = False) -> 
             f"there is no home at `{home.root}`", hint="d0ctl run FILE makes one"
         )
     try:
-        connection = _connect(home.database, read_only=read_only)
+        connection = _connect(home.database, read_only, patience_ms)
         version = int(connection.execute("pragma user_version").fetchone()[0])
     except sqlite3.DatabaseError as error:
         raise _unavailable(home, error) from error
@@ -147,7 +153,7 @@ def open_store(home: Home, *, create: bool = False, read_only: bool = False) -> 
         connection.close()
         refuse_network_disk(home.root)
         _migrate(home)
-        connection = _connect(home.database, read_only=read_only)
+        connection = _connect(home.database, read_only, patience_ms)
     elif version > len(migrations()):
         connection.close()
         raise DatabaseUnavailable(
@@ -160,13 +166,13 @@ def open_store(home: Home, *, create: bool = False, read_only: bool = False) -> 
     return store
 
 
-def _connect(database: Path, *, read_only: bool) -> sqlite3.Connection:
+def _connect(database: Path, read_only: bool, patience_ms: int) -> sqlite3.Connection:
     mode = "ro" if read_only else "rwc"
     connection = sqlite3.connect(
         f"{database.as_uri()}?mode={mode}",
         uri=True,
         isolation_level=None,
-        timeout=BUSY_TIMEOUT_MS / 1000,
+        timeout=patience_ms / 1000,
         check_same_thread=False,
     )
     connection.row_factory = sqlite3.Row

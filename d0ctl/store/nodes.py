@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from typing import Any
 
 from d0ctl.errors import NotFound, Refused
@@ -9,6 +10,7 @@ from d0ctl.model import Address
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
 from d0ctl.store.holder import holder, is_dead
+from d0ctl.store.lifecycle import keep_action
 
 LOCAL = "localhost"
 """The node of kind `local` that is there from the start."""
@@ -93,6 +95,31 @@ def forget(store: Store, name: str, *, now: float) -> None:
     remake(store, now=now)
     store.change("remove_node", node=row["id"])
     store.change("remove_unused_cluster", cluster=row["cluster_id"])
+
+
+def drain(store: Store, name: str, *, actor: str, note: str | None) -> int:
+    """Let a node take nothing new; how many packages are still there. Raises NotFound."""
+    with store.writing():
+        row = named(store, name)
+        store.change("drain_node", node=row["id"], note=note)
+        _keep_deed(store, "node drain", name, actor, note)
+        return int(store.value("node_in_use", node=row["id"]))
+
+
+def resume(store: Store, name: str, *, actor: str, note: str | None) -> None:
+    """Let a drained node take packages again. Raises NotFound, or Refused if it is not drained."""
+    with store.writing():
+        row = named(store, name)
+        if not row["drained"]:
+            raise Refused(
+                f"node `{name}` is not drained, so it can't be resumed", hint=f"d0ctl why {name}"
+            )
+        store.change("resume_node", node=row["id"])
+        _keep_deed(store, "node resume", name, actor, note)
+
+
+def _keep_deed(store: Store, verb: str, name: str, actor: str, note: str | None) -> None:
+    keep_action(store, verb=verb, target=name, actor=actor, note=note, packages=0, now=time.time())
 
 
 def named(store: Store, name: str) -> Row:

@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.bench import (
     beside,
     commands,
+    dashboard,
     failures,
     messages,
     peers,
@@ -33,6 +34,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P3", submission.measure),
     ("P4", placement.measure),
     ("P5", commands.measure),
+    ("P6", dashboard.measure),
     ("verbs", verbs.measure),
     ("policy", failures.measure),
     ("P7", beside.measure),

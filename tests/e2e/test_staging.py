@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import signal
+import time
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -189,8 +190,15 @@ def kept(site: Site) -> bool:
     return any(path.endswith("/out") for path in caches(site))
 
 
+def has_lapsed(site: Site) -> bool:
+    """Whether nobody has renewed the lease of half a second for longer than that."""
+    (lease,) = (site.folder / "farm").rglob("lease")
+    return time.time() - lease.stat().st_mtime > 1.0
+
+
 def test_outputs_wait_for_a_control_host_that_is_away(farm: Site, waiting: Path) -> None:
     farm.kill_daemon()
+    wait_until(lambda: has_lapsed(farm), PATIENCE_S)
     (waiting / "go").touch()
     wait_until(lambda: kept(farm), PATIENCE_S)
     wait_until(lambda: any(list((farm.folder / "farm").rglob("spool/new/*"))), PATIENCE_S)
@@ -208,6 +216,7 @@ def test_what_was_killed_meanwhile_never_shows(farm: Site, waiting: Path) -> Non
         os.kill(pid.number, signal.SIGSTOP)
     try:
         farm.kill_daemon()
+        wait_until(lambda: has_lapsed(farm), PATIENCE_S)
         (waiting / "go").touch()
         wait_until(lambda: kept(farm), PATIENCE_S)
         set_lease(farm, 3000)

@@ -305,7 +305,9 @@ select package.id, package.phase, package.status, package.request, package.attem
        attempt.started, attempt.ended, attempt.reason, attempt.message,
        progress.percent, progress.eta, progress.line
   from (select id, stage_id, seq from line
-         where stage_id = :stage and (:line is null or seq = :line) limit 2000) as some
+         where stage_id = :stage
+           and seq between coalesce(:line, 1) and coalesce(:line, 9223372036854775807)
+         limit 2000) as some
   join package on package.line_id = some.id
               and package.phase in (select value from json_each(:phases))
   join stage on stage.id = some.stage_id

@@ -1,0 +1,50 @@
+"""`d0ctl tui`: the terminal dashboard."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, plan_words, session
+from d0ctl.cli.output import is_terminal, speaks_unicode
+from d0ctl.errors import BadUsage
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
+"""Terminals with few colours, and often with few glyphs."""
+
+
+@app.command()
+def tui(
+    selector: options.MaybeTarget = None,
+    theme: Annotated[
+        str | None,
+        typer.Option("--theme", metavar="NAME", envvar="D0CTL_THEME",
+                     help="dark, light, colour-blind or terminal."),
+    ] = None,
+    ascii: Annotated[
+        bool, typer.Option("--ascii", help="Draw without glyphs beyond ASCII.")
+    ] = False,
+) -> None:  # fmt: skip
+    """Show everything live, and act, in the terminal."""
+    if selector is not None and not (wanted := select.parse(selector)).is_one:
+        raise BadUsage(f"`{wanted}` names several, and `tui` opens at one of them",
+                       hint=f"d0ctl tui {wanted.job}")  # fmt: skip
+    if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
+    from d0ctl_tui.acting import Speech
+    from d0ctl_tui.app import Dashboard, Terminal
+    from d0ctl_tui.themes import NAMES
+
+    if theme is not None and theme not in NAMES:
+        raise BadUsage(f"there is no theme `{theme}`", hint=f"one of {', '.join(NAMES)}")
+    poor = os.environ.get("TERM", "") in POOR
+    plain = poor or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
+    terminal = Terminal(ascii or poor or not speaks_unicode(sys.stdout), plain, theme or "dark")
+    speech = Speech(plan_words.describe, plan_words.report, session.actor())
+    dashboard = Dashboard(session.home(), terminal, speech, selector)
+    dashboard.run()
+    raise typer.Exit(dashboard.return_code or 0)

@@ -1,0 +1,98 @@
+"""What moves: the latest events, how many packages end, how fast a job goes."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from d0ctl.store.connection import Store
+from d0ctl.store.views import make
+
+PAST = 20_000
+"""How many events back the rates of the past are read from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change of phase, with the path of the package."""
+
+    id: int
+    at: float
+    path: str
+    old: str
+    new: str
+    node: str | None
+    reason: str | None
+    actor: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long packages of a stage lately took; None while that is not known of all kinds."""
+
+    stage: int
+    seconds: float | None
+    cpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A failed package, by what failures can be grouped by."""
+
+    id: int
+    reason: str | None
+    node: str | None
+    software: str | None
+    name: str | None
+    input: str | None
+    ended: float | None
+    message: str | None
+
+
+def last_event(store: Store) -> int:
+    """The number of the latest event."""
+    return int(store.value("outline_last_event"))
+
+
+def events(store: Store, after: int, limit: int) -> list[Event]:
+    """The latest events after one that is known, the latest first."""
+    return [make(Event, row) for row in store.rows("outline_events", after=after, limit=limit)]
+
+
+def ended(store: Store) -> tuple[int, int]:
+    """How many packages of all jobs are done, and how many have failed."""
+    row = store.row("outline_ended")
+    return (int(row["done"]), int(row["failed"])) if row else (0, 0)
+
+
+def recent_ends(store: Store) -> list[float]:
+    """When packages ended lately."""
+    after = last_event(store) - PAST
+    return [row["at"] for row in store.rows("outline_recent_ends", after=after)]
+
+
+def paces(store: Store, job: int) -> dict[int, Pace]:
+    """How fast the stages of a job go, by their ids."""
+    return {
+        row["stage_id"]: Pace(row["stage_id"], None if row["unknown"] else row["pace"], row["cpus"])
+        for row in store.rows("outline_paces", job=job)
+    }
+
+
+def slots(store: Store) -> int:
+    """How many cpus all nodes have that take packages."""
+    return int(store.value("outline_slots"))
+
+
+def troubled(store: Store) -> dict[int, dict[str, int]]:
+    """How many packages of each job want a person, by phase."""
+    found: dict[int, dict[str, int]] = {}
+    for row in store.rows("outline_troubled"):
+        found.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
+    return found
+
+
+def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
+    """The failed packages of some jobs."""
+    rows = store.rows("outline_failed_packages", jobs=json.dumps(list(jobs)), limit=limit)
+    return [make(Failed, row) for row in rows]

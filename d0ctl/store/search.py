@@ -1,0 +1,62 @@
+"""What is found by a word: files, nodes, jobs, stages and reasons, a bounded number of each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from d0ctl.store.connection import Store
+
+MOST = 20
+"""How many of each kind are found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something found: its kind, its name, a word about it, and the package it leads to."""
+
+    kind: str
+    name: str
+    about: str = ""
+    package: int | None = None
+
+
+def jobs(store: Store, word: str) -> list[Found]:
+    """Jobs by name or title."""
+    rows = store.rows("outline_search_jobs", word=word, limit=MOST)
+    return [Found("job", row["name"], row["title"]) for row in rows]
+
+
+def stages(store: Store, word: str) -> list[Found]:
+    """Stages by name."""
+    rows = store.rows("outline_search_stages", word=word, limit=MOST)
+    return [Found("stage", f"{row['job']}/{row['seq']}", row["name"]) for row in rows]
+
+
+def nodes(store: Store, word: str) -> list[Found]:
+    """Nodes by name."""
+    rows = store.rows("outline_search_nodes", word=word, limit=MOST)
+    return [Found("node", row["name"], row["state"]) for row in rows]
+
+
+def reasons(store: Store, word: str) -> list[Found]:
+    """Reasons of late failures."""
+    rows = store.rows("outline_search_reasons", word=word, limit=MOST)
+    return [Found("reason", row["reason"], f"{row['n']} failed lately") for row in rows]
+
+
+def failed_for(store: Store, reason: str) -> list[int]:
+    """The ids of packages that failed lately for a reason."""
+    return sorted(row["id"] for row in store.rows("outline_failed_for", reason=reason, limit=2000))
+
+
+def files(store: Store, of_jobs: Iterable[int], word: str) -> list[Found]:
+    """Files of some jobs whose names begin with the word."""
+    found: list[Found] = []
+    for job in of_jobs:
+        rows = store.rows(
+            "outline_search_files", job=job, begin=word, end=word + "\U0010ffff", limit=MOST
+        )
+        found += [Found("file", row["name"], "there" if row["present"] else "not made yet",
+                        row["package"]) for row in rows]  # fmt: skip
+        if len(found) >= MOST:
+            break
+    return found[:MOST]

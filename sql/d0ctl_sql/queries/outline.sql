@@ -1,0 +1,248 @@
+-- name: outline_job_ids
+-- Every visible job, the newest first.
+select id from job where visible = 1 order by id desc;
+
+-- name: outline_jobs
+-- Some jobs by their ids.
+select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.hold_actor,
+       job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
+       job.pause_note, job.pause_since, job.finish, job.finish_actor, job.finish_note,
+       job.finish_since, job.submitted, job.ended
+  from json_each(:ids) as wanted
+  join job on job.id = wanted.value and job.visible = 1;
+
+-- name: outline_jobs_counts
+-- How many packages of some jobs are in each phase, read off the counts.
+select stage.job_id, stage_count.phase, sum(stage_count.n) as n
+  from json_each(:ids) as wanted
+  cross join stage on stage.job_id = wanted.value
+  join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+ group by stage.job_id, stage_count.phase;
+
+-- name: outline_stages
+-- A page of the stages of a job.
+select id, seq, name, require, lines from stage
+ where job_id = :job and seq between :first and :last order by seq;
+
+-- name: outline_stages_counts
+-- How many packages of each of these stages are in each phase.
+select stage_count.stage_id, stage_count.phase, stage_count.n
+  from stage join stage_count on stage_count.stage_id = stage.id
+ where stage.job_id = :job and stage.seq between :first and :last and stage_count.n > 0;
+
+-- name: outline_lines_counts
+-- How many packages of each of these lines are in each phase, none counted beyond a window.
+select line.id as line_id, package.phase, count(*) as n
+  from line
+  join package on package.line_id = line.id and package.seq <= :window
+ where line.stage_id = :stage and line.seq between :first and :last
+ group by line.id, package.phase;
+
+-- name: outline_last_stage
+-- How many stages a job has.
+select coalesce(max(seq), 0) from stage where job_id = :job;
+
+-- name: outline_last_package
+-- How many packages a line has.
+select coalesce(max(seq), 0) from package where line_id = :line;
+
+-- name: outline_last_binary
+-- How many binaries a package has.
+select coalesce(max(seq), 0) from binary where package_id = :package;
+
+-- name: outline_packages
+-- A page of the packages of a line, with their last attempts.
+select package.id, package.seq, package.name, package.phase, package.status, package.request,
+       package.attempts, package.note, package.changed, node.name as node, attempt.started,
+       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
+       progress.line,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from package
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  left join node on node.id = package.node_id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id
+ where package.line_id = :line and package.seq between :first and :last
+ order by package.seq;
+
+-- name: outline_packages_by_id
+-- Some packages by their ids, with their last attempts.
+select package.id, package.seq, package.name, package.phase, package.status, package.request,
+       package.attempts, package.note, package.changed, node.name as node, attempt.started,
+       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
+       progress.line,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from json_each(:ids) as wanted
+  join package on package.id = wanted.value
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  left join node on node.id = package.node_id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id;
+
+-- name: outline_in_phases
+-- Every package of a job that is in these phases, for a list that shows pages of it.
+select package.id
+  from json_each(:phases) as wanted
+  cross join package indexed by package_in_phase
+    on package.job_id = :job and package.phase = wanted.value
+ order by package.id;
+
+-- name: outline_next_in_phase
+-- The next package of a job in a phase, in the order of paths.
+select id from package indexed by package_in_phase
+ where job_id = :job and phase = :phase and id > :after order by id limit 1;
+
+-- name: outline_previous_in_phase
+-- The last package of a job in a phase before another, in the order of paths.
+select id from package indexed by package_in_phase
+ where job_id = :job and phase = :phase and id < :before order by id desc limit 1;
+
+-- name: outline_place
+-- Where in its job a package is.
+select package.job_id, stage.seq as stage, line.seq as line, package.seq as package
+  from package
+  join stage on stage.id = package.stage_id
+  join line on line.id = package.line_id
+ where package.id = :package;
+
+-- name: outline_paces
+-- How long packages of each stage of a job lately took, and how many cpus they take.
+select stage_id, max(pace) as pace, max(cpus) as cpus, count(*) - count(pace) as unknown
+  from demand where job_id = :job group by stage_id;
+
+-- name: outline_slots
+-- How many cpus all nodes have that take packages.
+select coalesce(sum(cpus), 0) from node where state = 'up' and drained = 0;
+
+-- name: outline_last_event
+-- The number of the latest event.
+select coalesce(max(id), 0) from event;
+
+-- name: outline_events
+-- The latest events, a bounded number, after one that is known.
+select some.id, some.at, some.old, some.new, some.actor, some.note,
+       attempt.reason, coalesce(node.name, attempt.node_name) as node,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from (select * from event where id > :after order by id desc limit :limit) as some
+  join package on package.id = some.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  left join attempt on attempt.id = some.attempt_id
+  left join node on node.id = some.node_id
+ order by some.id desc;
+
+-- name: outline_ended
+-- How many packages of visible jobs have ended well, and how many have failed.
+select coalesce(sum(case when stage_count.phase = 'done' then stage_count.n end), 0) as done,
+       coalesce(sum(case when stage_count.phase = 'failed' then stage_count.n end), 0) as failed
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id
+   and stage_count.phase in ('done', 'failed')
+ where job.visible = 1;
+
+-- name: outline_recent_ends
+-- When packages ended lately, by the last so many events.
+select some.at, some.new
+  from (select at, new from event where id > :after) as some
+ where some.new in ('done', 'failed');
+
+-- name: outline_troubled
+-- How many packages of each job want a person, by phase.
+select stage.job_id, stage_count.phase, sum(stage_count.n) as n
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id
+   and stage_count.phase in ('failed', 'held', 'unreachable') and stage_count.n > 0
+ where job.visible = 1
+ group by stage.job_id, stage_count.phase;
+
+-- name: outline_on_node
+-- A few packages that are live on a node.
+select package.id, package.seq, package.name, package.phase, package.status, package.request,
+       package.attempts, package.note, package.changed, node.name as node, attempt.started,
+       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
+       progress.line,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from package indexed by package_live
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  join node on node.id = package.node_id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id
+ where package.node_id = :node
+   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                         'unreachable')
+ limit :limit;
+
+-- name: outline_failed_packages
+-- Failed packages of a job, or of all, with what their last attempts say; bounded.
+select package.id, attempt.reason, attempt.node_name as node, binary.software, binary.name,
+       (select file.name from input join file on file.id = input.file_id
+         where input.package_id = package.id and input.own = 0 limit 1) as input,
+       attempt.ended, attempt.message
+  from (select package.id
+          from json_each(:jobs) as wanted
+          cross join package indexed by package_in_phase
+            on package.job_id = wanted.value and package.phase = 'failed'
+         limit :limit) as some
+  join package on package.id = some.id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join binary on binary.package_id = package.id and binary.seq = attempt.binary;
+
+-- name: outline_search_files
+-- Files of a job whose names begin so, with their makers; bounded.
+select file.name, file.package_id as package, file.present
+  from file
+ where file.job_id = :job and file.name >= :begin and file.name < :end
+ order by file.name limit :limit;
+
+-- name: outline_search_nodes
+-- Nodes whose names hold a word.
+select name, state from node where name like '%' || :word || '%' order by name limit :limit;
+
+-- name: outline_search_jobs
+-- Jobs whose names or titles hold a word, the newest first.
+select name, title from job
+ where visible = 1 and (name like '%' || :word || '%' or title like '%' || :word || '%')
+ order by id desc limit :limit;
+
+-- name: outline_search_stages
+-- Stages whose names hold a word, of the newest jobs first.
+select job.name as job, stage.seq, stage.name
+  from (select id, name from job where visible = 1 order by id desc limit 200) as job
+  join stage on stage.job_id = job.id
+ where stage.name like '%' || :word || '%' limit :limit;
+
+-- name: outline_search_reasons
+-- Reasons for which attempts failed lately that hold a word.
+select latest.reason, count(*) as n
+  from (select reason from attempt indexed by attempt_failed
+         where outcome in ('failed', 'lost') order by ended desc limit 2000) as latest
+ where latest.reason like '%' || :word || '%'
+ group by latest.reason limit :limit;
+
+-- name: outline_failed_for
+-- The packages of the latest failures for a reason; bounded.
+select distinct latest.package_id as id
+  from (select package_id, reason from attempt indexed by attempt_failed
+         where outcome in ('failed', 'lost') order by ended desc limit 2000) as latest
+ where latest.reason = :reason limit :limit;
+
+-- name: outline_chosen
+-- The ids of the chosen packages, in the order of paths.
+select package_id from chosen order by package_id;
+
+-- name: outline_first_below
+-- The first package of a line, given by the numbers of its stage and itself.
+select package.id
+  from stage
+  join line on line.stage_id = stage.id and line.seq = :line
+  join package on package.line_id = line.id and package.seq = 1
+ where stage.job_id = :job and stage.seq = :stage;

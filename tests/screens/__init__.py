@@ -1,0 +1,1 @@
+"""The pictures in docs/screens, made from the real program at work: `python -m tests.screens`."""

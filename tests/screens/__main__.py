@@ -1,0 +1,136 @@
+"""Run the productions, press keys, and write what is seen as SVG and as text."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from d0ctl.cli import plan_words
+from d0ctl.config import Home
+from d0ctl_tui.acting import Speech
+from d0ctl_tui.app import Dashboard, Terminal
+from tests.support.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "screens"
+PROGRAM = Path(sys.executable).with_name("d0ctl")
+SPEECH = Speech(plan_words.describe, plan_words.report, "emmy")
+REST_S = 0.6
+
+PLENTY = Terminal()
+"""A terminal that can show everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A picture: its name and size, where it is taken, and the keys before."""
+
+    name: str
+    start: str
+    keys: tuple[str, ...] = ()
+    size: tuple[int, int] = (120, 36)
+    terminal: Terminal = PLENTY
+
+
+KEEP_BLANKS = '<text xml:space="preserve" '
+
+RUNNING = (
+    Shot("running", "zpeak/1/3/3", ("h",)),
+    Shot("running-80x24", "zpeak/1/3", (), (80, 24)),
+)
+
+ENDED = (
+    Shot("package", "reco001/1/4/1"),
+    Shot("package-whole", "reco001/1/4/1", ("v",)),
+    Shot("failures", "reco001", ("F", "space")),
+    Shot("drop-line", "reco001/1/4", ("D", "ctrl+o", *"bad", "space", *"tape")),
+    Shot("log", "reco001/1/4/1", ("t",)),
+    Shot("nodes", "reco001", ("o",)),
+    Shot("palette", "reco001/1/4", ("colon", *"line")),
+    Shot("search", "reco001", ("slash", *"hist-1")),
+    Shot("filter", "reco001/1", ("f",)),
+    Shot("filtered", "reco001/1", ("f", "enter")),
+    Shot("help", "reco001", ("question_mark",)),
+    Shot("marks", "reco001/1/3", ("space", "space", "space", "a")),
+    Shot("wide", "reco001/1/9/1", (), (200, 60)),
+    Shot("light", "reco001/1/4/1", (), (120, 36), Terminal(theme="light")),
+    Shot("colour-blind", "reco001/1/4/1", (), (120, 36), Terminal(theme="colour-blind")),
+    Shot("plain", "reco001/1/4/1", (), (80, 24), Terminal(ascii=True, plain=True)),
+)
+
+
+def d0ctl(home: Home, *words: str) -> str:
+    """What a command prints. Raises CalledProcessError where it fails."""
+    environment = os.environ | {"D0CTL_HOME": str(home.root)}
+    return subprocess.run(
+        [PROGRAM, *words], check=True, capture_output=True, text=True, env=environment
+    ).stdout
+
+
+@contextmanager
+def at_work(folder: Path) -> Iterator[Home]:
+    """A home with a daemon."""
+    home = Home(folder / "home")
+    d0ctl(home, "daemon", "start")
+    try:
+        yield home
+    finally:
+        d0ctl(home, "daemon", "stop")
+
+
+async def take(home: Home, shot: Shot) -> None:
+    """Open the dashboard, press the keys, write what is seen."""
+    app = Dashboard(home, shot.terminal, SPEECH, shot.start)
+    async with app.run_test(size=shot.size) as hands:
+        await hands.pause(REST_S)
+        for key in shot.keys:
+            await hands.press(key)
+            await hands.pause(0.05)
+        await hands.pause(REST_S)
+        picture = app.export_screenshot(title=f"d0ctl tui {shot.start}")
+        strips = app.screen._compositor.render_strips()
+    lines = [strip.text.rstrip() for strip in strips]
+    (FOLDER / f"{shot.name}.svg").write_text(picture.replace("<text ", KEEP_BLANKS))
+    (FOLDER / f"{shot.name}.txt").write_text("\n".join(lines) + "\n")
+    print(f"docs/screens/{shot.name}.svg")
+
+
+def ended(home: Home, job: str) -> Callable[[], bool]:
+    """Whether nothing of a job moves any more."""
+    words = '"ended": null'
+    return lambda: words not in d0ctl(home, "status", job, "--json").split('"stages"')[0]
+
+
+def main() -> int:
+    """Make all pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    with (
+        tempfile.TemporaryDirectory(prefix="d0ctl-screens-") as folder,
+        at_work(Path(folder)) as home,
+    ):
+        os.environ["HOME"] = folder
+        d0ctl(home, "submit", str(ROOT / "tests/screens/reco.yaml"))
+        wait_until(ended(home, "reco001"), 120, "reco001 ends")
+        zpeak = str(ROOT / "examples/zpeak/job.yaml")
+        d0ctl(home, "submit", zpeak, "--set", f"python={sys.executable}")
+        wait_until(
+            lambda: "successful" in d0ctl(home, "status", "zpeak/1/3"), 240, "some lines end"
+        )
+        for shot in RUNNING:
+            asyncio.run(take(home, shot))
+        wait_until(ended(home, "zpeak"), 240, "zpeak ends")
+        for shot in ENDED:
+            asyncio.run(take(home, shot))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The dashboard: what it draws, how it reads, what its keys do."""

@@ -1,0 +1,113 @@
+"""A dashboard on a real database, with keys pressed as a person would."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from d0ctl.cli import plan_words
+from d0ctl.config import Home
+from d0ctl.store import open_store
+from d0ctl.store.nodes import add_localhost
+from d0ctl_tui.acting import Speech
+from d0ctl_tui.app import Dashboard, Terminal
+from d0ctl_tui.screens.main import MainScreen
+from d0ctl_tui.widgets.lines import LineView
+from tests.cli.building import Site
+
+Hands = Pilot[None]
+Script = Callable[["Desk"], Awaitable[None]]
+
+PATIENCE_S = 10.0
+
+SPEECH = Speech(plan_words.describe, plan_words.report, "emmy")
+
+
+class Desk:
+    """A dashboard at work, its keyboard, and eyes on what it shows."""
+
+    def __init__(self, app: Dashboard, hands: Hands) -> None:
+        self.app = app
+        self.hands = hands
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen, whatever lies over it."""
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    async def press(self, *keys: str) -> None:
+        """Press keys."""
+        await self.hands.press(*keys)
+
+    async def type(self, text: str) -> None:
+        """Press the keys of a text."""
+        names = {" ": "space", "/": "slash", "-": "minus", ":": "colon"}
+        await self.hands.press(*(names.get(letter, letter) for letter in text))
+
+    async def until(self, condition: Callable[[], object], what: str = "") -> None:
+        """Return once it is so; what is on the screen is told where it never is."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"never: {what}\n{self.screen}")
+            await self.hands.pause(0.01)
+
+    async def sees(self, *texts: str) -> None:
+        """Return once all of this is on the screen."""
+        await self.until(lambda: all(text in self.screen for text in texts), f"{texts}")
+
+    async def misses(self, *texts: str) -> None:
+        """Return once none of this is on the screen."""
+        await self.until(lambda: not any(text in self.screen for text in texts), f"no {texts}")
+
+    @property
+    def screen(self) -> str:
+        """All that is seen, a line each."""
+        width, height = self.app.size
+        strips = self.app.screen._compositor.render_strips()
+        del width
+        return "\n".join(strip.text.rstrip() for strip in strips[:height])
+
+    def lines(self, id: str) -> list[str]:
+        """What one part of the screen shows."""
+        part = self.app.screen.query_one(f"#{id}", LineView)
+        return [part.render_line(y).text.rstrip() for y in range(part.size.height)]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A home with its node, and hands to move packages in it."""
+    with open_store(Home(tmp_path / "home"), create=True) as store:
+        add_localhost(store)
+        yield Site(store)
+
+
+Open = Callable[..., None]
+
+
+@pytest.fixture
+def dashboard(tmp_path: Path) -> Open:
+    """Run a script at a dashboard of the home, of some size, opened at some path."""
+
+    def run(
+        script: Script,
+        *,
+        size: tuple[int, int] = (120, 36),
+        start: str | None = None,
+        terminal: Terminal = Terminal(),  # noqa: B008
+        home: Path | None = None,
+    ) -> None:
+        async def main() -> None:
+            app = Dashboard(Home(home or tmp_path / "home"), terminal, SPEECH, start)
+            async with app.run_test(size=size) as hands:
+                await hands.pause()
+                await script(Desk(app, hands))
+
+        asyncio.run(main())
+
+    return run

@@ -1,0 +1,239 @@
+"""What the dashboard does to jobs: the same as the command line, once the plan has been seen."""
+
+from d0ctl.select import parse
+from d0ctl.store import browse, nodes
+from d0ctl.verbs import Request, apply
+from d0ctl_tui.acting import made, targets
+from tests.cli.building import Site, production
+from tests.tui.conftest import Desk, Open
+
+
+def test_holding_shows_the_plan_and_keeps_who_and_why(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold job `prod`: 8 packages would not start")
+        await desk.type("nodes burn")
+        await desk.sees("$ d0ctl hold prod --reason 'nodes burn'")
+        await desk.press("enter")
+        await desk.sees("held job `prod`")
+        await desk.press("enter")
+        await desk.sees("‖ held", "held by emmy")
+
+    dashboard(script)
+
+    assert site.store.row("jobs", pattern="prod")["hold"] == 1  # type: ignore[index]
+    assert browse.actions(site.store, "prod", 1)[0].note == "nodes burn"
+
+
+def test_escape_does_nothing(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold")
+        await desk.press("escape")
+        await desk.misses("would hold")
+
+    dashboard(script)
+
+    assert site.store.row("jobs", pattern="prod")["hold"] == 0  # type: ignore[index]
+
+
+def test_a_line_is_dropped_with_its_outputs_and_the_merge_goes_on(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("D")
+        await desk.sees("consumers of what they were to make stay waiting", "drop the outputs, too")
+        await desk.press("ctrl+o")
+        await desk.sees("would drop 2 packages", "going on without them: 1 package",
+                        "$ d0ctl kill-line prod/1/2 --drop-outputs")  # fmt: skip
+        await desk.press("enter")
+        await desk.sees("dropped 2 packages of `prod/1/2`")
+        await desk.press("enter")
+        await desk.sees("⊘ dropped")
+
+    dashboard(script, start="prod/1/2/1")
+
+    assert site.phase("prod/1/2/1") == "dropped"
+
+
+def test_a_verb_that_is_refused_says_why_and_what_to_type(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("K")
+        await desk.sees("is successful, so it can't be killed", "d0ctl why prod/1/1/1")
+        await desk.press("enter")
+        await desk.misses("so it can't be killed")
+
+    dashboard(script, start="prod/1/1/1")
+
+
+def test_marks_are_acted_on_at_once_and_neighbours_become_a_range(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("space", "space")
+        await desk.sees("2 marked", "◆")
+        await desk.press("a")
+        await desk.sees("act on 2 marked", "kill: end packages")
+        await desk.type("kill")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl kill prod/1/1-2", "would kill 4 packages")
+        await desk.press("enter")
+        await desk.sees("killed 4 packages")
+        await desk.press("enter")
+        await desk.misses("marked")
+
+    dashboard(script, start="prod/1/1")
+
+    assert site.phase("prod/1/2/2") == "canceled"
+    assert site.phase("prod/1/3/1") == "ready"
+
+
+def test_all_rows_beside_one_are_marked_and_unmarked(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("asterisk")
+        await desk.sees("3 marked")
+        await desk.press("asterisk")
+        await desk.misses("marked")
+        await desk.press("space")
+        await desk.sees("1 marked")
+        await desk.press("escape")
+        await desk.misses("marked")
+
+    dashboard(script, start="prod/1/1")
+
+
+def test_a_verb_for_lines_is_not_offered_a_job(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("D")
+        await desk.sees("`kill-line` is for lines")
+
+    dashboard(script)
+
+
+def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.sees("localhost  this machine")
+        await desk.press("d")
+        await desk.sees("`localhost` would take nothing new")
+        await desk.type("new kernel")
+        await desk.press("enter")
+        await desk.sees("drained `localhost`")
+        await desk.press("enter")
+        await desk.sees("◒", "new kernel")
+        await desk.press("u", "enter")
+        await desk.sees("resumed `localhost`")
+
+    dashboard(script)
+
+    assert not nodes.named(site.store, "localhost")["drained"]
+
+
+def test_what_is_meant_is_named_as_it_would_be_typed() -> None:
+    paths = ["a/1/1/1", "a/1/1/2", "a/1/1/4", "b/2", "c"]
+
+    assert sorted(map(str, targets(paths))) == ["a/1/1/1-2", "a/1/1/4", "b/2", "c"]
+    assert [str(one) for one in targets(["a/1/3/1", "a/1/3/2", "a/1/4"], "line")] == ["a/1/3-4"]
+    assert [deed.command("") for deed in made("remove", ["a/1/2", "a/3"])] == ["d0ctl remove a"]
+
+
+def test_a_failed_package_is_retried(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees("$ d0ctl retry prod/1/2/1", "do it")
+        await desk.press("enter")
+        await desk.sees("retried 1 package")
+        await desk.press("enter")
+        await desk.sees("○ ready")
+
+    dashboard(script, start="prod/1/2/1")
+
+
+def test_a_job_is_paused_with_or_without_what_runs_and_resumed(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("S")
+        await desk.sees("$ d0ctl pause prod", "what runs, too")
+        await desk.press("ctrl+o")
+        await desk.sees("$ d0ctl pause prod --running", "leave what runs")
+        await desk.press("ctrl+o")
+        await desk.sees("what runs, too")
+        await desk.press("enter")
+        await desk.sees("paused")
+        await desk.press("enter", "C")
+        await desk.sees("$ d0ctl resume prod")
+        await desk.press("enter")
+        await desk.sees("resumed")
+
+    dashboard(script)
+
+
+def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("P")
+        await desk.sees("more is sooner")
+        await desk.type("80")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl priority prod 80", "do it")
+        await desk.press("enter")
+        await desk.until(lambda: browse.job(site.store, "prod").priority == 80, "it is given")
+
+    dashboard(script)
+
+
+def test_a_dropped_line_is_restored(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    request = Request("kill-line", parse("prod/1/2"), drop_outputs=True)
+    apply(site.store, request, actor="me", note=None)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("⊘ dropped")
+        await desk.press("U")
+        await desk.sees("$ d0ctl restore-line prod/1/2", "do it")
+        await desk.press("enter")
+        await desk.until(lambda: site.phase("prod/1/2/2") == "waiting", "it is back")
+
+    dashboard(script, start="prod/1/2")
+
+
+def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("K")
+        await desk.sees("would kill 2 packages", "do it")
+        apply(site.store, Request("hold", parse("prod/1/2/1")), actor="you", note="mine")
+        await desk.press("enter")
+        await desk.sees("you")
+        await desk.misses("killed 2 packages")
+
+    dashboard(script, start="prod/1/2")
+
+    assert site.phase("prod/1/2/1") == "held"

@@ -1,0 +1,122 @@
+"""Getting to what one looks for: search, filters, palette, jump list, the walk through troubles."""
+
+from tests.cli.building import Site, production
+from tests.tui.conftest import Desk, Open
+
+
+def test_search_finds_a_path_a_node_a_stage_and_a_file(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=30))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("slash")
+        await desk.type("gen-12")
+        await desk.sees("file    gen-12  not made yet  prod/1/12/1")
+        await desk.press("enter")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/12/1", "the maker")
+        await desk.press("slash")
+        await desk.type("local")
+        await desk.sees("node    localhost")
+        await desk.press("escape", "slash")
+        await desk.type("merge")
+        await desk.sees("stage   prod/2  merge")
+        await desk.press("escape", "slash")
+        await desk.type("prod/1/7")
+        await desk.sees("path    prod/1/7  go there")
+        await desk.press("enter")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/7", "the line")
+
+    dashboard(script)
+
+
+def test_search_finds_the_packages_that_failed_for_a_reason(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("slash")
+        await desk.type("exit")
+        await desk.sees("reason  exit-code  1 failed lately")
+        await desk.press("enter")
+        await desk.sees("exit-code: 1", "prod/1/2/1 gen")
+
+    dashboard(script)
+
+
+def test_a_filter_shows_packages_by_state_and_follows_what_changes(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("f")
+        await desk.sees("needs a person", "failed, held, unreachable")
+        await desk.type("ready")
+        await desk.press("enter")
+        await desk.sees("ready: 3", "prod/1/3/1 gen")
+        site.fail("prod/1/2/1")
+        await desk.sees("✘ failed")
+        await desk.press("escape")
+        await desk.sees("▾ prod")
+
+    dashboard(script)
+
+
+def test_the_walk_goes_through_all_that_needs_a_person_and_round(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production("one"))
+    site.submit(production("two"))
+    site.fail("one/1/2/1")
+    site.fail("two/1/1/1")
+    site.fail("two/1/3/1")
+
+    async def script(desk: Desk) -> None:
+        for place in ("two/1/1/1", "two/1/3/1", "one/1/2/1", "two/1/1/1"):
+            await desk.press("n")
+            await desk.until(lambda place=place: desk.main.tree_view.selector == place, place)  # type: ignore[misc]
+        for place in ("one/1/2/1", "two/1/3/1"):
+            await desk.press("N")
+            await desk.until(lambda place=place: desk.main.tree_view.selector == place, place)  # type: ignore[misc]
+
+    dashboard(script)
+
+
+def test_where_nothing_needs_a_person_the_walk_says_so(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("n")
+        await desk.sees("nothing needs a person")
+
+    dashboard(script)
+
+
+def test_the_palette_does_what_its_words_say(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("hold")
+        await desk.sees("hold: keep from being scheduled", "d0ctl hold")
+        await desk.press("enter")
+        await desk.sees("would hold job `prod`")
+
+    dashboard(script)
+
+
+def test_one_gets_back_to_where_one_was(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=9))
+    site.fail("prod/1/8/1")
+
+    async def script(desk: Desk) -> None:
+        tree = desk.main.tree_view
+        await desk.until(lambda: tree.selector == "prod/1/2")
+        await desk.press("slash")
+        await desk.type("prod/1/8/1")
+        await desk.sees("go there")
+        await desk.press("enter")
+        await desk.until(lambda: tree.selector == "prod/1/8/1")
+        await desk.press("backspace")
+        await desk.until(lambda: tree.selector == "prod/1/2")
+
+    dashboard(script, start="prod/1/2")

@@ -1,0 +1,101 @@
+"""The main screen on a real database: what it shows, and what its keys do."""
+
+from pathlib import Path
+
+from d0ctl.config import Home
+from d0ctl.store import open_store
+from d0ctl.store.nodes import add_localhost
+from tests.cli.building import Site, production
+from tests.tui.conftest import Desk, Open
+
+
+def test_it_opens_on_all_jobs_and_tells_about_the_first(site: Site, dashboard: Open) -> None:
+    site.submit(production("prod"))
+    site.submit(production("other"))
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("▸ other", "▸ prod", "· submitted", "0/8", "A production")
+        await desk.sees("no daemon: nothing new starts", "1 node")
+
+    dashboard(script)
+
+
+def test_rows_expand_down_to_the_binary_and_collapse_again(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("▾ prod", "▸ 1 make")
+        await desk.press("j", "l", "j", "l", "j", "l")
+        await desk.sees("▾ 1 gen", "1 tool", "▸ 2 sim")
+        await desk.press("h", "h", "h")
+        await desk.misses("▸ 2 sim")
+
+    dashboard(script)
+
+
+def test_a_change_that_is_committed_is_seen_without_a_key(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("○ ready")
+        site.launch("prod/1/1/1")
+        await desk.sees("▶ running", "localhost")
+        site.end("prod/1/1/1", "failed", reason="exit-code", detail="it broke", stderr="ouch")
+        await desk.sees("✘ failed", "exit-code", "ouch", "prod/1/1/1 failed")
+
+    dashboard(script, start="prod/1/1/1")
+
+
+def test_a_path_opens_the_dashboard_there(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=50))
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/42/2", "it is there")
+        await desk.sees("prod/1/42/2  sim", "waits for file `gen-42`")
+
+    dashboard(script, start="prod/make/42/2")
+
+
+def test_a_path_that_is_not_there_is_told_with_the_nearest(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("there is no job `prd`")
+
+    dashboard(script, start="prd/1")
+
+
+def test_a_new_job_comes_on_top_and_the_cursor_stays_where_it_is(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production("old"))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("j")
+        await desk.until(lambda: desk.main.tree_view.selector == "old/1")
+        site.submit(production("new"))
+        await desk.sees("▸ new")
+        assert desk.main.tree_view.selector == "old/1"
+        assert desk.main.tree_view.cursor == 2
+
+    dashboard(script)
+
+
+def test_an_empty_home_says_how_to_begin(site: Site, dashboard: Open) -> None:
+    async def script(desk: Desk) -> None:
+        await desk.sees("no jobs yet", "d0ctl run examples/hello/job.yaml")
+        site.submit(production())
+        await desk.sees("▸ prod")
+
+    dashboard(script)
+
+
+def test_no_home_at_all_is_told_and_found_when_it_is_made(tmp_path: Path, dashboard: Open) -> None:
+    async def script(desk: Desk) -> None:
+        await desk.sees("there is no home at", "no jobs yet")
+        with open_store(Home(tmp_path / "none"), create=True) as store:
+            add_localhost(store)
+            Site(store).submit(production())
+        await desk.sees("▸ prod")
+
+    dashboard(script, home=tmp_path / "none")

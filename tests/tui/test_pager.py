@@ -1,0 +1,74 @@
+"""A file seen through a window shows the lines that it has, wherever the window is."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl_tui.draw.pager import LONGEST, Pager
+
+TEXTS = st.lists(st.text(alphabet="abcX\t", max_size=12), min_size=1, max_size=60)
+
+
+def pager(data: bytes) -> Pager:
+    """A window on these bytes."""
+    return Pager(lambda offset, length: data[offset : offset + length], size=len(data))
+
+
+@given(TEXTS, st.integers(1, 10))
+def test_going_down_line_by_line_shows_every_line_once(texts: list[str], height: int) -> None:
+    data = "".join(f"{text}\n" for text in texts).encode()
+    one = pager(data)
+    seen = [text for _, text in one.window(height)]
+    for _ in range(len(texts)):
+        before = one.top
+        one.forward(1, height)
+        if one.top > before:
+            seen.append(one.window(height)[-1][1])
+
+    assert seen == texts
+
+
+@given(TEXTS, st.integers(1, 10))
+def test_the_end_is_a_full_window_and_the_way_back_ends_at_the_top(
+    texts: list[str], height: int
+) -> None:
+    one = pager("\n".join(texts).encode())
+
+    one.to_end(height)
+    tail = [text for _, text in one.window(height)]
+    assert tail == "\n".join(texts).removesuffix("\n").split("\n")[-height:] or not one.size
+
+    one.backward(len(texts) + 1)
+    assert one.top == 0
+
+
+@given(TEXTS, st.sampled_from(["X", "ab", "cX"]))
+def test_a_search_goes_through_all_matches_and_back(texts: list[str], word: str) -> None:
+    data = "".join(f"{text}\n" for text in ["", *texts]).encode()
+    one = pager(data)
+    lines = [number for number, text in enumerate(["", *texts]) if word.lower() in text.lower()]
+    offsets = [len("".join(f"{t}\n" for t in ["", *texts][:number])) for number in lines]
+
+    found = []
+    while one.find(word, forward=True, cancelled=lambda: False):
+        found.append(one.top)
+    assert found == offsets
+
+    back = []
+    while one.find(word, forward=False, cancelled=lambda: False):
+        back.append(one.top)
+    assert back == offsets[:-1][::-1]
+
+
+def test_a_line_without_an_end_is_shown_in_pieces() -> None:
+    one = pager(b"x" * (LONGEST * 2 + 5))
+
+    assert [len(text) for _, text in one.window(10)] == [LONGEST, LONGEST, 5]
+    one.to_end(1)
+    assert one.top > 0
+
+
+def test_a_cancelled_search_finds_nothing() -> None:
+    one = pager(b"a\nb\n")
+
+    assert not one.find("b", forward=True, cancelled=lambda: True)
+    assert one.top == 0

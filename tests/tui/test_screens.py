@@ -1,0 +1,94 @@
+"""How each screen looks, held against what was found good; `D0CTL_DRAW=1` draws them anew."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from d0ctl_tui.app import Terminal
+from tests.cli.building import Site, production
+from tests.tui.conftest import Desk, Open
+
+FOLDER = Path(__file__).with_name("screens")
+
+PLAIN = Terminal(ascii=True, plain=True)
+PLENTY = Terminal()
+
+SCREENS: dict[str, tuple[str | None, tuple[str, ...], tuple[int, int], Terminal]] = {
+    "jobs": (None, (), (120, 36), PLENTY),
+    "jobs-80x24": (None, (), (80, 24), PLENTY),
+    "jobs-plain": (None, (), (80, 24), PLAIN),
+    "jobs-wide": (None, (), (200, 60), PLENTY),
+    "line": ("prod/1/2", (), (120, 36), PLENTY),
+    "stage": ("prod/1", ("l",), (120, 36), PLENTY),
+    "failed": ("prod/1/2/1", (), (120, 36), PLENTY),
+    "failed-80x24": ("prod/1/2/1", (), (80, 24), PLENTY),
+    "failed-whole": ("prod/1/2/1", ("v",), (100, 40), PLENTY),
+    "waiting": ("prod/2/1/1", (), (120, 36), PLENTY),
+    "marks": ("prod/1/1", ("space", "space"), (100, 30), PLENTY),
+    "broad": ("prod/1/2/1", ("greater_than_sign",), (120, 30), PLENTY),
+    "failures": ("prod", ("F", "space"), (120, 30), PLENTY),
+    "nodes": ("prod", ("o",), (120, 30), PLENTY),
+    "help": ("prod", ("question_mark",), (120, 40), PLENTY),
+    "help-80x24": ("prod", ("question_mark",), (80, 24), PLAIN),
+    "palette": ("prod", ("colon", "h", "o", "l", "d"), (100, 30), PLENTY),
+    "filter": ("prod/1", ("f",), (100, 34), PLENTY),
+    "filtered": ("prod/1", ("f", "enter"), (100, 30), PLENTY),
+    "drop": ("prod/1/2", ("D", "ctrl+o"), (100, 30), PLENTY),
+    "hold": ("prod", ("H", "w", "h", "y"), (80, 24), PLAIN),
+}
+
+NOW = 1_034_000_000.0
+"""When all of it happens."""
+
+
+@pytest.fixture(autouse=True)
+def still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The clock stands still, and the home is always called the same."""
+    monkeypatch.setattr(time, "time", lambda: NOW)
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_looks_as_it_did(site: Site, dashboard: Open, name: str) -> None:
+    start, keys, size, terminal = SCREENS[name]
+    site.submit(production("done", lines=2))
+    for path in ("1/1/1", "1/1/2", "1/2/1", "1/2/2", "2/1/1", "3/1/1"):
+        site.finish(f"done/{path}")
+    site.submit(production("prod"))
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1", stderr="opening raw-2\nFatal: corrupt block\n")
+    site.launch("prod/1/3/1")
+    seen: list[str] = []
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("d0ctl")
+        for key in keys:
+            await desk.press(key)
+            await desk.hands.pause(0.05)
+        await settle(desk)
+        seen.append(desk.screen)
+
+    dashboard(script, size=size, start=start, terminal=terminal)
+
+    kept = FOLDER / f"{name}.txt"
+    if os.environ.get("D0CTL_DRAW"):
+        FOLDER.mkdir(exist_ok=True)
+        kept.write_text(seen[0] + "\n")
+    assert seen[0] + "\n" == kept.read_text()
+
+
+async def settle(desk: Desk) -> None:
+    """Return once nothing has changed for a while."""
+    before, since = "", time.monotonic()
+    while time.monotonic() - since < 1.0:
+        await desk.hands.pause(0.05)
+        if desk.screen != before:
+            before, since = desk.screen, time.monotonic()

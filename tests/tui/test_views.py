@@ -1,0 +1,97 @@
+"""The other screens: failures, nodes, logs, help; and the view of one thing on the whole screen."""
+
+from tests.cli.building import Site, production
+from tests.support.session import Session
+from tests.tui.conftest import Desk, Open
+
+
+def test_failures_are_grouped_and_open_to_their_packages(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=5))
+    for line in (1, 2, 3):
+        site.fail(f"prod/1/{line}/1")
+    site.fail("prod/1/4/1", reason="seg-fault", detail="ended by SIGSEGV")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("failures of prod", "4 failed packages", "3 exit-code", "1 seg-fault")
+        await desk.press("enter")
+        await desk.sees("▾", "prod/1/3/1 gen")
+        await desk.press("tab")
+        await desk.sees("4 localhost")
+        await desk.press("tab")
+        await desk.sees("4 tool")
+        await desk.press("h", "h", "space", "j", "j", "enter")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "the package")
+
+    dashboard(script)
+
+
+def test_a_new_failure_joins_the_groups(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=5))
+    site.fail("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("1 failed package")
+        for line in (2, 3):
+            await desk.hands.pause(1.1)
+            site.fail(f"prod/1/{line}/1")
+        await desk.sees("3 failed packages")
+
+    dashboard(script)
+
+
+def test_a_view_has_the_whole_screen_and_gives_it_back(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("v")
+        await desk.misses("▾ prod")
+        await desk.press("escape")
+        await desk.sees("▾ prod")
+
+    dashboard(script, start="prod/1/1/1")
+
+
+def test_help_shows_every_key_and_fits_a_small_screen(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("question_mark")
+        await desk.sees("one line up", "moving")
+        await desk.press("G")
+        await desk.sees("quit")
+        await desk.press("question_mark")
+        await desk.misses("one line up")
+
+    dashboard(script, size=(80, 24))
+
+
+def test_a_log_is_followed_searched_and_left(session: Session, dashboard: Open) -> None:
+    from tests.support.jobs import job, simple
+
+    script_text = session.ran("a", "for i in $(seq 500); do echo line $i; done", session.gate("a"),
+                              "echo the needle; echo oops >&2")  # fmt: skip
+    session.submit(job("prod", [simple(script_text)]))
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("▶ running")
+        await desk.press("t")
+        await desk.sees("following", "line 500", "stdout")
+        session.open("a")
+        await desk.sees("the needle")
+        await desk.press("slash")
+        await desk.type("line 321")
+        await desk.press("enter")
+        await desk.sees("line 500")
+        await desk.press("g", "n")
+        await desk.sees("line 321")
+        await desk.press("n")
+        await desk.sees("`line 321` does not come any more")
+        await desk.press("s")
+        await desk.sees("stderr", "oops")
+        await desk.press("escape")
+        await desk.sees("prod")
+
+    session.daemon()
+    dashboard(script, start="prod/1/1/1", home=session.home.root)

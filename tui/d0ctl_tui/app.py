@@ -1,0 +1,293 @@
+"""The dashboard as a whole: it reads when something has changed, and hands on what it has read."""
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from textual.app import App, ScreenStackError
+from textual.screen import Screen
+from textual.timer import Timer
+
+from d0ctl.config import Home
+from d0ctl.errors import D0Error
+from d0ctl.store import pulse
+from d0ctl.store.connection import open_store
+from d0ctl.store.trouble import told
+from d0ctl.verbs import VERBS
+from d0ctl_tui import crash, finding, themes
+from d0ctl_tui.acting import AnyDeed, Speech, made, misfit
+from d0ctl_tui.commands import MAIN, SUB, Command
+from d0ctl_tui.draw import strips
+from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
+from d0ctl_tui.draw.rates import Rates
+from d0ctl_tui.draw.spans import Line, Span, fit, foreign
+from d0ctl_tui.messages import Changed, Handed, Troubled
+from d0ctl_tui.read import beat, logs
+from d0ctl_tui.read.beat import Beat
+from d0ctl_tui.read.places import Places
+from d0ctl_tui.read.poller import Poller
+from d0ctl_tui.read.source import Source
+from d0ctl_tui.screens.finder import Ask, Choice, Finder
+from d0ctl_tui.screens.help import Help
+from d0ctl_tui.screens.log import LogScreen
+from d0ctl_tui.screens.main import MainScreen
+from d0ctl_tui.screens.nodes import NodesScreen
+from d0ctl_tui.screens.plan import PlanDialog
+
+SHORTEST_S = 0.08
+"""The shortest time from one look at the database to the next."""
+
+NOTICE_S = 8.0
+"""How long something is said in the last line."""
+
+SHARE = 6
+"""A look may take this part of the time from one to the next, on a slow disk, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What the terminal can do, and what was asked of its colours."""
+
+    ascii: bool = False
+    plain: bool = False
+    theme: str = "dark"
+
+
+class Dashboard(App[None]):
+    """Everything of one home in a terminal."""
+
+    CSS_PATH = Path(__file__).with_name("dashboard.tcss")
+    TITLE = "d0ctl"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-narrow"), (100, "-normal"), (170, "-wide"),
+    ]  # fmt: skip
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-low"), (30, "-high"), (50, "-tall"),
+    ]  # fmt: skip
+
+    def __init__(
+        self, home: Home, terminal: Terminal, speech: Speech, start: str | None = None
+    ) -> None:
+        super().__init__(ansi_color=True if terminal.plain else None)
+        self.home = home
+        self.terminal = terminal
+        self.speech = speech
+        self.glyphs: Glyphs = ASCII if terminal.ascii else UNICODE
+        self.source = Source(home)
+        self.places = Places(self.source)
+        self.beat = Beat()
+        self.rates = Rates()
+        self.drivers: tuple[str, ...] = ()
+        self.stale = ""
+        self.changed = 0.0
+        self.filter_name = ""
+        self._poller = Poller(home, self.post_message)
+        self.notice: Span | None = None
+        self._notice_end: Timer | None = None
+        self._due: Timer | None = None
+        self._watching = False
+        self._looked_at = 0.0
+        self._pause = SHORTEST_S
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        self.theme = "terminal" if terminal.plain else terminal.theme
+
+        self.set_class(terminal.ascii, "-ascii")
+        self.set_class(terminal.plain, "-ansi")
+        self.main = MainScreen(self, start)
+
+    def get_default_screen(self) -> Screen[None]:
+        """The main screen is the first."""
+        return self.main
+
+    def on_mount(self) -> None:
+        """Read what is there, then watch."""
+        self.look()
+        self.changed = self.beat.events[0].at if self.beat.events else 0.0
+        self.rates.recall(self.source.ask(pulse.recent_ends, []))
+        self._poller.start()
+
+    def _fatal_error(self) -> None:
+        """Leave the terminal as it was, keep the traceback, and say where it is.
+
+        Textual calls this for what no handler has caught, while that is still being handled.
+        """
+        words = traceback.format_exc()
+        try:
+            path = crash.keep(self.home, words)
+        except OSError as error:
+            self.panic(f"d0ctl: the dashboard broke, and why can't be kept: {error}\n{words}")
+        else:
+            self.panic(f"d0ctl: the dashboard broke; the traceback is in {path}")
+
+    def on_unmount(self) -> None:
+        """Leave nothing open."""
+        self._poller.stop()
+        self.source.close()
+
+    def on_changed(self, news: Changed) -> None:
+        """Look at the database, but not more often than it is good for."""
+        if self._watching:
+            self.changed = time.time()
+        self.drivers, self._watching = news.drivers, True
+        if self._due is not None:
+            return
+        wait = self._looked_at + self._pause - time.monotonic()
+        if wait <= 0:
+            self._look_and_show()
+        else:
+            self._due = self.set_timer(wait, self._look_and_show)
+
+    def on_handed(self, news: Handed) -> None:
+        """Show what a thread has found."""
+        news.show()
+
+    def on_troubled(self, news: Troubled) -> None:
+        """Show what is known as stale."""
+        self.stale = news.trouble
+        self.show()
+
+    def look(self) -> None:
+        """Read anew what is shown."""
+        self.source.forget()
+        before, now = self.beat, time.time()
+        self.beat = self.source.ask(lambda store: beat.read(store, before, now), before)
+        self.rates.note(now, self.beat.done + self.beat.failed)
+        self.stale = self.source.trouble or ""
+
+    def tell(self, words: str, look: str = "warn") -> None:
+        """Say something in the last line, for a while."""
+        self.notice = (f" {foreign(words)} ", look)
+        if self._notice_end is not None:
+            self._notice_end.stop()
+        self._notice_end = self.set_timer(NOTICE_S, self._end_notice)
+        self.show()
+
+    def _end_notice(self) -> None:
+        self.notice, self._notice_end = None, None
+        self.show()
+
+    def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
+        """The last line of a screen: what there is to say, else the keys."""
+        if self.notice is not None:
+            return fit([self.notice], columns, ellipsis=self.glyphs.ellipsis)
+        return strips.footer(commands, columns, more)
+
+    def show(self) -> None:
+        """Let what is seen show it: the screen in front, and what a box in front lies over."""
+        with suppress(ScreenStackError):  # we are leaving
+            for screen in reversed(self.screen_stack):
+                update: Callable[[], None] | None = getattr(screen, "update", None)
+                if update is not None:
+                    update()
+                if not screen.is_modal:
+                    return
+
+    def _look_and_show(self) -> None:
+        self._due = None
+        began = time.monotonic()
+        self.look()
+        self.show()
+        self._looked_at = time.monotonic()
+        self._pause = max(SHORTEST_S, SHARE * (self._looked_at - began))
+
+    def header(self, columns: int) -> Line:
+        """The first line of every screen."""
+        root = str(self.home.root)
+        return strips.header(
+            self.beat, self.drivers, root, self.stale, self.changed, columns, self.glyphs
+        )
+
+    def node_lines(self, columns: int) -> list[Line]:
+        """The nodes, a line each."""
+        return strips.nodes(self.beat.nodes, columns, time.time(), self.glyphs)
+
+    def event_lines(self, columns: int) -> list[Line]:
+        """The latest events, a line each."""
+        return strips.ticker(self.beat.events, columns, time.time(), self.glyphs)
+
+    def rate_lines(self, columns: int, height: int) -> list[Line]:
+        """What ended over time."""
+        return strips.rates(self.rates, self.beat, columns, height, self.glyphs)
+
+    def show_nodes(self, name: str | None = None) -> None:
+        """Show the nodes, beginning at one."""
+        self.push_screen(NodesScreen(self, name))
+
+    def show_log(self, package: str) -> None:
+        """Show the log of a package; say why where there is none."""
+        try:
+            with open_store(self.home, read_only=True) as store, told(self.home):
+                log = logs.find(store, package)
+        except D0Error as error:
+            self.tell(str(error))
+        else:
+            self.push_screen(LogScreen(self, log))
+
+    def choose_deed(self, selectors: Sequence[str]) -> None:
+        """Offer the verbs for what is meant."""
+        if not selectors:
+            self.tell("nothing is chosen")
+            return
+
+        def take(choice: Choice | None) -> None:
+            if choice is not None:
+                self.plan_verb(choice.about.removeprefix("d0ctl "), selectors)
+
+        words = selectors[0] if len(selectors) == 1 else f"{len(selectors)} marked"
+        find = partial(finding.deeds, self.main)
+        self.push_screen(Finder(self, f"act on {words}", find), take)
+
+    def plan_verb(self, verb: str, selectors: Sequence[str]) -> None:
+        """Show what a verb would do to what is meant."""
+        if verb not in VERBS:
+            self.tell(f"this d0ctl has no `{verb}`")
+        elif not selectors:
+            self.tell("nothing is chosen")
+        elif too_high := misfit(verb, selectors):
+            self.tell(too_high)
+        elif verb == "priority":
+            self._ask_priority(selectors)
+        else:
+            self.plan(made(verb, selectors))
+
+    def _ask_priority(self, selectors: Sequence[str]) -> None:
+        def go(words: str | None) -> None:
+            if words is not None and words.strip().isdigit():
+                self.plan(made("priority", selectors, int(words)))
+            elif words is not None:
+                self.tell(f"`{words}` is no priority: 0 to 100, more is sooner")
+
+        self.push_screen(Ask(self, "priority: 0 to 100, more is sooner"), go)
+
+    def plan(self, deeds: Sequence[AnyDeed]) -> None:
+        """Show what deeds would do, and do them if that is wanted."""
+
+        def end(done: bool | None) -> None:
+            if done:
+                self.main.tree_view.marks.clear()
+                self.main.update()
+
+        self.push_screen(PlanDialog(self, deeds), end)
+
+    def action_help(self) -> None:
+        """Show the keys of the screen in front."""
+        here = getattr(self.screen, "COMMANDS_HERE", None)
+        if not isinstance(self.screen, Help):
+            self.push_screen(Help(self, MAIN if here is None else (*here, *SUB)))
+
+    def action_next_theme(self) -> None:
+        """Go to the next theme."""
+        if self.terminal.plain:
+            return
+        names = [name for name in themes.NAMES if name != "terminal"]
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    def action_repaint(self) -> None:
+        """Draw everything anew, over what another program has written."""
+        self.screen.refresh(layout=True)

@@ -1,0 +1,142 @@
+"""The one table of what can be done: keys, palette and help are made of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A key (or several, by commas), the action it starts, and what is said of it.
+
+    `verb` is a verb of the command line; `foot` is how the last line of the screen calls it.
+    """
+
+    keys: str
+    action: str
+    title: str
+    section: str
+    foot: str = ""
+    verb: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key as people read it."""
+        return " ".join(NAMES.get(key, key) for key in self.keys.split(",")[:2])
+
+
+NAMES = {
+    "question_mark": "?", "slash": "/", "colon": ":", "apostrophe": "'", "space": "space",
+    "asterisk": "*", "minus": "-", "plus": "+", "escape": "esc", "pageup": "pgup",
+    "pagedown": "pgdn", "ctrl+p": "^p", "ctrl+z": "^z", "ctrl+l": "^l", "greater_than_sign": ">",
+    "ctrl+f": "^f", "ctrl+b": "^b", "ctrl+d": "^d", "ctrl+u": "^u", "backspace": "bksp",
+    "up": "up", "ctrl+q": "^q", "shift+tab": "shift-tab", "exclamation_mark": "!",
+}  # fmt: skip
+
+MOVE = (
+    Command("up,k", "cursor(-1)", "one line up", "move"),
+    Command("down,j", "cursor(1)", "one line down", "move"),
+    Command("pageup,ctrl+b", "page(-1)", "one page up", "move"),
+    Command("pagedown,ctrl+f", "page(1)", "one page down", "move"),
+    Command("ctrl+u", "half(-1)", "half a page up", "move"),
+    Command("ctrl+d", "half(1)", "half a page down", "move"),
+    Command("home,g", "top", "to the first line", "move"),
+    Command("end,G", "bottom", "to the last line", "move"),
+)
+
+TREE = (
+    Command("right,l", "unfold", "expand, or go to the first below", "tree"),
+    Command("left,h", "fold", "collapse, or go to what it is in", "tree"),
+    Command("enter", "open_line", "expand, collapse; a package in full", "tree", "open"),
+    Command("minus", "fold_all", "collapse everything", "tree"),
+    Command("space", "mark", "mark, to act on several at once", "tree", foot="mark"),
+    Command("asterisk", "mark_all", "mark every row beside this one", "tree"),
+)
+
+LOOK = (
+    Command("n", "trouble(1)", "next that needs a person", "look", foot="next trouble"),
+    Command("N", "trouble(-1)", "the one before that", "look"),
+    Command("slash", "search", "search paths, nodes, files, reasons", "look", "search"),
+    Command("f", "filter", "show only packages in some state", "look", foot="filter"),
+    Command("F", "failures", "failures in groups", "look", "failures"),
+    Command("o", "nodes", "the nodes, and what runs on each", "look", foot="nodes"),
+    Command("t", "log", "the log of a package", "look", foot="log"),
+    Command("v", "view", "the pane beside on the whole screen", "look"),
+    Command("apostrophe", "jumps", "places you have been at", "look"),
+    Command("backspace", "back", "back to where you came from", "look"),
+    Command("escape", "clear", "end the filter, clear the marks", "look"),
+)
+
+ACT = (
+    Command("a", "act", "what can be done with it", "act", foot="act"),
+    Command("H", "verb('hold')", "hold: keep from being scheduled", "act", verb="hold"),
+    Command("L", "verb('release')", "release: allow again", "act", verb="release"),
+    Command("R", "verb('retry')", "retry: try again what failed", "act", verb="retry"),
+    Command("K", "verb('kill')", "kill: end packages", "act", verb="kill"),
+    Command("D", "verb('kill-line')", "drop: end lines, the rest goes on", "act", verb="kill-line"),
+    Command("U", "verb('restore-line')", "restore dropped lines", "act", verb="restore-line"),
+    Command("P", "verb('priority')", "change the priority of a job", "act", verb="priority"),
+    Command("S", "verb('pause')", "pause: start nothing new of a job", "act", verb="pause"),
+    Command("C", "verb('resume')", "continue a paused job", "act", verb="resume"),
+    Command("E", "verb('finish')", "finish: start nothing more of a job", "act", verb="finish"),
+    Command("X", "verb('remove')", "remove: forget a job", "act", verb="remove"),
+)
+
+REST = (
+    Command("colon,ctrl+p", "palette", "everything by name", "rest", foot="palette"),
+    Command("tab", "app.focus_next", "to the next pane", "rest"),
+    Command("greater_than_sign", "wider", "more room for the pane beside", "rest"),
+    Command("T", "app.next_theme", "another theme", "rest"),
+    Command("ctrl+l", "app.repaint", "draw the screen anew", "rest"),
+    Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
+    Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
+    Command("q", "app.quit", "quit", "rest", foot="quit"),
+)
+
+MAIN = TREE + LOOK + ACT + REST
+"""What the main screen can do, beside moving about."""
+
+SUB = (
+    Command("escape,q,backspace", "app.pop_screen", "back", "rest", foot="back"),
+    Command("T", "app.next_theme", "another theme", "rest"),
+    Command("ctrl+l", "app.repaint", "draw the screen anew", "rest"),
+    Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
+    Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
+)
+"""What every other screen can do."""
+
+FAILURES = (
+    Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by"),
+    Command("left,h", "group(-1)", "group by the one before", "look"),
+    Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
+    Command("space", "fold", "open or close a group", "look"),
+    Command("t", "log", "the log of a package", "look", foot="log"),
+    Command("a", "act", "what can be done with it", "act", foot="act"),
+)
+
+NODES = (
+    Command("enter", "go", "go to the package", "look", foot="open"),
+    Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages"),
+    Command("d", "drain", "drain: take nothing new", "act", foot="drain"),
+    Command("u", "resume", "resume: take packages again", "act", foot="resume"),
+)
+
+LOG = (
+    Command("F", "follow", "follow what is written", "look", foot="follow"),
+    Command("slash", "find", "search forward", "look", foot="search"),
+    Command("n", "again(1)", "next match", "look", foot="next"),
+    Command("N", "again(-1)", "match before", "look"),
+    Command("s", "stream", "stdout or stderr", "look", foot="out/err"),
+    Command("b", "binary", "the next binary of the chain", "look", foot="binary"),
+    Command("e", "attempt", "the attempt before", "look", foot="attempt"),
+)
+
+
+def bindings(*tables: Iterable[Command]) -> list[BindingType]:
+    """Key bindings for commands."""
+    return [
+        Binding(command.keys, command.action, command.title, show=False)
+        for table in tables
+        for command in table
+    ]

@@ -1,0 +1,16 @@
+"""Where the traceback of a dashboard that broke is kept."""
+
+import os
+import time
+from pathlib import Path
+
+from d0ctl.config import Home
+
+
+def keep(home: Home, words: str) -> Path:
+    """Write a traceback into the home's logs, or beside other passing files where there is none."""
+    folder = home.logs if home.logs.is_dir() else Path(os.environ.get("TMPDIR") or "/tmp")
+    path = folder / f"tui-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_text(words)
+    return path

@@ -1,0 +1,1 @@
+"""What is drawn, as plain values: no terminal, no database."""

@@ -1,0 +1,46 @@
+"""Failed packages by what they have in common: reason, node, software, input."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from d0ctl.store.pulse import Failed
+
+PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
+    "reason": lambda one: one.reason,
+    "node": lambda one: one.node,
+    "software": lambda one: one.software or one.name,
+    "input": lambda one: one.input,
+}
+"""What failures can be grouped by, and how each is read off a failure."""
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Failures that share a value of a property."""
+
+    name: str
+    ids: list[int] = field(default_factory=list)
+    last: float = 0.0
+    message: str = ""
+    reasons: set[str] = field(default_factory=set)
+    nodes: set[str] = field(default_factory=set)
+
+    def take(self, one: Failed) -> None:
+        """Count a failure in."""
+        self.ids.append(one.id)
+        self.reasons.add(one.reason or "unknown")
+        self.nodes.add(one.node or "no node")
+        if one.ended is not None and one.ended >= self.last:
+            self.last, self.message = one.ended, one.message or ""
+
+
+def clusters(failed: Iterable[Failed], by: str) -> list[Cluster]:
+    """The groups, the largest first."""
+    read = PROPERTIES[by]
+    found: dict[str, Cluster] = {}
+    for one in failed:
+        name = read(one) or "unknown"
+        if name not in found:
+            found[name] = Cluster(name)
+        found[name].take(one)
+    return sorted(found.values(), key=lambda cluster: (-len(cluster.ids), cluster.name))

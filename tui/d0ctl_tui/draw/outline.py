@@ -1,0 +1,133 @@
+"""The only place that knows which line of the tree shows what: pure, whatever the tree holds."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+Path = tuple[int, ...]
+"""The ordinals, from 0, that lead from the root to a row."""
+
+
+@dataclass(slots=True)
+class Branch:
+    """An expanded row: how many children it has, and which of them are expanded, too."""
+
+    size: int
+    open: dict[int, "Branch"] = field(default_factory=dict)
+    _index: tuple[list[int], list[int], int] | None = None
+
+    @property
+    def height(self) -> int:
+        """How many lines all below it take."""
+        return self.index()[2]
+
+    def index(self) -> tuple[list[int], list[int], int]:
+        """Expanded ordinals, the line after each of them, and the height; kept until a change."""
+        if self._index is None:
+            ordinals, starts, height = sorted(self.open), [], self.size
+            below = 0
+            for ordinal in ordinals:
+                starts.append(ordinal + below + 1)
+                below += self.open[ordinal].height
+            self._index = ordinals, starts, height + below
+        return self._index
+
+    def forget(self) -> None:
+        """Reckon anew at the next look."""
+        self._index = None
+
+
+class Outline:
+    """A tree of which only expanded rows are known; lines count from 0."""
+
+    def __init__(self, size: int = 0) -> None:
+        self.root = Branch(size)
+
+    @property
+    def height(self) -> int:
+        """How many lines it has."""
+        return self.root.height
+
+    def locate(self, line: int) -> Path:
+        """What stands on a line. Raises IndexError beyond the end."""
+        if not 0 <= line < self.height:
+            raise IndexError(line)
+        branch = self.root
+        path: Path = ()
+        while True:
+            ordinals, starts, _ = branch.index()
+            at = bisect_right(starts, line) - 1
+            if at < 0:
+                return (*path, line)
+            ordinal, within = ordinals[at], line - starts[at]
+            child = branch.open[ordinal]
+            if within >= child.height:
+                return (*path, ordinal + 1 + within - child.height)
+            branch, path, line = child, (*path, ordinal), within
+
+    def line_of(self, path: Path) -> int:
+        """The line of a row all of whose parents are expanded. Raises KeyError otherwise."""
+        branch, line = self.root, 0
+        for depth, ordinal in enumerate(path):
+            ordinals, starts, _ = branch.index()
+            at = bisect_left(ordinals, ordinal)
+            before = starts[at - 1] + branch.open[ordinals[at - 1]].height if at else 0
+            last = ordinals[at - 1] + 1 if at else 0
+            line += before + ordinal - last
+            if depth < len(path) - 1:
+                branch, line = branch.open[ordinal], line + 1
+        return line
+
+    def branch(self, path: Path) -> Branch | None:
+        """The branch of a row; None where it is not expanded."""
+        branch: Branch | None = self.root
+        for ordinal in path:
+            branch = branch.open.get(ordinal) if branch else None
+        return branch
+
+    def is_open(self, path: Path) -> bool:
+        """Whether a row is expanded."""
+        return self.branch(path) is not None
+
+    def expand(self, path: Path, size: int) -> None:
+        """Show the children of a row whose parents are expanded. Raises KeyError otherwise."""
+        branch = self.branch(path[:-1])
+        if branch is None:
+            raise KeyError(path)
+        if path[-1] not in branch.open:
+            branch.open[path[-1]] = Branch(size)
+        self._changed(path)
+
+    def collapse(self, path: Path) -> None:
+        """Hide all below a row."""
+        branch = self.branch(path[:-1])
+        if branch is not None and path:
+            branch.open.pop(path[-1], None)
+            self._changed(path)
+
+    def collapse_all(self) -> None:
+        """Hide all but the top."""
+        self.root = Branch(self.root.size)
+
+    def reorder(self, size: int, moved: Mapping[int, int]) -> None:
+        """Give the top another size and order; what has no new ordinal is gone."""
+        kept = {moved[old]: branch for old, branch in self.root.open.items() if old in moved}
+        self.root = Branch(size, kept)
+
+    def expanded(self) -> Iterator[Path]:
+        """The paths of all expanded rows, parents first."""
+        return _walk(self.root, ())
+
+    def _changed(self, path: Path) -> None:
+        branch: Branch | None = self.root
+        for ordinal in path:
+            if branch is None:
+                return
+            branch.forget()
+            branch = branch.open.get(ordinal)
+
+
+def _walk(branch: Branch, path: Path) -> Iterator[Path]:
+    for ordinal in sorted(branch.open):
+        yield (*path, ordinal)
+        yield from _walk(branch.open[ordinal], (*path, ordinal))

@@ -1,0 +1,121 @@
+"""A file of any size seen through a window: only bytes near it are read, no line is counted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Read = Callable[[int, int], bytes]
+"""Reads so many bytes from an offset."""
+
+LONGEST = 4096
+"""A longer line is shown as several."""
+
+PIECE = 1 << 16
+"""How many bytes are read at a time."""
+
+SEARCHED = 1 << 20
+"""How many bytes are searched at a time."""
+
+
+@dataclass(slots=True)
+class Pager:
+    """The byte at which the window begins, always the first of a line."""
+
+    read: Read
+    size: int = 0
+    top: int = 0
+    _piece: tuple[int, bytes] = field(default=(0, b""))
+
+    def window(self, height: int) -> list[tuple[int, str]]:
+        """The lines in the window, each with the offset of its first byte."""
+        lines: list[tuple[int, str]] = []
+        at = self.top
+        while len(lines) < height and at < self.size:
+            end = self._end(at)
+            text = self._bytes(at, end - at).decode(errors="replace")
+            lines.append((at, text.rstrip("\r\n")))
+            at = end
+        return lines
+
+    def forward(self, lines: int, height: int) -> None:
+        """Move down, not beyond the last page."""
+        last = self._back(self.size, height)
+        for _ in range(lines):
+            if self.top >= last:
+                break
+            self.top = self._end(self.top)
+        self.top = min(self.top, last) if self.top > last else self.top
+
+    def backward(self, lines: int) -> None:
+        """Move up."""
+        self.top = self._back(self.top, lines)
+
+    def to_end(self, height: int) -> None:
+        """Move to the last page."""
+        self.top = self._back(self.size, height)
+
+    def to_share(self, share: float) -> None:
+        """Move to a share of the file."""
+        at = int(max(0.0, min(1.0, share)) * self.size)
+        self.top = self._begin(at)
+
+    def find(self, words: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
+        """Move to the next line with these words, any case; False when there is none."""
+        wanted = words.encode().lower()
+        found = self._after(wanted, cancelled) if forward else self._before(wanted, cancelled)
+        if found is None:
+            return False
+        self.top = self._begin(found)
+        return True
+
+    def _after(self, wanted: bytes, cancelled: Callable[[], bool]) -> int | None:
+        at = self._end(self.top) if self.size else 0
+        while at < self.size and not cancelled():
+            piece = self.read(at, SEARCHED + len(wanted)).lower()
+            place = piece.find(wanted)
+            if place >= 0:
+                return at + place
+            at += SEARCHED
+        return None
+
+    def _before(self, wanted: bytes, cancelled: Callable[[], bool]) -> int | None:
+        end = self.top
+        while end > 0 and not cancelled():
+            begin = max(0, end - SEARCHED)
+            piece = self.read(begin, end - begin + len(wanted) - 1).lower()
+            place = piece.rfind(wanted, 0, end - begin + len(wanted) - 1)
+            if 0 <= place < end - begin:
+                return begin + place
+            end = begin
+        return None
+
+    def _bytes(self, at: int, length: int) -> bytes:
+        begin, piece = self._piece
+        if not begin <= at or at + length > begin + len(piece):
+            begin = max(0, at - PIECE // 2)
+            piece = self.read(begin, max(PIECE, at + length - begin))
+            self._piece = begin, piece
+        return piece[at - begin : at - begin + length]
+
+    def forget(self) -> None:
+        """Read anew: the file has grown."""
+        self._piece = (0, b"")
+
+    def _end(self, at: int) -> int:
+        """The offset behind the line that begins at `at`."""
+        room = min(LONGEST, self.size - at)
+        place = self._bytes(at, room).find(b"\n")
+        return at + (place + 1 if place >= 0 else max(1, room))
+
+    def _begin(self, at: int) -> int:
+        """The first byte of the line that holds the byte at `at`."""
+        begin = max(0, at - LONGEST)
+        before = self._bytes(begin, at - begin)
+        place = before.rfind(b"\n")
+        return begin + place + 1 if place >= 0 else begin
+
+    def _back(self, at: int, lines: int) -> int:
+        for _ in range(lines):
+            if at <= 0:
+                return 0
+            at = self._begin(at - 1)
+        return at

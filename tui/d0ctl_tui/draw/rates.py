@@ -1,0 +1,72 @@
+"""How many packages ended in each stretch of time, as a plot of one to three lines."""
+
+from collections import deque
+from collections.abc import Iterable
+
+from d0ctl_tui.draw.looks import Glyphs
+from d0ctl_tui.draw.spans import Line
+
+STRETCH_S = 10
+"""How long a column of the plot is."""
+
+KEPT = 400
+"""How many stretches are kept."""
+
+
+class Rates:
+    """Ends by stretch of time; a clock that jumps begins another stretch and breaks nothing."""
+
+    def __init__(self) -> None:
+        self._ends: deque[tuple[int, int]] = deque(maxlen=KEPT)
+        self._total: int | None = None
+
+    def recall(self, ends: Iterable[float]) -> None:
+        """Take in what ended before anybody looked."""
+        for at in sorted(ends):
+            self._add(int(at // STRETCH_S), 1)
+
+    def note(self, at: float, total: int) -> None:
+        """So many have ended by now."""
+        grown = 0 if self._total is None else total - self._total
+        self._total = total
+        if grown > 0:
+            self._add(int(at // STRETCH_S), grown)
+
+    def columns(self, number: int, at: float) -> list[int]:
+        """The ends of the latest stretches, the present one last."""
+        last = max([int(at // STRETCH_S), *(stretch for stretch, _ in list(self._ends)[-1:])])
+        found = [0] * number
+        for stretch, ends in self._ends:
+            place = number - 1 - (last - stretch)
+            if 0 <= place < number:
+                found[place] += ends
+        return found
+
+    def a_minute(self, at: float) -> float:
+        """How many ended a minute, over the latest two whole minutes."""
+        columns = self.columns(13, at)[:-1]
+        return sum(columns) / 2
+
+    def _add(self, stretch: int, ends: int) -> None:
+        if self._ends and self._ends[-1][0] == stretch:
+            self._ends[-1] = (stretch, self._ends[-1][1] + ends)
+        else:
+            self._ends.append((stretch, ends))
+
+
+def plot(values: list[int], height: int, glyphs: Glyphs) -> list[Line]:
+    """Bars from the bottom up, each line of the plot with as many steps as there are signs."""
+    steps = len(glyphs.sparks)
+    top = max([*values, 1])
+    levels = [-(-value * height * steps // top) if value else 0 for value in values]
+    lines: list[Line] = []
+    for row in reversed(range(height)):
+        signs = "".join(_sign(level - row * steps, glyphs) for level in levels)
+        lines.append(((signs, "good"),))
+    return lines
+
+
+def _sign(level: int, glyphs: Glyphs) -> str:
+    if level <= 0:
+        return " "
+    return glyphs.sparks[min(level, len(glyphs.sparks)) - 1]

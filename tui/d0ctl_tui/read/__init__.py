@@ -1,0 +1,1 @@
+"""What is read, when, and what is kept of it."""

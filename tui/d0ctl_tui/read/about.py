@@ -1,0 +1,165 @@
+"""All that is told beside the tree about the row that is chosen, read at one moment."""
+
+from dataclasses import dataclass, field
+
+from d0ctl.errors import NotFound
+from d0ctl.explain import group
+from d0ctl.explain import node as explain_node
+from d0ctl.explain import package as explain_package
+from d0ctl.explain.common import Explanation
+from d0ctl.model import STATUS_OF, Status
+from d0ctl.select import Selector, parse
+from d0ctl.store import browse, outline
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views import (
+    ActionView,
+    AttemptView,
+    BinaryView,
+    EventView,
+    Failures,
+    FailureView,
+    InputView,
+    JobSummary,
+    LineSummary,
+    NoteView,
+    OutputView,
+    PackageRow,
+    PackageView,
+    ProgressView,
+    StageSummary,
+)
+
+MOST_LIVE = 10
+MOST_FAILED = 5
+MOST_DEEDS = 10
+MOST_ON_NODE = 200
+MOST_NOTES = 12
+
+LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A job, stage or line."""
+
+    path: str
+    job: JobSummary
+    row: JobSummary | StageSummary | LineSummary
+    why: Explanation
+    live: list[PackageRow]
+    failed: list[FailureView] = field(default_factory=list)
+    stages: list[StageSummary] = field(default_factory=list)
+    where: dict[str, int] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+    deeds: list[ActionView] = field(default_factory=list)
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package."""
+
+    view: PackageView
+    why: Explanation
+    attempts: list[AttemptView]
+    binaries: list[BinaryView]
+    inputs: list[InputView]
+    outputs: list[OutputView]
+    failures: list[Failures]
+    events: list[EventView]
+    progress: ProgressView | None
+    notes: list[NoteView]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node."""
+
+    row: Row
+    used: int
+    why: Explanation
+    live: list[PackageRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What was chosen is not there any more."""
+
+    words: str
+
+
+About = Part | Package | Node | Gone
+
+
+def about(store: Store, selector: str, now: float) -> About:
+    """All about what a path names."""
+    wanted = parse(selector)
+    try:
+        if wanted.level == "package":
+            return _package(store, wanted, now)
+        return _part(store, wanted, now)
+    except NotFound as error:
+        return Gone(str(error))
+
+
+def about_node(store: Store, name: str, now: float) -> About:
+    """All about a node."""
+    try:
+        why = explain_node.node(store, name, now)
+    except NotFound as error:
+        return Gone(str(error))
+    row = next(row for row in store.rows("nodes") if row["name"] == name)
+    used = {room["id"]: room["used"] for room in store.rows("node_rooms")}
+    live = outline.on_node(store, row["id"], MOST_ON_NODE)
+    return Node(row, used.get(row["id"], 0), why, live)
+
+
+def _package(store: Store, wanted: Selector, now: float) -> Package:
+    view = browse.package(store, wanted)
+    return Package(
+        view,
+        explain_package.package(store, view, now),
+        browse.attempts(store, view.id),
+        browse.binaries(store, view.id),
+        browse.inputs(store, view.id),
+        browse.outputs(store, view.id),
+        browse.failure_history(store, view.id),
+        browse.events(store, view.id),
+        browse.progress(store, view.id),
+        browse.notes(store, view.id, MOST_NOTES),
+    )
+
+
+def _part(store: Store, wanted: Selector, now: float) -> Part:
+    job = browse.job(store, wanted.job)
+    if wanted.level == "job":
+        return _job(store, job, now)
+    stage = browse.stage(store, job, wanted)
+    if wanted.level == "stage":
+        live = _sample(store, stage.id, None)
+        failed = browse.failures(store, job.id, MOST_FAILED, stage.id)
+        why = group.stage(store, job, stage, now)
+        return Part(str(wanted), job, stage, why, live, failed)
+    line = browse.line(store, job, stage, wanted.line.first)
+    why = group.line(store, job, stage, line, now)
+    return Part(str(wanted), job, line, why, _sample(store, stage.id, line.seq))
+
+
+def _job(store: Store, job: JobSummary, now: float) -> Part:
+    return Part(
+        job.name,
+        job,
+        job,
+        group.job(store, job, now),
+        browse.in_phases(store, job.id, LIVE, MOST_LIVE),
+        browse.failures(store, job.id, MOST_FAILED),
+        browse.stages(store, job),
+        browse.where(store, job.id),
+        browse.carrying_troubles(store, job.id),
+        browse.actions(store, job.name, MOST_DEEDS),
+        browse.dropped_lines(store, job.id),
+    )
+
+
+def _sample(store: Store, stage: int, line: int | None) -> list[PackageRow]:
+    return browse.in_stage(store, stage, line, LIVE, MOST_LIVE)

@@ -1,0 +1,117 @@
+"""Where the output of a package lies, and pieces of it, on this machine or another."""
+
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from d0ctl.config import Home
+from d0ctl.errors import NotFound
+from d0ctl.model import STATUS_OF, Address, Phase, Status
+from d0ctl.select import parse
+from d0ctl.store import browse
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import address_of
+
+if TYPE_CHECKING:
+    from d0ctl.nodes.peek import Visit
+
+STREAMS = ("out", "err")
+
+
+@dataclass(slots=True)
+class Log:
+    """The output of one attempt at a package; used by one thread, and closed by it.
+
+    On another machine it is read over one visit, which lasts. All reads may raise
+    NodeUnreachable.
+    """
+
+    home: Home
+    site: str
+    address: Address
+    base: str
+    path: str
+    attempt: int
+    number: int
+    attempts: tuple[int, ...]
+    binaries: int
+    is_live: bool
+    _visit: "Visit | None" = None
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it lies on this machine."""
+        return self.address.kind == "local"
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        """A piece of a stream, such as `1.out`; nothing where there is none."""
+        with suppress(NotFound, FileNotFoundError):
+            if not self.is_near:
+                return self._far(name, offset, length)
+            with self._file(name).open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size + offset) if offset < 0 else offset)
+                return file.read(length)
+        return b""
+
+    def size(self, name: str) -> int:
+        """How many bytes a stream has."""
+        with suppress(NotFound, FileNotFoundError):
+            if not self.is_near:
+                return self._here().read(name, 0, 1).size
+            return self._file(name).stat().st_size
+        return 0
+
+    def tail(self, length: int) -> str:
+        """The end of what was printed last: of the last binary that has printed anything."""
+        for binary in range(self.binaries, 0, -1):
+            for stream in STREAMS:
+                if said := self.read(f"{binary}.{stream}", -length, length):
+                    whole = said.partition(b"\n")[2] if len(said) == length else said
+                    return whole.decode(errors="replace")
+        return ""
+
+    def close(self) -> None:
+        """End the visit."""
+        self._stack.close()
+        self._visit = None
+
+    def _file(self, name: str) -> Path:
+        return Path(self.base, "attempts", str(self.attempt), name)
+
+    def _far(self, name: str, offset: int, length: int) -> bytes:
+        first = self._here().read(name, offset, length)
+        pieces = [first.data]
+        at, left = first.offset + len(first.data), length - len(first.data)
+        while left > 0 and pieces[-1]:
+            pieces.append(self._here().read(name, at, left).data)
+            at, left = at + len(pieces[-1]), left - len(pieces[-1])
+        return b"".join(pieces)
+
+    def _here(self) -> "Visit":
+        if self._visit is None:
+            from d0ctl.nodes.peek import Where, visit
+
+            where = Where(self.home, self.site, self.address, self.base or None, self.attempt)
+            self._visit = self._stack.enter_context(visit(where))
+        return self._visit
+
+
+def find(store: Store, package: str, number: int | None = None) -> Log:
+    """The log of an attempt at a package, by default the last. Raises NotFound."""
+    one = browse.package(store, parse(package))
+    tries = browse.attempts(store, one.id)
+    if not tries:
+        raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}")
+    tried = next((one for one in tries if one.number == number), tries[-1])
+    row = store.row("node_by_name", name=tried.node_name)
+    if row is None:
+        raise NotFound(f"node `{tried.node_name}`, where its logs lay, was removed")
+    is_live = tried is tries[-1] and STATUS_OF[Phase(one.phase)] is Status.LAUNCHED
+    return Log(
+        store.home, str(store.value("site")), address_of(row), tried.base or row["base"] or "",
+        one.path, tried.id, tried.number, tuple(one.number for one in tries),
+        len(browse.binaries(store, one.id)), is_live,
+    )  # fmt: skip

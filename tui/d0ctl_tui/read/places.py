@@ -1,0 +1,82 @@
+"""Where somebody has been in the tree, and how to get to a path that is typed."""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from d0ctl import select
+from d0ctl.errors import D0Error
+from d0ctl.store import browse, outline
+from d0ctl.store.connection import Store
+from d0ctl_tui.draw.outline import Path
+from d0ctl_tui.read.source import Source
+
+if TYPE_CHECKING:
+    from d0ctl_tui.screens.main import MainScreen
+
+REMEMBERED = 40
+
+
+class Places:
+    """The jump list."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.been: deque[str] = deque(maxlen=REMEMBERED)
+
+    def go(self, screen: "MainScreen", selector: str, *, remember: bool = True) -> None:
+        """Reveal what a path names, and remember where we come from; say so if it isn't there."""
+        try:
+            path = self.resolve(selector)
+        except D0Error as error:
+            hint = f": {error.hint}" if error.hint else ""
+            screen.board.tell(f"{error}{hint}")
+            return
+        here = screen.tree_view.selector
+        if remember and here and here != selector:
+            self.remember(here)
+        screen.tree_view.reveal(path)
+        screen.update()
+
+    def remember(self, selector: str) -> None:
+        """Keep a place, the latest last, each once."""
+        if selector in self.been:
+            self.been.remove(selector)
+        self.been.append(selector)
+
+    def resolve(self, selector: str) -> Path:
+        """The row that a path names. Raises NotFound or BadUsage."""
+        wanted = select.parse(selector)
+        found: list[Path | D0Error] = []
+        trouble = self.source.ask(lambda store: _resolve(self.source, store, wanted, found), None)
+        del trouble
+        if not found:
+            raise D0Error(self.source.trouble or f"`{selector}` can't be looked up")
+        if isinstance(found[0], D0Error):
+            raise found[0]
+        return found[0]
+
+
+def _resolve(
+    source: Source, store: Store, wanted: select.Selector, found: list[Path | D0Error]
+) -> None:
+    try:
+        found.append(_path(source, store, wanted))
+    except D0Error as error:
+        found.append(error)
+
+
+def _path(source: Source, store: Store, wanted: select.Selector) -> Path:
+    job = browse.job(store, wanted.job)
+    if job.id not in source.jobs:
+        source.jobs = outline.job_ids(store)
+    path: Path = (source.jobs.index(job.id),)
+    if wanted.depth > 1:
+        stage = browse.stage(store, job, wanted)
+        path = (*path, stage.seq - 1)
+        if wanted.depth > 2:
+            browse.line(store, job, stage, wanted.line.first)
+            path = (*path, wanted.line.first - 1)
+        if wanted.depth > 3:
+            browse.package(store, wanted)
+            path = (*path, wanted.package.first - 1)
+    return path

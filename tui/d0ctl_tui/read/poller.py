@@ -1,0 +1,91 @@
+"""The one poller: a thread that tells when the database has changed, and does nothing else."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from d0ctl.config import Home
+from d0ctl.errors import D0Error, DatabaseUnavailable
+from d0ctl.store.connection import Store, open_store
+from d0ctl.store.nodes import living_holder
+from d0ctl.store.trouble import told
+from d0ctl_tui.messages import Changed, Troubled
+
+LOOK_S = 0.05
+"""How often it looks whether anything was committed."""
+
+DRIVERS_EVERY = 40
+"""After so many looks it looks who drives, too; a process that dies commits nothing."""
+
+PATIENCE_MS = 2_000
+
+Version = tuple[int, int]
+
+
+class Poller(threading.Thread):
+    """Looks at the database's version and posts what is new of it."""
+
+    def __init__(self, home: Home, post: Callable[[Changed | Troubled], object]) -> None:
+        super().__init__(name="poller", daemon=True)
+        self.home = home
+        self._post = post
+        self._end = threading.Event()
+        self._store: Store | None = None
+        self._seen: Version | None = None
+        self._drivers: tuple[str, ...] = ()
+        self._trouble: str | None = None
+        self._looks = 0
+
+    def stop(self) -> None:
+        """End soon."""
+        self._end.set()
+
+    def run(self) -> None:
+        """Look until it is told to stop."""
+        while not self._end.wait(LOOK_S):
+            try:
+                self._look()
+            except D0Error as error:
+                self._tell_trouble(str(error))
+        self._close()
+
+    def _look(self) -> None:
+        if self._store is None:
+            self._store = open_store(self.home, read_only=True, patience_ms=PATIENCE_MS)
+        with told(self.home):
+            version = self._store.version()
+            if version == (0, 0):
+                raise DatabaseUnavailable(f"`{self.home.database}` has gone")
+            moved = version != self._seen
+            if self._seen is not None and version[0] != self._seen[0]:
+                self._close()
+                self._seen = None
+                return
+            self._seen = version
+            self._looks += 1
+            if moved or self._trouble or self._looks % DRIVERS_EVERY == 0:
+                self._tell_change(moved or bool(self._trouble))
+
+    def _tell_change(self, moved: bool) -> None:
+        assert self._store is not None
+        names = [row["name"] for row in self._store.rows("leases")]
+        drivers = tuple(name for name in names if living_holder(self._store, name))
+        if moved or drivers != self._drivers:
+            self._trouble, self._drivers = None, drivers
+            self._tell(Changed(drivers))
+
+    def _tell_trouble(self, trouble: str) -> None:
+        self._close()
+        self._seen = None
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._tell(Troubled(trouble))
+
+    def _tell(self, news: Changed | Troubled) -> None:
+        with suppress(RuntimeError):  # the loop ended while we looked
+            self._post(news)
+
+    def _close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None

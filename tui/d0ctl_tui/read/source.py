@@ -1,0 +1,149 @@
+"""The only reader in the dashboard's own thread: pages of the tree, kept until a change."""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from d0ctl.config import Home
+from d0ctl.errors import D0Error
+from d0ctl.store import browse, outline, pulse
+from d0ctl.store.connection import Store, open_store
+from d0ctl.store.trouble import told
+from d0ctl.store.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
+from d0ctl_tui.draw.outline import Path
+
+T = TypeVar("T")
+Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
+
+PAGE = 64
+"""How many rows are read at a time."""
+
+PATIENCE_MS = 250
+"""How long a read waits for a lock before what is known is shown as stale."""
+
+
+class Source:
+    """Rows by path. What can't be read is shown as it last was, and `trouble` says why."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.trouble: str | None = None
+        self.jobs: array[int] = array("q")
+        self._store: Store | None = None
+        self._file = 0
+        self._pages: dict[tuple[Path, int], list[Row | None]] = {}
+        self._old: dict[tuple[Path, int], list[Row | None]] = {}
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._store is not None:
+            self._store.close()
+        self._store = None
+
+    def forget(self) -> None:
+        """Read everything anew at the next look, and the list of jobs at once."""
+        self.trouble = None
+        self._reopen_if_replaced()
+        self._old = self._pages or self._old
+        self._pages = {}
+        self.jobs = self.ask(outline.job_ids, self.jobs)
+
+    def _reopen_if_replaced(self) -> None:
+        with self._watched(), told(self.home):
+            if self._store is not None and self._store.version()[0] != self._file:
+                self.close()
+
+    def ask(self, read: Callable[[Store], T], otherwise: T) -> T:
+        """What a read tells, or something else where the database can't be read."""
+        if self.trouble is not None:
+            return otherwise
+        with self._watched():
+            self._open()
+            assert self._store is not None
+            with told(self.home), self._store.reading():
+                return read(self._store)
+        return otherwise
+
+    def row(self, path: Path) -> Row | None:
+        """What a row shows; None where it is not there any more."""
+        page, at = divmod(path[-1], PAGE)
+        rows = self._page(path[:-1], page)
+        return rows[at] if at < len(rows) else None
+
+    def size(self, path: Path) -> int:
+        """How many children a row has."""
+        row = self.row(path)
+        if isinstance(row, StageSummary):
+            return row.lines
+        if isinstance(row, JobSummary):
+            job = row.id
+            return self.ask(lambda store: outline.stage_count(store, job), 0)
+        if isinstance(row, LineSummary):
+            line = row.id
+            return self.ask(lambda store: outline.package_count(store, line), 0)
+        if isinstance(row, PackageRow):
+            package = row.id
+            return self.ask(lambda store: outline.binary_count(store, package), 0)
+        return 0
+
+    def selector(self, path: Path) -> str | None:
+        """The path as it is typed; a binary's is that of its package."""
+        job = self.row(path[:1]) if path else None
+        if not isinstance(job, JobSummary):
+            return None
+        return "/".join([job.name, *(str(ordinal + 1) for ordinal in path[1:4])])
+
+    def path_of(self, place: outline.Place) -> Path | None:
+        """The path of a package; None where its job is not in sight."""
+        try:
+            job = self.jobs.index(place.job)
+        except ValueError:
+            return None
+        return job, place.stage - 1, place.line - 1, place.package - 1
+
+    def paces(self, job: int) -> dict[int, pulse.Pace]:
+        """How fast the stages of a job go."""
+        return self.ask(lambda store: pulse.paces(store, job), {})
+
+    def _page(self, parent: Path, page: int) -> Sequence[Row | None]:
+        key = parent, page
+        if key not in self._pages:
+            first = page * PAGE
+            chain = [self.row(parent[: depth + 1]) for depth in range(len(parent))]
+            self._pages[key] = self.ask(
+                lambda store: self._read(store, chain, first), self._old.get(key, [])
+            )
+        return self._pages[key]
+
+    def _read(self, store: Store, chain: Sequence[Row | None], first: int) -> list[Row | None]:
+        last = first + PAGE
+        match chain:
+            case []:
+                ids = self.jobs[first:last]
+                found = outline.jobs(store, ids)
+                return [found.get(id) for id in ids]
+            case [JobSummary() as job]:
+                return [*outline.stages(store, job, first + 1, last)]
+            case [JobSummary() as job, StageSummary() as stage]:
+                return [*outline.lines(store, job, stage, first + 1, last)]
+            case [_, _, LineSummary() as line]:
+                return [*outline.packages(store, line.id, first + 1, last)]
+            case [_, _, _, PackageRow() as package]:
+                return [*browse.binaries(store, package.id)[first:last]]
+        return []
+
+    def _open(self) -> None:
+        if self._store is None:
+            self._store = open_store(self.home, read_only=True, patience_ms=PATIENCE_MS)
+            with told(self.home):
+                self._store.run_script("temporary_tables")
+                self._file = self._store.version()[0]
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except D0Error as error:
+            self.trouble = str(error)
+            self.close()

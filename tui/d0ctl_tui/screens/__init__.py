@@ -1,0 +1,1 @@
+"""The screens, one layout each."""

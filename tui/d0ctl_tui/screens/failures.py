@@ -1,0 +1,221 @@
+"""What failed, grouped by a property; each group opens to its packages."""
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.app import ComposeResult
+
+from d0ctl.errors import D0Error
+from d0ctl.format import count, listed
+from d0ctl.store import outline, pulse
+from d0ctl.store.connection import open_store
+from d0ctl.store.trouble import told
+from d0ctl.store.views import PackageRow
+from d0ctl_tui.commands import FAILURES, SUB, bindings
+from d0ctl_tui.draw import rows
+from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
+from d0ctl_tui.draw.outline import Outline
+from d0ctl_tui.draw.rows import Columns, Sight, clock
+from d0ctl_tui.draw.spans import Line, Span, foreign, spread
+from d0ctl_tui.messages import Handed, LineOpened
+from d0ctl_tui.read.source import PAGE
+from d0ctl_tui.screens.sub import SubScreen
+from d0ctl_tui.widgets.lines import LineView
+
+if TYPE_CHECKING:
+    from d0ctl_tui.app import Dashboard
+
+MOST = 100_000
+"""How many failed packages are grouped; the header counts all."""
+
+AGAIN_S = 1.0
+"""How long the groups stay as they are while more fails."""
+
+
+class Groups(LineView):
+    """The groups, and the packages of those that are open."""
+
+    has_cursor = True
+
+    def __init__(self, board: "Dashboard") -> None:
+        super().__init__(id="groups", glyphs=board.glyphs)
+        self.board = board
+        self.outline = Outline()
+        self.found: list[Cluster] = []
+        self._rows: dict[tuple[int, int], dict[int, PackageRow]] = {}
+
+    def show(self, found: list[Cluster]) -> None:
+        """Show these groups; those that were open stay so."""
+        places = {cluster.name: ordinal for ordinal, cluster in enumerate(found)}
+        opened = [self.found[path[0]].name for path in self.outline.expanded()]
+        self.found, self.outline, self._rows = found, Outline(len(found)), {}
+        for name in opened:
+            if name in places:
+                self.outline.expand((places[name],), len(found[places[name]].ids))
+        self.renew()
+
+    def line_count(self) -> int:
+        """Groups and packages that are open."""
+        return self.outline.height
+
+    def line(self, number: int, columns: int) -> Line:
+        """A group or a package."""
+        path = self.outline.locate(number)
+        if len(path) > 1:
+            sight = Sight(1, self.glyphs, time.time(), with_path=True)
+            return rows.draw(self.package(number), Columns.of(columns), sight)
+        return self._cluster(self.found[path[0]], self.outline.is_open(path), columns)
+
+    def package(self, number: int) -> PackageRow | None:
+        """The package on a line; None on the line of a group."""
+        path = self.outline.locate(number)
+        if len(path) < 2:
+            return None
+        page = path[1] // PAGE
+        ids = self.found[path[0]].ids
+        key = path[0], page
+        if key not in self._rows:
+            some = ids[page * PAGE : (page + 1) * PAGE]
+            self._rows[key] = self.board.source.ask(
+                lambda store: outline.packages_by_id(store, some), {}
+            )
+        return self._rows[key].get(ids[path[1]])
+
+    def toggle(self) -> None:
+        """Open or close the group under the cursor."""
+        if not self.line_count():
+            return
+        path = self.outline.locate(self.cursor)[:1]
+        if self.outline.is_open(path):
+            self.outline.collapse(path)
+            self.move_to(self.outline.line_of(path))
+        else:
+            self.outline.expand(path, len(self.found[path[0]].ids))
+        self.renew()
+
+    def _cluster(self, one: Cluster, opened: bool, columns: int) -> Line:
+        glyphs = self.glyphs
+        left: list[Span] = [
+            (f" {glyphs.open if opened else glyphs.shut} ", "faint"),
+            (f"{len(one.ids):>7,} ", "bad"),
+            (foreign(one.name), "strong"),
+        ]
+        about = [listed(sorted(one.nodes)[:3])] if len(one.nodes) < 4 else []
+        about += [] if about else [count(len(one.nodes), "node")]
+        left.append((f"  on {foreign(', '.join(about))}", "faint"))
+        left.append((f"  {foreign(one.message)}", "plain"))
+        return spread(left, [(f"last {clock(one.last, time.time())} ", "faint")], columns)
+
+
+class FailuresScreen(SubScreen):
+    """All failures of all jobs, or of one."""
+
+    BINDINGS = bindings(FAILURES, SUB)
+    COMMANDS_HERE = FAILURES
+
+    def __init__(self, board: "Dashboard", job: str | None, job_id: int | None) -> None:
+        super().__init__(board)
+        self.job = job
+        self.job_id = job_id
+        self.by = next(iter(PROPERTIES))
+        self.groups = Groups(board)
+        self._failed: list[pulse.Failed] | None = None
+        self._read_at = 0.0
+
+    def body(self) -> ComposeResult:
+        """The groups."""
+        yield self.groups
+
+    def on_mount(self) -> None:
+        """Read what failed."""
+        self.groups.focus()
+        self._read()
+
+    def headline(self, columns: int) -> Line:
+        """What is grouped, and by what."""
+        left: list[Span] = [(f" failures of {foreign(self.job or 'all jobs')}", "title")]
+        left.append(("  by ", "faint"))
+        for name in PROPERTIES:
+            left += [(name, "key" if name == self.by else "faint"), ("  ", "")]
+        number = len(self._failed) if self._failed is not None else None
+        words = "looking ..." if number is None else count(number, "failed package")
+        return spread(left, [(f"{words} ", "bad" if number else "faint")], columns)
+
+    def update(self) -> None:
+        """Something has changed: look again, but not all the time."""
+        super().update()
+        if time.monotonic() - self._read_at > AGAIN_S:
+            self._read()
+
+    def action_group(self, by: int) -> None:
+        """Group by another property."""
+        names = list(PROPERTIES)
+        self.by = names[(names.index(self.by) + by) % len(names)]
+        self.groups.outline.collapse_all()
+        self.groups.cursor = 0
+        self._regroup()
+
+    def action_fold(self) -> None:
+        """Open or close a group."""
+        self.groups.toggle()
+
+    def action_open(self) -> None:
+        """Open a group, or go to a package in the tree."""
+        self.groups.action_open_line()
+
+    def on_line_opened(self, message: LineOpened) -> None:
+        """Open a group, or go to a package in the tree."""
+        package = self.groups.package(message.line) if self.groups.line_count() else None
+        if package is None:
+            self.groups.toggle()
+        else:
+            self.app.pop_screen()
+            self.board.main.go_to(package.path)
+
+    def action_log(self) -> None:
+        """Show the log of the package."""
+        package = self.groups.package(self.groups.cursor) if self.groups.line_count() else None
+        if package is not None:
+            self.board.show_log(package.path)
+
+    def action_act(self) -> None:
+        """Do something with the package, or with all that failed for this reason."""
+        if not self.groups.line_count():
+            return
+        package = self.groups.package(self.groups.cursor)
+        if package is not None:
+            self.board.choose_deed([package.path])
+            return
+        path = self.groups.outline.locate(self.groups.cursor)
+        ids = self.groups.found[path[0]].ids[:MOST_MEANT]
+        none: dict[int, PackageRow] = {}
+        found = self.board.source.ask(lambda store: outline.packages_by_id(store, ids), none)
+        self.board.choose_deed([found[id].path for id in ids if id in found])
+
+    def _regroup(self) -> None:
+        self.groups.show(clusters(self._failed or [], self.by))
+        super().update()
+
+    @work(thread=True, exclusive=True)
+    def _read(self) -> None:
+        jobs = [self.job_id] if self.job_id is not None else list(self.board.source.jobs)
+        home = self.board.home
+        try:
+            with open_store(home, read_only=True) as store, told(home):
+                found = pulse.failed(store, jobs, MOST)
+        except D0Error as error:
+            self.board.post_message(Handed(partial(self.board.tell, str(error))))
+            return
+        self.board.post_message(Handed(partial(self._take, found)))
+
+    def _take(self, found: list[pulse.Failed]) -> None:
+        self._read_at = time.monotonic()
+        if self.is_mounted and found != self._failed:
+            self._failed = found
+            self._regroup()
+
+
+MOST_MEANT = 2_000
+"""How many packages of a group are meant by a deed at once."""

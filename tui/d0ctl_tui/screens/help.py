@@ -1,0 +1,78 @@
+"""All keys, made of the table of commands, in as many columns as fit."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from d0ctl_tui.commands import MOVE, Command, bindings
+from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, pad, width
+from d0ctl_tui.screens.dialog import Dialog
+from d0ctl_tui.widgets.band import Page
+
+if TYPE_CHECKING:
+    from d0ctl_tui.app import Dashboard
+
+KEY = 10
+
+TITLES = {"move": "moving", "tree": "the tree", "look": "looking", "act": "acting", "rest": "else"}
+
+CLOSE = (Command("question_mark,f1,q", "close", "close", "rest"),)
+
+
+class Help(Dialog[None]):
+    """The keys of the screen that is under it."""
+
+    BINDINGS = bindings(CLOSE)
+    TITLE_HERE = "keys"
+
+    def __init__(self, board: "Dashboard", commands: Sequence[Command]) -> None:
+        super().__init__(board)
+        self.commands = [*commands, *MOVE]
+        self.page = Page("words", self._draw, board.glyphs)
+
+    def body(self) -> ComposeResult:
+        """The keys."""
+        yield self.page
+
+    def on_mount(self) -> None:
+        """Take the keys that scroll."""
+        self.page.focus()
+        self.call_after_refresh(self.page.renew)
+
+    def _draw(self, columns: int) -> list[Line]:
+        return keys(self.commands, columns)
+
+
+def keys(commands: Iterable[Command], columns: int) -> list[Line]:
+    """The keys by section, in one column or two."""
+    order = list(TITLES)
+    ranked = sorted(commands, key=lambda command: order.index(command.section))
+    blocks = [
+        [((TITLES[section], "title"),), *(_row(one) for one in group), EMPTY]
+        for section, group in groupby(ranked, key=lambda command: command.section)
+    ]
+    if columns < 76:
+        return [line for block in blocks for line in block]
+    half = sum(map(len, blocks)) / 2
+    left: list[Line] = []
+    while blocks and len(left) < half - 2:
+        left += blocks.pop(0)
+    right = [line for block in blocks for line in block]
+    return _beside(left, right, columns // 2)
+
+
+def _row(command: Command) -> Line:
+    told = f"  {command.title}"
+    return ((pad(command.key, KEY), "key"), (told, "plain"))
+
+
+def _beside(left: Sequence[Line], right: Sequence[Line], columns: int) -> list[Line]:
+    lines: list[Line] = []
+    for index in range(max(len(left), len(right))):
+        one: Sequence[Span] = left[index] if index < len(left) else EMPTY
+        other: Sequence[Span] = right[index] if index < len(right) else EMPTY
+        one = fit(one, columns - 2)
+        lines.append((*one, (" " * (columns - width(one)), ""), *other))
+    return lines

@@ -1,0 +1,277 @@
+"""The log of a package: followed as it grows, searched, paged through whatever its size."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.timer import Timer
+
+from d0ctl.errors import D0Error
+from d0ctl.format import size
+from d0ctl_tui.commands import LOG, SUB, bindings
+from d0ctl_tui.draw.pager import Pager
+from d0ctl_tui.draw.spans import EMPTY, Line, Span, cut, foreign, spread
+from d0ctl_tui.messages import Repeated
+from d0ctl_tui.read import logs
+from d0ctl_tui.read.logs import Log
+from d0ctl_tui.screens.finder import Ask
+from d0ctl_tui.screens.sub import SubScreen
+from d0ctl_tui.widgets.lines import LineView
+
+if TYPE_CHECKING:
+    from d0ctl_tui.app import Dashboard
+
+NEAR_S = 0.5
+FAR_S = 3.0
+"""How often a log on this machine, or on another, is looked at while it is followed."""
+
+Move = Callable[[Pager, int], None]
+"""Moves a window of some height."""
+
+
+@dataclass
+class WindowRead(Repeated):
+    """The window of the log shows this now."""
+
+    lines: list[tuple[int, str]]
+    top: int
+    size: int
+    told: str = ""
+
+
+class LogPane(LineView):
+    """The window; its lines come from a thread that reads."""
+
+    def __init__(self, board: "Dashboard") -> None:
+        super().__init__(id="pager", glyphs=board.glyphs)
+        self.shown: list[tuple[int, str]] = []
+        self.found = ""
+        self.move: Callable[[Move], None] = lambda move: None
+
+    def line_count(self) -> int:
+        """Never more than the window holds."""
+        return len(self.shown)
+
+    def line(self, number: int, columns: int) -> Line:
+        """A line of the log, with what was searched for brought out."""
+        if number >= len(self.shown):
+            return EMPTY
+        words = cut(foreign(self.shown[number][1].expandtabs()), columns - 1,
+                    ellipsis=self.glyphs.ellipsis)  # fmt: skip
+        return tuple(_brought_out(words, self.found))
+
+    def action_cursor(self, by: int) -> None:
+        """Move the window."""
+        if by > 0:
+            self.move(lambda pager, height: pager.forward(by, height))
+        else:
+            self.move(lambda pager, height: pager.backward(-by))
+
+    def action_top(self) -> None:
+        """To the first byte."""
+        self.move(lambda pager, height: pager.to_share(0.0))
+
+    def action_bottom(self) -> None:
+        """To the last page."""
+        self.move(lambda pager, height: pager.to_end(height))
+
+    def _on_mouse_scroll_down(self, event: object) -> None:
+        self.action_cursor(3)
+
+    def _on_mouse_scroll_up(self, event: object) -> None:
+        self.action_cursor(-3)
+
+
+class LogScreen(SubScreen):
+    """One stream of one binary of one attempt at a package."""
+
+    BINDINGS = bindings(LOG, SUB)
+    COMMANDS_HERE = LOG
+
+    def __init__(self, board: "Dashboard", log: Log) -> None:
+        super().__init__(board)
+        self.log_file = log
+        self.binary_number = 1
+        self.stream_name = "out"
+        self.following = True
+        self.pane = LogPane(board)
+        self.pane.move = self._move
+        self._pager = Pager(self._read)
+        self._reader = ThreadPoolExecutor(1, "log")
+        self._cancel = threading.Event()
+        self._length = 0
+        self._timer: Timer | None = None
+        self._words = ""
+
+    def body(self) -> ComposeResult:
+        """The window."""
+        yield self.pane
+
+    def on_mount(self) -> None:
+        """Begin at the end, of what has been printed last."""
+        self.pane.focus()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._reader.submit(self._choose, self.pane.size.height or 1)
+        self._timer = self.set_interval(NEAR_S if self.log_file.is_near else FAR_S, self._look)
+
+    def on_unmount(self) -> None:
+        """Let the reading thread end."""
+        self._cancel.set()
+        self._reader.submit(self.log_file.close)
+        self._reader.shutdown(wait=False)
+
+    def headline(self, columns: int) -> Line:
+        """Which log this is, and where in it we are."""
+        log = self.log_file
+        name = f"binary {self.binary_number}/{log.binaries} std{self.stream_name}"
+        left: list[Span] = [
+            (f" {foreign(log.path)} ", "strong"),
+            (f" attempt {log.number} on {foreign(log.address.name)}  {name}", "plain"),
+        ]
+        at, words = self.pane.shown[-1] if self.pane.shown else (0, "")
+        share = min(100, 100 * (at + len(words.encode()) + 1) // max(1, self._length))
+        right: list[Span] = [("following  ", "live")] if self.following and log.is_live else []
+        right.append((f"{size(self._length)}  {share} % ", "faint"))
+        return spread(left, right, columns)
+
+    def on_window_read(self, news: WindowRead) -> None:
+        """Show what was read."""
+        self._length = news.size
+        self.pane.shown = news.lines or [(0, "nothing was printed")]
+        self.pane.renew()
+        if news.told:
+            self.board.tell(news.told)
+        self.update()
+
+    def on_resize(self) -> None:
+        """Another height shows more or less."""
+        following = self.following
+        if self._timer is not None:
+            self._submit(lambda pager, height: pager.to_end(height) if following else None)
+
+    def action_follow(self) -> None:
+        """Go to the end and stay there, or stay here."""
+        self.following = not self.following
+        self._look()
+        self.update()
+
+    def action_find(self) -> None:
+        """Ask what to search for."""
+
+        def go(words: str | None) -> None:
+            if words:
+                self._words = self.pane.found = words
+                self.action_again(1)
+
+        self.app.push_screen(Ask(self.board, "search", self._words), go)
+
+    def action_again(self, by: int) -> None:
+        """Go to the next match, or to the one before."""
+        if not self._words:
+            self.action_find()
+            return
+        self.following = False
+        self._cancel.set()
+        self._reader.submit(self._search, self._words, by > 0)
+
+    def action_stream(self) -> None:
+        """Show the other stream."""
+        self.stream_name = "err" if self.stream_name == "out" else "out"
+        self._turn()
+
+    def action_binary(self) -> None:
+        """Show the next binary of the chain."""
+        self.binary_number = self.binary_number % self.log_file.binaries + 1
+        self._turn()
+
+    def action_attempt(self) -> None:
+        """Show the attempt before; after the first, the last again."""
+        log = self.log_file
+        earlier = [number for number in log.attempts if number < log.number]
+        wanted = earlier[-1] if earlier else log.attempts[-1]
+        found = self.board.source.ask(lambda store: logs.find(store, log.path, wanted), log)
+        self._reader.submit(log.close)
+        self.log_file = found
+        self._turn()
+
+    def _turn(self) -> None:
+        self._pager = Pager(self._read)
+        self.following = True
+        self._submit(lambda pager, height: pager.to_end(height))
+
+    def _look(self) -> None:
+        if self.following:
+            self._submit(lambda pager, height: pager.to_end(height), grown=True)
+
+    def _move(self, move: Move) -> None:
+        """A person moves the window, so that it is not moved by what is written."""
+        self.following = False
+        self._submit(move)
+
+    def _submit(self, move: Move, *, grown: bool = False) -> None:
+        height = self.pane.size.height or 1
+        self._reader.submit(self._do, move, height, grown)
+
+    def _read(self, offset: int, length: int) -> bytes:
+        name = f"{self.binary_number}.{self.stream_name}"
+        return self.log_file.read(name, offset, length)
+
+    def _do(self, move: Move, height: int, grown: bool) -> None:
+        """In the reading thread: move the window and tell what it shows."""
+        try:
+            now = self.log_file.size(f"{self.binary_number}.{self.stream_name}")
+            if grown and now == self._pager.size and self.pane.shown:
+                return
+            if now != self._pager.size:
+                self._pager.size = now
+                self._pager.forget()
+            move(self._pager, height)
+            self._tell(height)
+        except D0Error as error:
+            self.post_message(WindowRead([], 0, 0, str(error)))
+
+    def _choose(self, height: int) -> None:
+        """In the reading thread: the last binary that has printed anything."""
+        try:
+            for number in range(self.log_file.binaries, 0, -1):
+                for stream in logs.STREAMS:
+                    if self.log_file.size(f"{number}.{stream}"):
+                        self.binary_number, self.stream_name = number, stream
+                        break
+                else:
+                    continue
+                break
+        except D0Error as error:
+            self.post_message(WindowRead([], 0, 0, str(error)))
+            return
+        self._do(lambda pager, height: pager.to_end(height), height, False)
+
+    def _search(self, words: str, forward: bool) -> None:
+        """In the reading thread: go to a match."""
+        self._cancel.clear()
+        try:
+            found = self._pager.find(words, forward=forward, cancelled=self._cancel.is_set)
+            told = "" if found else f"`{words}` does not come {'any more' if forward else 'before'}"
+            self._tell(self.pane.size.height or 1, told)
+        except D0Error as error:
+            self.post_message(WindowRead([], 0, 0, str(error)))
+
+    def _tell(self, height: int, told: str = "") -> None:
+        lines = self._pager.window(height)
+        self.post_message(WindowRead(lines, self._pager.top, self._pager.size, told))
+
+
+def _brought_out(words: str, found: str) -> list[Span]:
+    if not found:
+        return [(words, "plain")]
+    spans: list[Span] = []
+    low, wanted, at = words.lower(), found.lower(), 0
+    while (place := low.find(wanted, at)) >= 0 and len(low) == len(words):
+        spans += [(words[at:place], "plain"), (words[place : place + len(wanted)], "match")]
+        at = place + len(wanted)
+    return [*spans, (words[at:], "plain")]

@@ -1,0 +1,280 @@
+"""The main screen: the tree, what is chosen beside it, the site below."""
+
+import time
+from array import array
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.screen import Screen
+
+from d0ctl.select import Selector
+from d0ctl.store import outline, search
+from d0ctl.store.connection import Store
+from d0ctl.verbs import VERBS
+from d0ctl_tui import finding
+from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
+from d0ctl_tui.draw import rows
+from d0ctl_tui.draw.rows import Columns
+from d0ctl_tui.draw.spans import Line, Span
+from d0ctl_tui.messages import CursorMoved, RowChosen, RowOpened
+from d0ctl_tui.read import walk
+from d0ctl_tui.screens.failures import FailuresScreen
+from d0ctl_tui.screens.finder import Choice, Finder
+from d0ctl_tui.widgets.about_pane import AboutPane
+from d0ctl_tui.widgets.band import Band, Page
+from d0ctl_tui.widgets.looks import COMPONENTS, WITH
+from d0ctl_tui.widgets.tree import Tree
+
+if TYPE_CHECKING:
+    from d0ctl_tui.app import Dashboard
+
+
+class MainScreen(Screen[None]):
+    """What one keeps open all day."""
+
+    COMPONENT_CLASSES = COMPONENTS
+    DEFAULT_CLASSES = WITH
+    BINDINGS = bindings(LOOK, ACT, REST, MOVE)
+
+    def __init__(self, board: "Dashboard", start: str | None) -> None:
+        super().__init__()
+        self.board = board
+        self.start = start
+        self.zoomed = False
+        glyphs = board.glyphs
+        self.tree_view = Tree(board.source, glyphs)
+        self.about = AboutPane(board.source, glyphs)
+        self.bands = [
+            Band("header", board.header, glyphs),
+            Band("columns", self._heading, glyphs),
+            Band("footer", self._footer, glyphs),
+        ]
+        self.strips = [
+            Page("nodes", board.node_lines, glyphs),
+            Page("ticker", board.event_lines, glyphs),
+            Page("rates", self._rates, glyphs),
+        ]
+
+    def compose(self) -> ComposeResult:
+        """Lay it out."""
+        header, columns, footer = self.bands
+        yield header
+        with Container(id="body"):
+            with Vertical(id="left"):
+                yield columns
+                yield self.tree_view
+            with Vertical(id="right"):
+                yield self.about
+        with Horizontal(id="below"):
+            yield from self.strips
+        yield footer
+
+    def on_mount(self) -> None:
+        """Show what is there."""
+        for strip in self.strips:
+            strip.can_focus = False
+        self.tree_view.focus()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.tree_view.refresh_rows(time.time(), self.board.beat.slots)
+        if self.start:
+            self.go_to(self.start)
+        elif self.tree_view.outline.height:
+            self._unfold_first()
+        self.update()
+
+    def _unfold_first(self) -> None:
+        """Open the job that there is, if there is just one."""
+        if self.tree_view.outline.height == 1:
+            self.tree_view.action_unfold()
+
+    def update(self) -> None:
+        """Show what is true now."""
+        self.tree_view.refresh_rows(time.time(), self.board.beat.slots)
+        for part in (*self.bands, *self.strips):
+            part.renew()
+        self.about.show(self.tree_view.selector, soon=True)
+
+    def on_screen_resume(self) -> None:
+        """Other screens were in front, and something may have changed."""
+        if self.tree_view.is_mounted:
+            self.update()
+
+    def on_cursor_moved(self, message: CursorMoved) -> None:
+        """Tell about what is chosen now."""
+        self.about.show(self.tree_view.selector)
+
+    def on_row_chosen(self, message: RowChosen) -> None:
+        """Tell about what is chosen now, and how many are marked."""
+        self.about.show(self.tree_view.selector)
+        self.bands[-1].renew()
+
+    def on_row_opened(self, message: RowOpened) -> None:
+        """Show all about a package."""
+        self.action_view()
+
+    def go_to(self, selector: str) -> None:
+        """Reveal what a path names."""
+        self.board.places.go(self, selector)
+
+    def action_cursor(self, by: int) -> None:
+        """Keys that no pane took move the tree."""
+        self.tree_view.action_cursor(by)
+
+    def action_view(self) -> None:
+        """Give the whole screen to what is chosen, or take it back."""
+        self.zoomed = not self.zoomed
+        self.query_one("#left").display = not self.zoomed
+        self.query_one("#right").set_class(self.zoomed, "-zoomed")
+        (self.about if self.zoomed else self.tree_view).focus()
+        self.about.whole = self.zoomed
+        self.about.renew()
+
+    def can(self, command: Command) -> bool:
+        """Whether a command is there: not every version has every verb."""
+        return not command.verb or command.verb in VERBS
+
+    def run_command(self, command: Command) -> None:
+        """Do what a command does, as if its key were pressed."""
+        self.tree_view.focus()
+        owner = self.tree_view if command in TREE else self
+        self.call_later(owner.run_action, command.action)
+
+    def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
+             *, slow: bool = False) -> None:  # fmt: skip
+        """Open a box that finds something, and do what is chosen in it."""
+
+        def take(choice: Choice | None) -> None:
+            if choice is not None and choice.do is not None:
+                choice.do()
+
+        self.app.push_screen(Finder(self.board, title, partial(finder, self), slow=slow), take)
+
+    def action_palette(self) -> None:
+        """Everything by name."""
+        self.find("what to do", finding.palette)
+
+    def action_act(self) -> None:
+        """Every verb for what is chosen."""
+        self.board.choose_deed(self.meant())
+
+    def action_search(self) -> None:
+        """Search by path, name, node, file and reason."""
+        self.find("search: path, job, stage, node, file, reason", finding.everywhere, slow=True)
+
+    def action_filter(self) -> None:
+        """Show only packages in some state."""
+        self.find("show only", finding.filters)
+
+    def action_jumps(self) -> None:
+        """Places somebody has been at."""
+        self.find("places", finding.jumps)
+
+    def action_back(self) -> None:
+        """Back to where we came from."""
+        been = self.board.places.been
+        if been:
+            self.board.places.go(self, been.pop(), remember=False)
+
+    def action_trouble(self, by: int) -> None:
+        """Go to the next package that needs a person, or to the one before."""
+        path = walk.next_trouble(self.board, self.tree_view, forward=by > 0)
+        if path is None:
+            self.board.tell("nothing needs a person", "good")
+        else:
+            self.tree_view.reveal(path)
+            self.update()
+
+    def action_failures(self) -> None:
+        """Failures of the job that is chosen, grouped."""
+        job = self.tree_view.chosen_job
+        name, id = (job.name, job.id) if job and job.counts.get("failed") else (None, None)
+        self.app.push_screen(FailuresScreen(self.board, name, id))
+
+    def action_nodes(self) -> None:
+        """The nodes."""
+        self.board.show_nodes()
+
+    def action_log(self) -> None:
+        """The log of the package that is chosen."""
+        selector = self.tree_view.selector
+        if selector is None or selector.count("/") < 3:
+            self.board.tell("only a package has a log: choose one")
+        else:
+            self.board.show_log(selector)
+
+    def action_verb(self, verb: str) -> None:
+        """Plan a deed for what is marked, or else chosen."""
+        self.board.plan_verb(verb, self.meant())
+
+    def meant(self) -> list[str]:
+        """The paths that a deed is for: the marks, or else what the cursor is on."""
+        if self.tree_view.marks:
+            return sorted(self.tree_view.marks)
+        return [self.tree_view.selector] if self.tree_view.selector else []
+
+    def totals(self) -> dict[str, int]:
+        """How many packages are in each phase, of the jobs that a filter is for."""
+        return self.board.source.ask(lambda store: outline.totals(store, self._scope()), {})
+
+    def filter_by(self, name: str, phases: Iterable[str]) -> None:
+        """Show only packages in these phases."""
+        jobs, wanted = self._scope(), list(phases)
+        self._show_only(name, lambda store: outline.in_phases(store, jobs, wanted))
+
+    def select_by(self, wanted: Selector) -> None:
+        """Show only what a selector means."""
+        self._show_only(str(wanted), lambda store: outline.selected(store, wanted, time.time()))
+
+    def show_reason(self, reason: str) -> None:
+        """Show only packages that failed lately for a reason."""
+        self._show_only(reason, lambda store: array("q", search.failed_for(store, reason)))
+
+    def _show_only(self, name: str, read: Callable[[Store], "array[int]"]) -> None:
+        self.board.filter_name = name
+        self._filter = read
+        self.tree_view.show_only(self.board.source.ask(read, array("q")))
+        self.update()
+
+    def _scope(self) -> list[int]:
+        """The job of what is chosen where it is below one, else all."""
+        path = self.tree_view.chosen
+        job = self.tree_view.chosen_job
+        return [job.id] if job and path and len(path) > 1 else list(self.board.source.jobs)
+
+    def action_clear(self) -> None:
+        """End the zoom, the filter, or clear the marks, one after the other."""
+        if self.zoomed:
+            self.action_view()
+            return
+        if self.tree_view.filtered is not None:
+            here = self.tree_view.selector
+            self.tree_view.show_only(None)
+            if here:
+                self.board.places.go(self, here, remember=False)
+        else:
+            self.tree_view.marks.clear()
+        self.update()
+
+    def action_wider(self) -> None:
+        """Give more room to the pane beside the tree, or take it back."""
+        self.query_one("#right").toggle_class("-broad")
+
+    def _heading(self, columns: int) -> Line:
+        width = self.tree_view.size.width or columns
+        return rows.heading(Columns.of(width))
+
+    def _footer(self, columns: int) -> Line:
+        more: list[Span] = []
+        if self.tree_view.marks:
+            more.append((f" {len(self.tree_view.marks)} marked ", "mark"))
+        if self.tree_view.filtered is not None:
+            more.append((f" {self.board.filter_name}: {len(self.tree_view.filtered):,} ", "mark"))
+        return self.board.foot(MAIN, columns, more)
+
+    def _rates(self, columns: int) -> list[Line]:
+        return self.board.rate_lines(columns, self.strips[2].size.height)

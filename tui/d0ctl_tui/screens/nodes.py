@@ -1,0 +1,121 @@
+"""The nodes: how each is, and what runs on it."""
+
+import time
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from d0ctl_tui.acting import NodeDeed
+from d0ctl_tui.commands import NODES, SUB, bindings
+from d0ctl_tui.draw import part_sheet, strips
+from d0ctl_tui.draw.sheet import Sheet
+from d0ctl_tui.draw.spans import EMPTY, Line
+from d0ctl_tui.messages import CursorMoved, LineOpened
+from d0ctl_tui.read.about import About, Gone, Node, about_node
+from d0ctl_tui.screens.sub import SubScreen
+from d0ctl_tui.widgets.band import Page
+from d0ctl_tui.widgets.lines import LineView
+
+if TYPE_CHECKING:
+    from d0ctl_tui.app import Dashboard
+
+
+class NodeList(LineView):
+    """The nodes, a line each; what is in trouble first."""
+
+    has_cursor = True
+
+    def __init__(self, board: "Dashboard") -> None:
+        super().__init__(id="nodelist", glyphs=board.glyphs)
+        self.board = board
+
+    def line_count(self) -> int:
+        """As many as there are nodes."""
+        return len(self.board.beat.nodes)
+
+    def line(self, number: int, columns: int) -> Line:
+        """A node."""
+        lines = strips.nodes(self.board.beat.nodes, columns, time.time(), self.glyphs)
+        return lines[number] if number < len(lines) else EMPTY
+
+    @property
+    def chosen(self) -> str | None:
+        """The name of the node under the cursor."""
+        order = strips.ordered(self.board.beat.nodes)
+        return order[self.cursor].name if self.cursor < len(order) else None
+
+
+class NodesScreen(SubScreen):
+    """A list of nodes, and below it all about the one that is chosen."""
+
+    BINDINGS = bindings(NODES, SUB)
+    COMMANDS_HERE = NODES
+
+    def __init__(self, board: "Dashboard", start: str | None = None) -> None:
+        super().__init__(board)
+        self.start = start
+        self.list = NodeList(board)
+        self.page = Page("nodeabout", self._sheet, board.glyphs)
+        self.told: About | None = None
+
+    def body(self) -> ComposeResult:
+        """The list, and the page about one."""
+        yield self.list
+        yield self.page
+
+    def on_mount(self) -> None:
+        """Begin at the node that was asked for."""
+        names = [node.name for node in strips.ordered(self.board.beat.nodes)]
+        if self.start in names:
+            self.list.cursor = names.index(self.start)
+        self.list.focus()
+        self.call_after_refresh(self.update)
+
+    def headline(self, columns: int) -> Line:
+        """What this is."""
+        return ((" nodes", "title"), ("  what each does, and why it takes no more", "faint"))
+
+    def update(self) -> None:
+        """Show what is true now."""
+        super().update()
+        name, now = self.list.chosen, time.time()
+        if name is not None:
+            self.told = self.board.source.ask(
+                lambda store: about_node(store, name, now), self.told
+            )  # fmt: skip
+        self.list.renew()
+        self.page.renew()
+
+    def on_cursor_moved(self, message: CursorMoved) -> None:
+        """Tell about another node."""
+        self.update()
+
+    def on_line_opened(self, message: LineOpened) -> None:
+        """Go to what runs there first."""
+        self.action_go()
+
+    def action_go(self) -> None:
+        """Go to the first package that is there."""
+        if isinstance(self.told, Node) and self.told.live:
+            self.app.pop_screen()
+            self.board.main.go_to(self.told.live[0].path)
+
+    def action_drain(self) -> None:
+        """Let the node take nothing new."""
+        self._deed("drain")
+
+    def action_resume(self) -> None:
+        """Let the node take packages again."""
+        self._deed("resume")
+
+    def _deed(self, verb: str) -> None:
+        if self.list.chosen is not None:
+            self.board.plan([NodeDeed(verb, self.list.chosen)])
+
+    def _sheet(self, columns: int) -> list[Line]:
+        sheet = Sheet(columns - 1, self.board.glyphs)
+        if isinstance(self.told, Node):
+            part_sheet.draw_node(sheet, self.told, time.time())
+        elif isinstance(self.told, Gone):
+            sheet.say(self.told.words, "faint")
+        return sheet.lines

@@ -1,0 +1,62 @@
+"""What every screen beside the main one has: a header, a title, the keys; a way back."""
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from d0ctl_tui.commands import SUB, Command, bindings
+from d0ctl_tui.draw.spans import Line
+from d0ctl_tui.widgets.band import Band
+from d0ctl_tui.widgets.looks import COMPONENTS, WITH
+
+if TYPE_CHECKING:
+    from d0ctl_tui.app import Dashboard
+
+
+class SubScreen(Screen[None]):
+    """A screen over the main one."""
+
+    COMPONENT_CLASSES = COMPONENTS
+    DEFAULT_CLASSES = WITH
+    BINDINGS = bindings(SUB)
+
+    COMMANDS_HERE: tuple[Command, ...] = ()
+
+    def __init__(self, board: "Dashboard") -> None:
+        super().__init__()
+        self.board = board
+        self.bands = [
+            Band("header", board.header, board.glyphs),
+            Band("title", self.headline, board.glyphs),
+            Band("footer", self._footer, board.glyphs),
+        ]
+
+    def compose(self) -> ComposeResult:
+        """The bands, with the body between them."""
+        header, title, footer = self.bands
+        yield header
+        yield title
+        yield from self.body()
+        yield footer
+
+    def body(self) -> ComposeResult:
+        """What stands between title and keys."""
+        raise NotImplementedError
+
+    def headline(self, columns: int) -> Line:
+        """The title."""
+        raise NotImplementedError
+
+    def on_screen_resume(self) -> None:
+        """Another screen was in front, and something may have changed."""
+        if self.bands[0].is_mounted:
+            self.update()
+
+    def update(self) -> None:
+        """Show what is true now."""
+        for band in self.bands:
+            band.renew()
+
+    def _footer(self, columns: int) -> Line:
+        return self.board.foot((*self.COMMANDS_HERE, *SUB), columns)

@@ -1,0 +1,70 @@
+"""The only place for colours: each theme gives those of the states, and of what is around them."""
+
+from textual.theme import Theme
+
+STATES = ("good", "bad", "warn", "live", "faint", "mark", "command", "title", "line", "cursor")
+"""What a theme must give a colour to, beside Textual's own."""
+
+
+def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False) -> Theme:
+    ink, paper = colours["ink"], colours["paper"]
+    variables = {f"d0-{state}": colours[state] for state in STATES}
+    variables |= {
+        "d0-blurred": colours["blurred"],
+        "d0-cursor-ink": colours["cursor-ink"],
+        "d0-panel": colours["panel"],
+        "block-cursor-background": colours["cursor"],
+        "input-cursor-background": ink if not ansi else "ansi_default",
+        "input-cursor-foreground": paper if not ansi else "ansi_default",
+        "input-cursor-text-style": "reverse" if ansi else "none",
+        "scrollbar": colours["blurred"] if not ansi else "ansi_bright_black",
+        "scrollbar-hover": colours["faint"],
+        "scrollbar-active": colours["live"],
+        "scrollbar-background": paper,
+        "scrollbar-background-hover": paper,
+        "scrollbar-background-active": paper,
+        "scrollbar-corner-color": paper,
+    }
+    if ansi:
+        variables |= {"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"}
+    return Theme(
+        name=name, primary=colours["live"], secondary=colours["title"], warning=colours["warn"],
+        error=colours["bad"], success=colours["good"], accent=colours["mark"], foreground=ink,
+        background=paper, surface=paper, panel=colours["panel"], dark=dark, variables=variables,
+        ansi=ansi,
+    )  # fmt: skip
+
+
+DARK = _theme("dark", {
+    "ink": "#d6dbe4", "paper": "#12161d", "panel": "#1a202a", "good": "#6cc782",
+    "bad": "#ff6b6b", "warn": "#e8b84a", "live": "#5ab4f2", "faint": "#78839a",
+    "mark": "#d98cf0", "command": "#8fd3c8", "title": "#9db4ff", "line": "#2c3544",
+    "cursor": "#2b4a73", "blurred": "#242d3b", "cursor-ink": "#ffffff",
+}, dark=True)  # fmt: skip
+
+LIGHT = _theme("light", {
+    "ink": "#20242c", "paper": "#fbfaf7", "panel": "#efede7", "good": "#1f7a3a",
+    "bad": "#c0212f", "warn": "#8a5a00", "live": "#0b63b0", "faint": "#6c7280",
+    "mark": "#8a2fb0", "command": "#0a6b62", "title": "#3046b0", "line": "#d5d1c6",
+    "cursor": "#cfe1f7", "blurred": "#e6e3da", "cursor-ink": "#0c1420",
+}, dark=False)  # fmt: skip
+
+SAFE = _theme("colour-blind", {
+    "ink": "#e4e4e4", "paper": "#14161a", "panel": "#1d2026", "good": "#56b4e9",
+    "bad": "#e69f00", "warn": "#f0e442", "live": "#ffffff", "faint": "#858b96",
+    "mark": "#cc79a7", "command": "#9ad0f5", "title": "#cfd8e6", "line": "#333842",
+    "cursor": "#1f4e79", "blurred": "#272c34", "cursor-ink": "#ffffff",
+}, dark=True)  # fmt: skip
+
+TERMINAL = _theme("terminal", {
+    "ink": "ansi_default", "paper": "ansi_default", "panel": "ansi_default",
+    "good": "ansi_green", "bad": "ansi_red", "warn": "ansi_yellow", "live": "ansi_cyan",
+    "faint": "ansi_default", "mark": "ansi_magenta", "command": "ansi_green",
+    "title": "ansi_blue", "line": "ansi_default", "cursor": "ansi_default",
+    "blurred": "ansi_default", "cursor-ink": "ansi_default",
+}, dark=True, ansi=True)  # fmt: skip
+
+THEMES = (DARK, LIGHT, SAFE, TERMINAL)
+"""All themes, in the order in which the key goes through them."""
+
+NAMES = tuple(theme.name for theme in THEMES)

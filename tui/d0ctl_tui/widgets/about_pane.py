@@ -1,0 +1,127 @@
+"""The pane beside the tree: all about what is chosen, read when the cursor rests."""
+
+import time
+from functools import partial
+
+from textual import work
+from textual.timer import Timer
+
+from d0ctl.errors import D0Error
+from d0ctl.store.connection import open_store
+from d0ctl.store.trouble import told
+from d0ctl_tui.draw import package_sheet, part_sheet
+from d0ctl_tui.draw.looks import Glyphs, is_live
+from d0ctl_tui.draw.sheet import Sheet
+from d0ctl_tui.draw.spans import Line
+from d0ctl_tui.messages import Handed
+from d0ctl_tui.read import logs
+from d0ctl_tui.read.about import About, Gone, Node, Package, Part, about
+from d0ctl_tui.read.source import Source
+from d0ctl_tui.widgets.band import Page
+
+REST_S = 0.03
+"""How long the cursor rests before what it is on is read, so that keys come first."""
+
+TAIL_BYTES = 4096
+TAIL_AGAIN_S = 2.0
+"""How often the end of a log that may grow is read."""
+
+AGAIN_S = 0.4
+"""How often what changes all the time is read again."""
+
+
+class AboutPane(Page):
+    """What is told of a job, stage, line or package."""
+
+    def __init__(self, source: Source, glyphs: Glyphs) -> None:
+        super().__init__("about", self._sheet, glyphs)
+        self.source = source
+        self.selector: str | None = None
+        self.told: About | None = None
+        self.tail: str | None = None
+        self.whole = False
+        self._timer: Timer | None = None
+        self._read_at = 0.0
+        self._tail_timer: Timer | None = None
+
+    def show(self, selector: str | None, *, soon: bool = False) -> None:
+        """Tell of this from now on; what is told already is read again in its own time."""
+        if selector != self.selector:
+            self.selector, self.tail = selector, None
+            self._stop_following()
+            self.scroll_to(y=0, animate=False, immediate=True)
+            self._in(REST_S)
+        elif soon and self._timer is None:
+            self._in(max(REST_S, AGAIN_S - (time.monotonic() - self._read_at)))
+
+    def _stop_following(self) -> None:
+        if self._tail_timer is not None:
+            self._tail_timer.stop()
+
+    def _in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(seconds, self._read)
+
+    def _read(self) -> None:
+        self._timer = None
+        self._read_at = time.monotonic()
+        selector = self.selector
+        if selector is None:
+            self.told = None
+        else:
+            now = time.time()
+            self.told = self.source.ask(lambda store: about(store, selector, now), self.told)
+        self.renew()
+        if isinstance(self.told, Package) and self.told.attempts and self.display:
+            self._read_tail(self.told.view.path)
+
+    @work(thread=True, exclusive=True, group="tail")
+    def _read_tail(self, selector: str) -> None:
+        """The last that the package printed, wherever it did; read beside everything else."""
+        try:
+            with open_store(self.source.home, read_only=True) as store, told(store.home):
+                log = logs.find(store, selector)
+            try:
+                said = log.tail(TAIL_BYTES)
+            finally:
+                log.close()
+        except D0Error as error:
+            said = f"[{error}]"
+        self.app.post_message(Handed(partial(self._take_tail, selector, said)))
+
+    def _take_tail(self, selector: str, said: str) -> None:
+        if selector == self.selector and self.is_mounted:
+            if said != self.tail:
+                self.tail = said
+                self.renew()
+            if isinstance(self.told, Package) and is_live(self.told.view.phase):
+                self._tail_timer = self.set_timer(TAIL_AGAIN_S, self._follow)
+
+    def _follow(self) -> None:
+        if self.selector is not None and isinstance(self.told, Package):
+            self._read_tail(self.selector)
+
+    def _sheet(self, columns: int) -> list[Line]:
+        sheet = Sheet(columns - 1, self.glyphs)
+        now = time.time()
+        match self.told:
+            case Package() as package:
+                package_sheet.draw(sheet, package, now, self.tail, whole=self.whole)
+            case Part() as part:
+                part_sheet.draw(sheet, part, now)
+            case Node() as node:
+                part_sheet.draw_node(sheet, node, now)
+            case Gone() as gone:
+                sheet.say(gone.words, "faint")
+            case None if self.selector is None:
+                _welcome(sheet)
+        return sheet.lines
+
+
+def _welcome(sheet: Sheet) -> None:
+    """What to do where nothing is there yet."""
+    sheet.head("no jobs yet")
+    sheet.say("run one of the examples, or submit a job file of your own:")
+    sheet.commands(["d0ctl run examples/hello/job.yaml", "d0ctl submit FILE",
+                    "d0ctl daemon start"])  # fmt: skip

@@ -1,0 +1,57 @@
+"""One or more lines that are told what to show: header, heads of columns, the keys below."""
+
+from collections.abc import Callable
+
+from d0ctl_tui.draw.looks import UNICODE, Glyphs
+from d0ctl_tui.draw.spans import EMPTY, Line
+from d0ctl_tui.widgets.lines import LineView
+
+Draw = Callable[[int], Line]
+"""Makes a line of a width."""
+
+
+class Band(LineView, can_focus=False):
+    """A line that is drawn by whoever owns it."""
+
+    def __init__(self, id: str, draw: Draw, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id, glyphs=glyphs)
+        self.add_class("band")
+        self._draw = draw
+
+    def line_count(self) -> int:
+        """Always one."""
+        return 1
+
+    def line(self, number: int, columns: int) -> Line:
+        """What it was told to draw."""
+        return self._draw(columns)
+
+
+class Page(LineView):
+    """Lines made all at once, of a width, and scrolled through."""
+
+    def __init__(self, id: str, draw: Callable[[int], list[Line]], glyphs: Glyphs) -> None:
+        super().__init__(id=id, glyphs=glyphs)
+        self._draw = draw
+        self._lines: list[Line] = []
+        self._columns = 0
+
+    def line_count(self) -> int:
+        """As many as were drawn."""
+        return len(self._lines)
+
+    def line(self, number: int, columns: int) -> Line:
+        """One of the lines that were drawn."""
+        return self._lines[number] if number < len(self._lines) else EMPTY
+
+    def renew(self) -> None:
+        """Draw anew."""
+        self._columns = self.size.width
+        if self._columns:
+            self._lines = self._draw(self._columns)
+        super().renew()
+
+    def on_resize(self, event: object) -> None:
+        """Another width breaks lines elsewhere."""
+        if self.size.width != self._columns:
+            self.renew()

@@ -1,0 +1,214 @@
+"""A list of any length that draws only what is seen, and sends only what has changed of that."""
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBarRender
+from textual.strip import Strip
+
+from d0ctl_tui.commands import MOVE, bindings
+from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
+from d0ctl_tui.draw.spans import EMPTY, Line, merged, width
+from d0ctl_tui.messages import CursorMoved, LineOpened
+
+WHEEL = 3
+"""How many lines a turn of the mouse wheel scrolls."""
+
+
+class PlainRail(ScrollBarRender):
+    """A scroll bar without glyphs."""
+
+    VERTICAL_BARS = [" "]  # noqa: RUF012
+    HORIZONTAL_BARS = [" "]  # noqa: RUF012
+
+
+class LineView(ScrollView, can_focus=True):
+    """Lines by number. Those who make one say how many there are and what stands on each."""
+
+    BINDINGS = bindings(MOVE)
+
+    has_cursor = False
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self.glyphs = glyphs
+        self.cursor = 0
+        self._drawn: dict[int, Strip] = {}
+        self._styles: dict[tuple[str, str], Style] = {}
+
+    def on_mount(self) -> None:
+        """Draw the scroll bar without glyphs where there are none."""
+        if self.glyphs is ASCII:
+            self.vertical_scrollbar.renderer = PlainRail  # type: ignore[misc]
+
+    @property
+    def is_lit(self) -> bool:
+        """Whether keys go here, so that the cursor shows."""
+        return self.has_focus
+
+    def line_count(self) -> int:
+        """How many lines there are."""
+        raise NotImplementedError
+
+    def line(self, number: int, columns: int) -> Line:
+        """What stands on a line."""
+        raise NotImplementedError
+
+    def renew(self) -> None:
+        """Look at all that is seen again, and send what has changed."""
+        if not self.is_mounted:
+            return
+        self._measure()
+        top = self.scroll_offset.y
+        for row in range(self.size.height):
+            old, new = self._drawn.get(row), self._strip(top + row)
+            if old is None or old != new:
+                self.refresh(_difference(old, new, row, self.size.width))
+
+    def move_to(self, number: int) -> None:
+        """Put the cursor on a line and bring it into sight."""
+        last = self.line_count() - 1
+        number = max(0, min(number, last))
+        self._measure()
+        moved, self.cursor = number != self.cursor, number
+        self._show_cursor()
+        self.renew()
+        if moved:
+            self.post_message(CursorMoved(number))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of what is seen, counted from its top."""
+        strip = self._strip(self.scroll_offset.y + y)
+        self._drawn[y] = strip
+        return strip
+
+    def notify_style_update(self) -> None:
+        """Another theme has other styles."""
+        self._styles.clear()
+        self._drawn.clear()
+        super().notify_style_update()
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Another size shows other lines."""
+        self._drawn.clear()
+        self._measure()
+        if self.has_cursor:
+            self._show_cursor()
+        self.refresh()
+
+    def on_focus(self) -> None:
+        """The cursor is seen best where keys go."""
+        self.renew()
+
+    def on_blur(self) -> None:
+        """The cursor steps back."""
+        self.renew()
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the line that is clicked; open it at the second click."""
+        number = self.scroll_offset.y + event.y
+        if not self.has_cursor or number >= self.line_count():
+            return
+        if event.chain > 1:
+            self.open_line(number, event.x)
+        else:
+            self.move_to(number)
+            self.click_line(number, event.x)
+
+    def click_line(self, number: int, column: int) -> None:
+        """A line was clicked once."""
+
+    def open_line(self, number: int, column: int | None = None) -> None:
+        """A line is to show what is in it."""
+        self.post_message(LineOpened(number))
+
+    def action_cursor(self, by: int) -> None:
+        """Move the cursor, or what is seen where there is none."""
+        if self.has_cursor:
+            self.move_to(self.cursor + by)
+        else:
+            self.scroll_to(y=self.scroll_offset.y + by, animate=False, immediate=True)
+
+    def action_page(self, by: int) -> None:
+        """Move by a page."""
+        self.action_cursor(by * max(1, self.size.height - 1))
+
+    def action_half(self, by: int) -> None:
+        """Move by half a page."""
+        self.action_cursor(by * max(1, self.size.height // 2))
+
+    def action_top(self) -> None:
+        """Go to the first line."""
+        self.action_cursor(-self.line_count())
+
+    def action_bottom(self) -> None:
+        """Go to the last line."""
+        self.action_cursor(self.line_count())
+
+    def action_open_line(self) -> None:
+        """Show what is in the line under the cursor."""
+        if self.line_count():
+            self.open_line(self.cursor)
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.scroll_to(y=self.scroll_offset.y + WHEEL, animate=False, immediate=True)
+        event.stop()
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.scroll_to(y=self.scroll_offset.y - WHEEL, animate=False, immediate=True)
+        event.stop()
+
+    def _measure(self) -> None:
+        count = self.line_count()
+        if self.virtual_size.height != count or self.virtual_size.width != self.size.width:
+            self.virtual_size = Size(self.size.width, count)
+        if self.cursor >= count:
+            self.cursor = max(0, count - 1)
+
+    def _show_cursor(self) -> None:
+        top, height = self.scroll_offset.y, self.size.height
+        if not height or top <= self.cursor < top + height:
+            return
+        wanted = self.cursor if self.cursor < top else self.cursor - height + 1
+        self.scroll_to(y=wanted, animate=False, immediate=True, force=True)
+
+    def _strip(self, number: int) -> Strip:
+        columns = self.size.width
+        there = 0 <= number < self.line_count()
+        line = self.line(number, columns) if there else EMPTY
+        spare = columns - width(line)
+        if spare > 0:
+            line = (*line, (" " * spare, ""))
+        lit = there and self.has_cursor and number == self.cursor
+        over = "" if not lit else "cursor" if self.is_lit else "blurred"
+        strip = Strip([Segment(text, self.style_of(look, over)) for text, look in merged(line)])
+        return strip.crop(0, columns) if spare < 0 else strip
+
+    def style_of(self, look: str, over: str = "") -> Style:
+        """The style of a look under the present theme, on a line that has a look itself."""
+        key = look or "plain", over
+        if key not in self._styles:
+            style = self.rich_style
+            for name in key:
+                if name:
+                    style += self.screen.get_component_rich_style(f"look--{name}", partial=True)
+            self._styles[key] = style
+        return self._styles[key]
+
+
+def _difference(old: Strip | None, new: Strip, row: int, columns: int) -> Region:
+    """The part of a row in which two strips differ."""
+    if old is None or old.cell_length != new.cell_length:
+        return Region(0, row, columns, 1)
+    before, after = list(old), list(new)
+    left = 0
+    while before and after and before[0] == after[0]:
+        left += before.pop(0).cell_length
+        after.pop(0)
+    right = 0
+    while before and after and before[-1] == after[-1]:
+        right += before.pop().cell_length
+        after.pop()
+    return Region(left, row, max(1, columns - left - right), 1)

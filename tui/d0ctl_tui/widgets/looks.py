@@ -1,0 +1,13 @@
+"""The styles of all looks, kept once a screen: to reckon them for each of its parts takes time."""
+
+LOOKS = (
+    *("plain", "faint", "strong", "title", "good", "bad", "warn", "live"),
+    *("key", "mark", "match", "command", "cursor", "blurred", "stale"),
+)
+"""The looks that a piece of text can have."""
+
+COMPONENTS = {f"look--{look}" for look in LOOKS}
+"""The looks as component classes of a screen; the style sheet gives them to screens of `WITH`."""
+
+WITH = "looks"
+"""The class of a screen in which lines are drawn."""

@@ -1,0 +1,251 @@
+"""The tree job > stage > line > package > binary, and the flat list that a filter makes of it."""
+
+import time
+from array import array
+
+from textual import events
+
+from d0ctl.store import outline as store_outline
+from d0ctl.store.views import BinaryView, JobSummary, PackageRow, StageSummary
+from d0ctl_tui.commands import TREE, bindings
+from d0ctl_tui.draw import rows
+from d0ctl_tui.draw.estimate import Estimate, Share, remaining
+from d0ctl_tui.draw.looks import Glyphs
+from d0ctl_tui.draw.outline import Outline, Path
+from d0ctl_tui.draw.rows import Columns, Row, Sight
+from d0ctl_tui.draw.spans import Line
+from d0ctl_tui.messages import RowChosen, RowOpened
+from d0ctl_tui.read.source import PAGE, Source
+from d0ctl_tui.widgets.lines import LineView
+
+LEAF = 5
+"""How deep the tree is: a binary has nothing below it."""
+
+MARKED = 5_000
+"""How many rows are marked at once, at most."""
+
+ENDED = frozenset({"done", "failed", "canceled", "dropped"})
+
+
+class Tree(LineView):
+    """Rows of the source by line. A filter shows packages only, each by its path."""
+
+    BINDINGS = bindings(TREE)
+
+    has_cursor = True
+
+    def __init__(self, source: Source, glyphs: Glyphs) -> None:
+        super().__init__(id="tree", glyphs=glyphs)
+        self.source = source
+        self.outline = Outline()
+        self.marks: set[str] = set()
+        self.filtered: array[int] | None = None
+        self.slots = 0
+        self.now = time.time()
+        self._found: dict[int, dict[int, PackageRow]] = {}
+        self._estimates: dict[Path, Estimate | None] = {}
+        self._ids: list[int] = []
+
+    def line_count(self) -> int:
+        """How many rows are in sight or beyond."""
+        return self.outline.height if self.filtered is None else len(self.filtered)
+
+    def line(self, number: int, columns: int) -> Line:
+        """A row."""
+        if self.filtered is not None:
+            sight = Sight(0, self.glyphs, self.now, with_path=True, marked=self._is_marked(number))
+            return rows.draw(self.package_at(number), Columns.of(columns), sight)
+        path = self.outline.locate(number)
+        sight = Sight(
+            len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
+            bool(self.marks) and self.source.selector(path) in self.marks and len(path) < LEAF,
+            blocked=self._is_blocked(path),
+            estimate=self._estimate(path) if len(path) <= 2 else None,
+        )  # fmt: skip
+        return rows.draw(self.source.row(path), Columns.of(columns), sight)
+
+    def refresh_rows(self, now: float, slots: int) -> None:
+        """Look at everything anew: the list of jobs may be another."""
+        self.now, self.slots = now, slots
+        chosen = self.chosen if self.filtered is None else None
+        self._found.clear()
+        self._estimates.clear()
+        ids = list(self.source.jobs)
+        if ids != self._ids:
+            places = {id: ordinal for ordinal, id in enumerate(ids)}
+            moved = {old: places[id] for old, id in enumerate(self._ids) if id in places}
+            self.outline.reorder(len(ids), moved)
+            self._ids = ids
+            if chosen and chosen[0] in moved:
+                self.cursor = self.outline.line_of((moved[chosen[0]], *chosen[1:]))
+                self._show_cursor()
+        self.renew()
+
+    @property
+    def chosen(self) -> Path | None:
+        """The path of the row under the cursor; None in a filter and in an empty tree."""
+        if self.filtered is not None or not self.outline.height:
+            return None
+        return self.outline.locate(min(self.cursor, self.outline.height - 1))
+
+    @property
+    def chosen_row(self) -> Row | None:
+        """What stands under the cursor."""
+        if self.filtered is not None:
+            return self.package_at(self.cursor) if len(self.filtered) else None
+        return self.source.row(self.chosen) if self.chosen else None
+
+    @property
+    def chosen_job(self) -> JobSummary | None:
+        """The job that what is chosen belongs to."""
+        row = self.source.row(self.chosen[:1]) if self.chosen else None
+        return row if isinstance(row, JobSummary) else None
+
+    @property
+    def selector(self) -> str | None:
+        """The path of what stands under the cursor, as it is typed."""
+        if self.filtered is not None:
+            one = self.package_at(self.cursor) if len(self.filtered) else None
+            return one.path if one else None
+        return self.source.selector(self.chosen) if self.chosen else None
+
+    def package_at(self, number: int) -> PackageRow | None:
+        """A package of the filter."""
+        if self.filtered is None or number >= len(self.filtered):
+            return None
+        page = number // PAGE
+        if page not in self._found:
+            ids = self.filtered[page * PAGE : (page + 1) * PAGE]
+            self._found[page] = self.source.ask(
+                lambda store: store_outline.packages_by_id(store, ids), {}
+            )
+        return self._found[page].get(self.filtered[number])
+
+    def reveal(self, path: Path) -> None:
+        """Expand all that a row is in, and go to it."""
+        self.filtered = None
+        for depth in range(1, len(path)):
+            if not self.outline.is_open(path[:depth]):
+                self.outline.expand(path[:depth], self.source.size(path[:depth]))
+        self._drawn.clear()
+        self.move_to(self.outline.line_of(path))
+        self.refresh()
+        self.post_message(RowChosen(path))
+
+    def show_only(self, ids: "array[int] | None") -> None:
+        """Show these packages, or the whole tree again."""
+        self.filtered = ids
+        self._found.clear()
+        self.cursor = 0
+        self.scroll_to(y=0, animate=False, immediate=True)
+        self.renew()
+
+    def action_unfold(self) -> None:
+        """Expand the row, or go to the first below."""
+        path = self.chosen
+        if path is None or len(path) >= LEAF:
+            return
+        if self.outline.is_open(path):
+            if self.outline.branch(path).size:  # type: ignore[union-attr]
+                self.move_to(self.cursor + 1)
+            return
+        self.outline.expand(path, self.source.size(path))
+        self.renew()
+
+    def action_fold(self) -> None:
+        """Collapse the row, or go to what it is in."""
+        path = self.chosen
+        if path is None:
+            return
+        if self.outline.is_open(path):
+            self.outline.collapse(path)
+            self.renew()
+        elif len(path) > 1:
+            self.move_to(self.outline.line_of(path[:-1]))
+
+    def action_fold_all(self) -> None:
+        """Collapse everything."""
+        path = self.chosen
+        self.outline.collapse_all()
+        self.move_to(path[0] if path else 0)
+
+    def action_mark_all(self) -> None:
+        """Mark every row beside this one, or all of a filter; a second time, none."""
+        if self.filtered is not None:
+            found = (self.package_at(number) for number in range(min(MARKED, len(self.filtered))))
+            beside = {one.path for one in found if one is not None}
+        elif (path := self.chosen) is not None and len(path) < LEAF:
+            parent = self.outline.branch(path[:-1])
+            size = min(MARKED, parent.size if parent else 0)
+            named = (self.source.selector((*path[:-1], number)) for number in range(size))
+            beside = {name for name in named if name}
+        else:
+            return
+        self.marks = self.marks - beside if beside <= self.marks else self.marks | beside
+        self.renew()
+        self.post_message(RowChosen(self.chosen))
+
+    def action_mark(self) -> None:
+        """Mark the row, or take its mark off, and go on to the next."""
+        selector = self.selector
+        if selector is not None:
+            self.marks ^= {selector}
+            self.move_to(self.cursor + 1)
+            self.renew()
+            self.post_message(RowChosen(self.chosen))
+
+    def open_line(self, number: int, column: int | None = None) -> None:
+        """Expand or collapse; a package tells all about itself."""
+        self.move_to(number)
+        path = self.chosen
+        if path is None or len(path) >= LEAF - 1:
+            self.post_message(RowOpened(path or ()))
+        elif self.outline.is_open(path):
+            self.action_fold()
+        else:
+            self.action_unfold()
+
+    def click_line(self, number: int, column: int) -> None:
+        """The sign before a row's name expands and collapses it."""
+        path = self.chosen
+        if path is not None and len(path) < LEAF and column <= 2 * len(path):
+            self.action_fold() if self.outline.is_open(path) else self.action_unfold()
+
+    def on_mouse_down(self, _: events.MouseDown) -> None:
+        """Take the keys."""
+        self.focus()
+
+    def _is_blocked(self, path: Path) -> bool:
+        job = self.source.row(path[:1])
+        return isinstance(job, JobSummary) and job.blocked
+
+    def _is_marked(self, number: int) -> bool:
+        one = self.package_at(number) if self.marks else None
+        return one is not None and one.path in self.marks
+
+    def _estimate(self, path: Path) -> Estimate | None:
+        if path not in self._estimates:
+            self._estimates[path] = self._reckon(path)
+        return self._estimates[path]
+
+    def _reckon(self, path: Path) -> Estimate | None:
+        row, job = self.source.row(path), self.source.row(path[:1])
+        if not isinstance(job, JobSummary) or job.ended is not None or job.blocked:
+            return None
+        paces = self.source.paces(job.id)
+        stages = [row] if isinstance(row, StageSummary) else self._stages(path)
+        shares = []
+        for stage in stages:
+            left = sum(n for phase, n in stage.counts.items() if phase not in ENDED)
+            pace = paces.get(stage.id)
+            shares.append(Share(left, pace.seconds, pace.cpus) if pace else Share(left, None))
+        return remaining(shares, self.slots)
+
+    def _stages(self, path: Path) -> list[StageSummary]:
+        found = (self.source.row((*path, i)) for i in range(min(PAGE, self.source.size(path))))
+        return [stage for stage in found if isinstance(stage, StageSummary)]
+
+
+def is_binary(row: Row | None) -> bool:
+    """Whether a row has no path of its own."""
+    return isinstance(row, BinaryView)
