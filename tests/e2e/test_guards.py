@@ -71,7 +71,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 FULL = """\
 job: full
 stages:
-  - lines: [{run: "head -c 50M /dev/zero > raw", outputs: [raw]}]
+  - lines: [{run: "head -c 50M /dev/zero > raw", outputs: [{file: raw, disposition: retain-temp}]}]
   - lines: [{run: "wc -c < raw > size", inputs: [raw], outputs: [size]}]
   - lines:
       - run: "head -c 48M /dev/zero > big; while [ ! -e $GO ]; do sleep 0.1; done; cat size > told"

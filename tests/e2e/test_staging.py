@@ -4,8 +4,8 @@ import hashlib
 import json
 import os
 import signal
-import time
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
