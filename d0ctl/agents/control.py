@@ -29,14 +29,6 @@ Purge = tuple[int, int | None, str | None]
 
 
 @dataclass(slots=True)
-class Wish:
-    """How many bytes of its disk a node is short of, and after which file to look on for them."""
-
-    size: int
-    after: int = 0
-
-
-@dataclass(slots=True)
 class Control:
     """The hands of one process that drives: its store, drop-box, couriers and mailbox.
 
@@ -63,7 +55,7 @@ class Control:
     """When something was last asked of an attempt."""
     purging: dict[int, tuple[float, list[Purge]]] = field(default_factory=dict)
     """What each node was asked to remove, and when; it has not confirmed it yet."""
-    wishes: dict[int, Wish] = field(default_factory=dict)
+    wishes: dict[int, int] = field(default_factory=dict)
     """Nodes whose disks are full, until all has been purged there that can be."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
     afterwards: list[Callable[[], object]] = field(default_factory=list)

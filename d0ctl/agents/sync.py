@@ -2,7 +2,7 @@
 
 import logging
 
-from d0ctl.agents.control import Control, Wish
+from d0ctl.agents.control import Control
 from d0ctl.store import messages
 
 log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ def sync(control: Control, now: float) -> None:
             pace = sum(took) / len(took)
             control.store.change("demand_pace", demand=demand, pace=pace)
         for node, size in applied.needs.items():
-            control.wishes.setdefault(node, Wish(size))
+            control.wishes[node] = size
         if applied.unknown:
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
     control.after(control.dropbox.clear, letters.files)

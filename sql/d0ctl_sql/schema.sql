@@ -462,8 +462,6 @@ begin
     delete from habit where software = '' and stage_id = old.id;
 end;
 
-CREATE INDEX location_of_cluster on location (cluster_id, file_id);
-
 CREATE TABLE setting (
     name  text primary key,                -- a section of the site file
     value text not null                    -- what it says, as JSON

@@ -8,13 +8,13 @@ from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
 from d0ctl.model import Address
 from d0ctl.recover.guards import FEWEST_RUNS, Habit, Watching, silence
 from d0ctl.site.spec import SoftwareEntry
-from d0ctl.store import Store, files, messages, nodes, room
+from d0ctl.store import Store, messages, nodes, tidy
 from d0ctl.store.attempts import Launch, launch
 from d0ctl.store.removal import remove_rows
 from d0ctl.store.site import keep_software
 from d0ctl_wrapper.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
-from tests.support.world import World, end_message, output
+from tests.support.world import World, end_message
 
 MUCH = 10**9
 
@@ -159,44 +159,28 @@ def made(store: Store, *lines: Any) -> World:
     return world
 
 
-def purge(store: Store, size: int = MUCH, after: int = 0) -> room.Found:
-    """Make room on this machine."""
+def kept(name: str, *dispositions: Disposition) -> OutputSpec:
+    """An output of which this becomes."""
+    return OutputSpec(file=name, dispositions=frozenset(dispositions or {Disposition.RETAIN_TEMP}))
+
+
+def purge(store: Store, size: int = MUCH, node: int = 1) -> list[str]:
+    """Make room on a node; the names of what goes."""
     with store.writing():
-        return room.purge(store, 1, size=size, after=after, now=NOW)
-
-
-def purged(store: Store) -> list[str]:
-    """The names of what is to be removed on nodes."""
-    rows = store.connection.execute("select path from purge order by id")
-    return [row["path"].rpartition("/")[2] for row in rows]
-
-
-def test_what_all_consumers_have_read_may_be_purged(store: Store) -> None:
-    made(store, simple(outputs=["raw"]), simple(inputs=["raw"], outputs=["cooked"]))
-
-    found = purge(store)
-
-    assert purged(store)[0] == "raw"
-    assert found.copies >= 1
-    present = store.connection.execute("select present from file where name = 'raw'").fetchone()[0]
-    assert present == 0
+        gone = tidy.make_space(store, node, size, now=NOW)
+    return [path.rpartition("/")[2] for path in gone]
 
 
 def test_what_somebody_may_still_read_stays(store: Store) -> None:
-    made(
-        store,
-        simple(outputs=["raw"]),
-        simple(inputs=["raw"]),
-        simple(inputs=["raw"], nodes=("nowhere",)),
-    )
+    raw = simple(outputs=[kept("raw")])
+    made(store, raw, simple(inputs=["raw"]), simple(inputs=["raw"], nodes=("nowhere",)))
 
-    assert purge(store) == room.Found(0, 0, None)
-    assert purged(store) == []
+    assert purge(store) == []
 
 
 @pytest.mark.parametrize("phase", ["failed", "canceled", "held", "running"])
 def test_what_a_retry_would_read_stays(store: Store, phase: str) -> None:
-    made(store, simple(outputs=["raw"]), simple(inputs=["raw"], nodes=("nowhere",)))
+    made(store, simple(outputs=[kept("raw")]), simple(inputs=["raw"], nodes=("nowhere",)))
     way = {"failed": ["assigned", "starting", "running"], "running": ["assigned", "starting"]}
     with store.writing():
         for step in [*way.get(phase, []), phase]:
@@ -204,66 +188,28 @@ def test_what_a_retry_would_read_stays(store: Store, phase: str) -> None:
                 "update package set phase = ? where phase not in ('done')", [step]
             )
 
-    assert purge(store).copies == 0
+    assert purge(store) == []
 
 
 def test_what_is_to_be_retained_stays(store: Store) -> None:
-    kept = OutputSpec(file="kept", dispositions=frozenset({Disposition.RETAIN_INDEF}))
-    raw = OutputSpec(file="raw", dispositions=frozenset({Disposition.RETAIN_TEMP}))
-    wanted = OutputSpec(file="wanted", dispositions=frozenset({Disposition.DELETABLE}))
     reads = InputSpec(
         file="wanted", made=True, acquire=Acquire.NONE, disposition=Disposition.RETAIN_INDEF
     )
-    made(store, simple(outputs=[kept, raw, wanted]), simple(inputs=["kept", "raw", reads]))
+    outputs = [kept("kept", Disposition.RETAIN_INDEF), kept("raw"), kept("wanted")]
+    made(store, simple(outputs=outputs), simple(inputs=["kept", "raw", reads]))
 
-    purge(store)
-
-    assert purged(store) == ["raw"]
-
-
-def test_a_result_stays_until_it_is_delivered(store: Store) -> None:
-    submitted(store, job("result", stage(simple(outputs=["all.root"]))))
-    attempt = begin(store)["attempt"]
-    base = store.row("node_by_id", node=1)["base"]  # type: ignore[index]
-    end_of_it = end_message(attempt, outputs=[output(f"{base}/cache/{attempt}", "all.root")])
-    with store.writing():
-        messages.apply(store, [end_of_it], now=NOW)
-
-    assert purge(store).copies == 0
-    number = store.connection.execute("select id from file").fetchone()[0]
-    with store.writing():
-        sent: dict[str, Any] = {"path": "/r", "size": 7, "checksum": "sha256:" + "7" * 64}
-        files.arrive(store, file=number, cluster=1, result=1, node=None, now=NOW, **sent)
-
-    assert purge(store).copies == 1
+    assert purge(store) == ["raw"]
 
 
 def test_no_more_is_purged_than_is_needed(store: Store) -> None:
     raws = [f"raw{n}" for n in range(5)]
-    made(store, simple(outputs=raws), simple(inputs=raws))
+    made(store, simple(outputs=[kept(raw) for raw in raws]), simple(inputs=raws))
 
-    found = purge(store, size=8)
-
-    assert (found.copies, found.size) == (2, 14)
-    assert purged(store) == ["raw0", "raw1"]
-
-
-def test_a_large_cache_is_looked_through_a_part_at_a_time(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(room, "LOOK", 2)
-    raws = [f"raw{n}" for n in range(5)]
-    made(store, simple(outputs=raws), simple(inputs=raws))
-
-    found = [purge(store)]
-    while found[-1].last is not None:
-        found.append(purge(store, after=found[-1].last))
-
-    assert [one.copies for one in found] == [2, 2, 1]
+    assert len(purge(store, size=8)) == 2
 
 
 def test_copies_on_other_nodes_stay(store: Store) -> None:
     other = nodes.add(store, Address("farm", "ssh", "farm"), cpus=2)
-    made(store, simple(outputs=["raw"]), simple(inputs=["raw"]))
-    with store.writing():
-        assert room.purge(store, other, size=MUCH, after=0, now=NOW).copies == 0
+    made(store, simple(outputs=[kept("raw")]), simple(inputs=["raw"]))
+
+    assert purge(store, node=other) == []

@@ -17,9 +17,5 @@ begin
     delete from habit where software = '' and stage_id = old.id;
 end;
 
--- Copies in the cache of a cluster, to find those that nobody needs when its disk is full.
-create index location_of_cluster on location (cluster_id, file_id);
-
 insert into sqlite_stat1 (tbl, idx, stat) values
-    ('habit',    'habit',               '1000 10 2 1'),
-    ('location', 'location_of_cluster', '2000000 100000 1');
+    ('habit', 'habit', '1000 10 2 1');

@@ -189,36 +189,6 @@ delete from transfer
         and package.phase in ('assigned', 'ready', 'waiting'))
    and not exists (select 1 from feed where feed.file_id = transfer.file_id and feed.state = 1);
 
--- name: copies_in_cache
--- A bounded number of copies in the cache of a node's cluster, from a file on, and whether each
--- may be purged at the node: nobody needs it any more, as its maker is done and delivered, and so
--- are all who read it.
-select here.file_id, here.cluster_id, here.path, coalesce(file.size, 0) as size,
-       here.node_id = node.id
-       and substr(here.path, 1, length(node.base) + 7) = node.base || '/cache/'
-       and here.sticky = 0 and file.dispositions not like '%retain-indef%'
-       and (file.package_id is null or maker.phase in ('done', 'dropped'))
-       and not exists (select 1 from transfer where transfer.file_id = file.id)
-       and not exists (select 1
-                         from input join package on package.id = input.package_id
-                        where input.file_id = file.id
-                          and (input.disposition = 'retain-indef'
-                               or (input.dropped = 0 and input.own = 0
-                                   and package.phase not in ('done', 'dropped')))) as is_idle
-  from node
-  join (select file_id, cluster_id, path, node_id, sticky from location
-         where cluster_id = (select cluster_id from node where id = :node) and file_id > :after
-         order by file_id
-         limit :limit) as here
-  join file on file.id = here.file_id
-  left join package as maker on maker.id = file.package_id
- where node.id = :node
- order by here.file_id;
-
--- name: purge_copy
--- A copy on a node that is to be removed there.
-insert into purge (node_id, path) values (?, ?);
-
 -- name: purges_of_node
 -- What is to be removed on a node.
 select id, attempt_id, path from purge where node_id = :node order by id limit :limit;
