@@ -17,6 +17,10 @@ POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
 """Terminals with few colours, and often with few glyphs."""
 
 
+ESCAPE_MS = "25"
+"""How long a lone escape waits for the rest of a longer key, unless the user says otherwise."""
+
+
 @app.command()
 def tui(
     selector: options.MaybeTarget = None,
@@ -35,6 +39,7 @@ def tui(
                        hint=f"d0ctl tui {wanted.job}")  # fmt: skip
     if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
+    os.environ.setdefault("ESCDELAY", ESCAPE_MS)
     from d0ctl_tui.acting import Speech
     from d0ctl_tui.app import Dashboard, Terminal
     from d0ctl_tui.themes import NAMES

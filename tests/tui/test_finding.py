@@ -1,5 +1,10 @@
 """Getting to what one looks for: search, filters, palette, jump list, the walk through troubles."""
 
+import time
+
+from d0ctl.select import parse
+from d0ctl.store import schedule
+from d0ctl.verbs import Request, apply
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 
@@ -77,6 +82,22 @@ def test_the_walk_goes_through_all_that_needs_a_person_and_round(
         for place in ("one/1/2/1", "two/1/3/1"):
             await desk.press("N")
             await desk.until(lambda place=place: desk.main.tree_view.selector == place, place)  # type: ignore[misc]
+
+    dashboard(script)
+
+
+def test_the_walk_finds_a_job_in_which_nothing_moves_though_nothing_failed(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production("one"))
+    request = Request("kill", parse("one/1"))
+    apply(site.store, request, actor="tester", note=None)
+    with site.store.writing():
+        schedule.end_jobs(site.store, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("n")
+        await desk.until(lambda: desk.main.tree_view.selector == "one/2/1/1", "the stalled one")
 
     dashboard(script)
 

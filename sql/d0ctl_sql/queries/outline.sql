@@ -153,12 +153,13 @@ select some.at, some.new
  where some.new in ('done', 'failed');
 
 -- name: outline_troubled
--- How many packages of each job want a person, by phase.
+-- How many packages of each job want a person, by phase; waiting ones do where nothing moves.
 select stage.job_id, stage_count.phase, sum(stage_count.n) as n
   from job
   join stage on stage.job_id = job.id
-  join stage_count on stage_count.stage_id = stage.id
-   and stage_count.phase in ('failed', 'held', 'unreachable') and stage_count.n > 0
+  join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+   and (stage_count.phase in ('failed', 'held', 'unreachable')
+        or (stage_count.phase = 'waiting' and job.ended is not null))
  where job.visible = 1
  group by stage.job_id, stage_count.phase;
 

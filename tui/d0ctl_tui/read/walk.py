@@ -1,5 +1,6 @@
 """From one package that needs a person to the next, in the order of the tree."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.model import Phase
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
 
 PHASES = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 
+STALLED = (Phase.WAITING,)
+"""Where the walk stops in a job in which nothing moves, and nothing has failed."""
+
 FAR = 1 << 62
 
 
 def next_trouble(board: "Dashboard", tree: "Tree", *, forward: bool) -> Path | None:
     """Where the next is, over the end to the beginning; None where nothing needs a person."""
-    troubled = set(board.beat.troubled)
+    troubled = board.beat.troubled
     order = [job for job in board.source.jobs if job in troubled]
     if not order:
         return None
@@ -27,7 +31,8 @@ def next_trouble(board: "Dashboard", tree: "Tree", *, forward: bool) -> Path | N
     row = tree.chosen_row
     job = board.source.jobs[here[0]] if here else order[0]
     at = _package_before(board, here, row, forward) if job in order else 0
-    found = board.source.ask(lambda store: _search(store, order, job, at, forward), None)
+    phases = {job: PHASES if troubled[job].keys() & set(PHASES) else STALLED for job in order}
+    found = board.source.ask(lambda store: _search(store, phases, job, at, forward), None)
     return board.source.path_of(found) if found else None
 
 
@@ -55,9 +60,10 @@ def _first(store: Store, board: "Dashboard", here: Path) -> int | None:
 
 
 def _search(
-    store: Store, order: list[int], job: int, at: int, forward: bool
+    store: Store, phases: Mapping[int, Sequence[Phase]], job: int, at: int, forward: bool
 ) -> outline.Place | None:
     """In the rest of this job, in the other jobs, and in this one from its other end."""
+    order = list(phases)
     start = order.index(job) if job in order else 0
     step = 1 if forward else -1
     edge = 0 if forward else FAR
@@ -65,7 +71,7 @@ def _search(
     round_trip = [order[(start + step * i) % len(order)] for i in range(len(order) + 1)]
     for index, one in enumerate(round_trip):
         after = begin if index == 0 else edge
-        found = outline.beside(store, one, PHASES, after, forward=forward)
+        found = outline.beside(store, one, phases[one], after, forward=forward)
         if found is not None:
             return outline.place(store, found)
     return None
