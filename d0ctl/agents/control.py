@@ -57,6 +57,8 @@ class Control:
     """What each node was asked to remove, and when; it has not confirmed it yet."""
     wishes: dict[int, int] = field(default_factory=dict)
     """Nodes whose disks are full, until all has been purged there that can be."""
+    down_since: dict[int, float] = field(default_factory=dict)
+    """Since when nodes have not answered though we tried, by the monotonic clock."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
     afterwards: list[Callable[[], object]] = field(default_factory=list)
     seen: tuple[int, int] = (0, 0)
@@ -86,6 +88,7 @@ class Control:
         """Let a node go; what it was to carry may be carried by another."""
         self.couriers.pop(node).leave()
         self.purging.pop(node, None)
+        self.down_since.pop(node, None)
         self.carrying = {key: at for key, at in self.carrying.items() if at != node}
         self.delivering = {key for key in self.delivering if key[0] != node}
         self.forget_orders(node)

@@ -1,15 +1,18 @@
 """Nodes: who looks after them, what they report, and how it is held against the store."""
 
 import logging
+import time
 from collections.abc import Mapping
 
 from d0ctl.agents import software
 from d0ctl.agents.control import LEASE, Control
+from d0ctl.format import duration
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.site.standard import GRACE_S
 from d0ctl.store import attempts, files, messages, nodes
 from d0ctl.store.connection import Row
+from d0ctl.store.site import default
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +59,26 @@ def _is_another(courier: Courier, row: Row) -> bool:
     )
 
 
+def give_up(control: Control, now: float) -> None:
+    """unreachable -> failed, by platform-failure: nodes that did not answer for as long as the
+    site waits, while we tried (`000` section 5, case 1).
+
+    It is longer than any lease, so what may go on there touches nothing outside of its attempt;
+    and when the node is back, it is ended before anything else happens there.
+    """
+    patience = float(default(control.store, "unreachable-after"))
+    for node, since in control.down_since.items():
+        if time.monotonic() - since < patience:
+            continue
+        lost = attempts.unreachable(control.store, node)
+        if lost:
+            told = f"its node did not answer for {duration(patience)}"
+            log.warning("node %d is given up with %d attempts", node, len(lost))
+            messages.fail(
+                control.store, node, lost, reason="platform-failure", message=told, now=now
+            )
+
+
 def hear(control: Control, now: float) -> None:
     """Act on what the couriers report."""
     for report in control.reports:
@@ -64,6 +87,7 @@ def hear(control: Control, now: float) -> None:
                 _up(control, report, now)
             case Down():
                 log.warning("node %d is down: %s", report.node, report.trouble)
+                control.down_since.setdefault(report.node, time.monotonic())
                 nodes.down(control.store, report.node, report.trouble, now=now)
             case Said():
                 _said(control, report.node, report.frame, now)
@@ -86,6 +110,7 @@ def _up(control: Control, report: Up, now: float) -> None:
         nodes.down(control.store, report.node, trouble, now=now)
         control.after(courier.hang_up, trouble)
         return
+    control.down_since.pop(report.node, None)
     log.info("node %s is up with %d attempts", courier.address.name, len(report.attempts))
     found = attempts.reconcile(control.store, report.node, report.attempts, now=now)
     if found.lost:

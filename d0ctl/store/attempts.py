@@ -203,6 +203,11 @@ def killing(store: Store, node: int) -> dict[int, bool]:
     return {row[0]: bool(row[1]) for row in store.rows("killing_attempts", node=node)}
 
 
+def unreachable(store: Store, node: int) -> list[int]:
+    """Attempts that may go on at a node out of contact."""
+    return [row[0] for row in store.rows("unreachable_attempts", node=node)]
+
+
 def requested(store: Store, node: int) -> dict[int, str]:
     """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
     return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process, fingerprint
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, command_line, end_process, fingerprint
 from tests.support.sshd import Sshd
-from tests.support.waiting import wait_until
+from tests.support.waiting import Pid, wait_until
 
 HELD_UP = """\
 job: {name}
@@ -80,6 +80,58 @@ def test_packages_of_a_node_that_goes_away_end_there_and_are_heard_of_later(
     farm.start()
 
     assert_whole(site, record)
+
+
+GIVEN_UP = """\
+job: given
+stages:
+  - lines:
+      - run: |
+          echo start >> {record}
+          while [ ! -e {record}.go ]; do sleep 0.05; done
+          echo end >> {record}
+"""
+
+
+def test_packages_of_a_node_that_is_given_up_run_elsewhere_and_end_there(
+    site: Site, tmp_path: Path
+) -> None:
+    sshd = site.start_sshd("farm")
+    site.add("farm", sshd)
+    site.alone()
+    settings = site.write("defaults: {lease: 1s, unreachable-after: 2s}\n", "site.yaml")
+    site.ok("site", "apply", settings, "--yes")
+    site.start_daemon()
+    record = tmp_path / "record"
+    site.submit(GIVEN_UP.format(record=record))
+    wait_until(record.exists, PATIENCE_S, "it runs on the farm")
+    sshd.stop()
+    wait_until(lambda: len(site.package("given/1/1/1")["failures"]) == 1, PATIENCE_S, "given up")
+
+    site.ok("node", "resume", "localhost")
+    wait_until(lambda: record.read_text() == "start\nstart\n", PATIENCE_S, "it runs here")
+    sshd.start()
+    site.wait_node("farm", "up")
+    wait_until(lambda: len(running(site)) == 1, PATIENCE_S, "the first one is ended")
+    Path(f"{record}.go").touch()
+
+    assert site.ok("wait", "given") == "`given` is successful\n"
+    assert record.read_text() == "start\nstart\nend\n"
+    first, second = site.package("given/1/1/1")["attempts"]
+    assert (first["outcome"], first["reason"]) == ("lost", "platform-failure")
+    assert first["message"] == "its node did not answer for 2.0 s"
+    assert (second["node"], second["kind"], second["outcome"]) == (
+        "localhost",
+        "restart",
+        "successful",
+    )
+    assert site.json("doctor")["ok"]
+
+
+def running(site: Site) -> list[Pid]:
+    """The shells that run the script of the package."""
+    scripts = [pid for pid in site.processes() if "1.sh" in command_line(pid)]
+    return [pid for pid in scripts if "bash" in command_line(pid)]
 
 
 def test_a_connection_that_is_cut_again_and_again_loses_nothing(

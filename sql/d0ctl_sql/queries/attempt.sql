@@ -126,6 +126,12 @@ select attempt.package_id, attempt.id, attempt.kept
 select attempt_id, coalesce(request = 'kill partial', 0) as partial
   from package where node_id = :node and phase = 'killing';
 
+-- name: unreachable_attempts
+-- Attempts that may go on at a node out of contact.
+select attempt_id from package where node_id = :node and phase = 'unreachable'
+   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                 'unreachable');
+
 -- name: requested_attempts
 -- Attempts of a node that are to pause or to go on, and have not said that they do.
 select attempt_id, request from package
