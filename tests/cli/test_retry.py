@@ -68,14 +68,14 @@ def test_what_succeeded_or_was_dropped_is_not_retried(site: Site, d0ctl: Type) -
 def test_only_what_failed_for_a_reason_is_retried(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
-    site.fail("prod/1/2/1", reason="stage-in", detail="no such file")
+    site.fail("prod/1/2/1", reason="verification", detail="bad sum")
 
-    assert d0ctl("retry", "prod", "--failed-for", "stage-in").exit_code == 0
+    assert d0ctl("retry", "prod", "--failed-for", "verification").exit_code == 0
 
     assert [site.phase(f"prod/1/{n}/1") for n in (1, 2)] == ["failed", "ready"]
-    nothing = d0ctl("retry", "prod", "--failed-for", "stage-out")
+    nothing = d0ctl("retry", "prod", "--failed-for", "verificaton")
     assert nothing.exit_code == 3
-    assert nothing.stderr.endswith("did you mean `stage-in`?\n")
+    assert nothing.stderr.endswith("did you mean `verification`?\n")
 
 
 def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:

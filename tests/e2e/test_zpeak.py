@@ -122,10 +122,13 @@ def test_nothing_ran_twice_for_all_the_kills(there: Outcome) -> None:
     assert there["doctor"] == 0
 
 
-def test_files_were_carried_between_the_nodes(there: Outcome) -> None:
+def test_files_were_carried_between_the_nodes_and_went_when_all_had_read_them(
+    there: Outcome,
+) -> None:
     nodes = {package["path"]: package["node"] for package in there["packages"]}
     makers = {one["from"] for one in there["merge"]["inputs"] if one["from"]}
 
     assert len(makers) == 8
     assert {nodes[maker] for maker in makers} - {nodes["zpeak/2/1/1"]}
-    assert all(one["present"] for one in there["merge"]["inputs"])
+    assert there["merge"]["status"] == "successful"
+    assert not any(one["present"] for one in there["merge"]["inputs"] if one["from"])
