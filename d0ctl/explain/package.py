@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from d0ctl.explain import recovery
+from d0ctl.explain.case import Case, job_hold
 from d0ctl.explain.common import MOST, Explanation, against, any_driver, kept_back, takers
+from d0ctl.explain.waiting import waiting, wants_of, ways_out
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import Phase
 from d0ctl.schedule.place import Demand
@@ -13,14 +14,14 @@ from d0ctl.store import browse
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.left_out import shortfall
-from d0ctl.store.views import EventView, JobSummary, PackageView
+from d0ctl.store.views import PackageView
 
 
 def package(store: Store, one: PackageView, now: float) -> Explanation:
     """Why a package is where it is."""
     job = browse.job(store, one.job)
     told = Explanation(one.path, one.status, "", phase=one.phase)
-    _PHASES[Phase(one.phase)](_Case(store, one, job, told, now))
+    _PHASES[Phase(one.phase)](Case(store, one, job, told, now))
     if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
         told.facts.append(f"a request: {one.request}")
     if short := shortfall(store, one.id, one.path):
@@ -28,161 +29,7 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     return told
 
 
-MOST_LOOKED_AT = 200
-"""How many missing files are looked at for the most telling ones."""
-
-
-MOST_FOLLOWED = 60
-"""How many packages are asked what they wait for, up the chain."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A package to explain, and the explanation to fill."""
-
-    store: Store
-    package: PackageView
-    job: JobSummary
-    told: Explanation
-    now: float
-
-    @property
-    def name(self) -> str:
-        return f"package `{self.package.path}`"
-
-    def last_deed(self) -> EventView | None:
-        """The last change that a person made to it."""
-        events = browse.events(self.store, self.package.id)
-        return next((event for event in reversed(events) if event.actor), None)
-
-    def since(self) -> str:
-        return moment(self.package.changed, self.now)
-
-
-@dataclass(frozen=True, slots=True)
-class _Want:
-    """Something a package waits for, made by whom, in which phase it is, and how often used."""
-
-    words: str
-    maker: str | None
-    phase: str | None
-    package: int | None
-    uses: int = 1
-
-    @property
-    def origin(self) -> str:
-        """What it hangs on, without the way there."""
-        return f"`{self.maker}`, which is {self.phase}" if self.maker else self.words
-
-    @property
-    def hope(self) -> int:
-        """The less, the less likely it comes by itself."""
-        if self.phase in (None, "failed", "canceled", "dropped"):
-            return 0
-        return 1 if self.phase in ("held", "cooloff", "unreachable") else 2
-
-
-def _waiting(case: _Case) -> None:
-    told, one = case.told, case.package
-    wants = _wants(case.store, one.id)
-    if not wants:
-        told.answer = f"{case.name} waits for one of its many files"
-        return
-    verb = "is blocked: it waits" if case.job.blocked else "waits"
-    told.answer = f"{case.name} {verb} for {wants[0].words}"
-    told.facts += [f"it waits for {want.words}" for want in wants[1:MOST]]
-    if (more := one.missing - sum(want.uses for want in wants[:MOST])) > 0:
-        told.facts.append(f"and for {count(more, 'more file')}")
-    _first_of_many(case)
-    _job_hold(case)
-    _required(case, wants[0])
-    root = wants[0] if wants[0].phase != "waiting" else _root(case.store, wants)
-    if root is not None and root is not wants[0]:
-        told.facts.append(f"in the end it hangs on {root.origin}")
-    _ways_out(told, root or wants[0])
-
-
-def _first_of_many(case: _Case) -> None:
-    row = case.store.row("input_list", package=case.package.id)
-    if row is not None and row["early"] and row["awaited"] > 1:
-        told = f"it starts with the first of {row['awaited']} inputs, and gets the others later"
-        case.told.facts.append(told)
-
-
-def _required(case: _Case, want: _Want) -> None:
-    """How far the stage that makes it is from what this one requires of it."""
-    stages = {stage.seq: stage for stage in browse.stages(case.store, case.job)}
-    required = stages[case.package.stage].require
-    maker = (want.maker or "").split("/")
-    if required >= 1 or len(maker) != 4 or maker[0] != case.job.name:
-        return
-    made_by = stages[int(maker[1])]
-    total = sum(made_by.counts.values()) - made_by.counts.get("dropped", 0)
-    done = made_by.counts.get("done", 0)
-    case.told.facts.append(
-        f"stage `{case.package.stage_name}` requires {required:.0%}: {done} of"
-        f" {count(total, 'package')} of stage `{made_by.name}` are successful so far"
-    )
-
-
-def _wants(store: Store, package: int, limit: int = MOST_LOOKED_AT) -> list[_Want]:
-    """What a package waits for, the least hopeful first."""
-    wants = []
-    before = store.row("before_in_line", package=package)
-    if before is not None and before["phase"] not in ("done", "transferring"):
-        words = f"package `{before['path']}` before it in its line, which is {before['phase']}"
-        wants.append(_Want(words, before["path"], before["phase"], before["id"]))
-    for row in store.rows("missing_inputs", package=package, limit=limit):
-        wants.append(_Want(_file_waited_for(row), row["maker_path"], row["maker_phase"],
-                           row["maker"], row["uses"]))  # fmt: skip
-    return sorted(wants, key=lambda want: want.hope)
-
-
-def _root(store: Store, wants: list[_Want]) -> _Want | None:
-    """What is behind it all: up the chain from waiting makers, as far as a bounded search goes."""
-    queue = [want.package for want in wants]
-    seen: set[int] = set()
-    best: _Want | None = None
-    while queue and len(seen) < MOST_FOLLOWED:
-        package = queue.pop(0)
-        if package is None or package in seen:
-            continue
-        seen.add(package)
-        for want in _wants(store, package, MOST):
-            if want.hope == 0:
-                return want
-            if want.phase == "waiting":
-                queue.append(want.package)
-            elif best is None or want.hope < best.hope:
-                best = want
-    return best
-
-
-def _ways_out(told: Explanation, want: _Want) -> None:
-    """What to type about what is waited for."""
-    if want.maker is None:
-        return
-    told.commands.append(f"d0ctl why {want.maker}")
-    if want.hope == 0:
-        line = want.maker.rpartition("/")[0]
-        told.facts.append(f"line `{line}` can be dropped: what can do without it goes on")
-        told.commands.append(f"d0ctl kill-line {line} --drop-outputs")
-
-
-def _file_waited_for(row: Row) -> str:
-    if row["maker_path"] is None:
-        return f"file `{row['name']}`, which nothing makes any more"
-    dropped = " and whose output is dropped" if row["file_dropped"] else ""
-    return f"file `{row['name']}` of `{row['maker_path']}`, which is {row['maker_phase']}{dropped}"
-
-
-def _job_hold(case: _Case) -> None:
-    if why := kept_back(case.job, case.now):
-        case.told.facts.append(why[0])
-        case.told.commands.append(why[1])
-
-
-def _ready(case: _Case) -> None:
+def _ready(case: Case) -> None:
     told = case.told
     if why := kept_back(case.job, case.now):
         told.answer = f"{case.name} is ready, but {why[0]}"
@@ -193,7 +40,7 @@ def _ready(case: _Case) -> None:
         told.facts.append(f"it was put back: {case.package.note}")
 
 
-def _room(case: _Case) -> str:
+def _room(case: Case) -> str:
     """Why no node has taken it yet; facts say it of each node."""
     one, told = case.package, case.told
     catalogue = Catalogue(case.store)
@@ -231,7 +78,7 @@ def _room(case: _Case) -> str:
     return f"it starts on {names} as soon as its turn comes"
 
 
-def _cooloff(case: _Case) -> None:
+def _cooloff(case: Case) -> None:
     one = case.package
     left = duration((one.not_before or case.now) - case.now)
     case.told.answer = f"{case.name} is {recovery.cooling(one.not_before, one.note, case.now)}"
@@ -239,10 +86,10 @@ def _cooloff(case: _Case) -> None:
     if one.avoid:
         case.told.facts.append(f"not on `{one.avoid}` if another node can take it")
     case.told.commands += [f"d0ctl {verb} {one.path}" for verb in ("retry", "hold", "policy show")]
-    _job_hold(case)
+    job_hold(case)
 
 
-def _held(case: _Case) -> None:
+def _held(case: Case) -> None:
     one = case.package
     is_ours = one.actor == recovery.BY_POLICY
     by = f" by {'the policy' if is_ours else one.actor}" if one.actor else ""
@@ -255,7 +102,7 @@ def _held(case: _Case) -> None:
         case.told.commands.append(f"d0ctl policy show {one.path}")
 
 
-def _assigned(case: _Case) -> None:
+def _assigned(case: Case) -> None:
     one, told = case.package, case.told
     moving = case.store.rows("transfers_for", package=one.id, limit=MOST)
     if one.staging and moving:
@@ -271,7 +118,7 @@ def _assigned(case: _Case) -> None:
     told.commands.append(f"d0ctl why {one.node}")
 
 
-def _archives(case: _Case) -> None:
+def _archives(case: Case) -> None:
     """Tell that its software is on its way, if it is."""
     rows = case.store.rows("archives_under_way", package=case.package.id)
     if rows:
@@ -289,7 +136,7 @@ def _transfer(row: Row) -> str:
     return f"file `{row['name']}` is on its way{trouble if row['trouble'] else ''}"
 
 
-def _live(case: _Case) -> None:
+def _live(case: Case) -> None:
     one, told = case.package, case.told
     tries = browse.attempts(case.store, one.id)
     since = f" for {duration(case.now - tries[-1].started)}" if tries and tries[-1].started else ""
@@ -302,20 +149,20 @@ def _live(case: _Case) -> None:
     _open_list(case)
 
 
-def _open_list(case: _Case) -> None:
+def _open_list(case: Case) -> None:
     """What one that started early still waits for."""
     row = case.store.row("input_list", package=case.package.id)
     if row is None or row["early"] != 1 or not row["awaited"]:
         return
     more = count(row["awaited"], "more input")
     case.told.facts.append(f"it started early, and takes no cpu while it waits for {more}")
-    wants = _wants(case.store, case.package.id)
+    wants = wants_of(case.store, case.package.id)
     case.told.facts += [f"it waits for {want.words}" for want in wants[:MOST]]
     if wants and wants[0].hope == 0:
-        _ways_out(case.told, wants[0])
+        ways_out(case.told, wants[0])
 
 
-def _killing(case: _Case) -> None:
+def _killing(case: Case) -> None:
     deed = case.last_deed()
     by = f", as {deed.actor} asked at {moment(deed.at, case.now)}" if deed else ""
     case.told.answer = f"{case.name} is being ended on `{case.package.node}`{by}"
@@ -324,7 +171,7 @@ def _killing(case: _Case) -> None:
     case.told.commands.append(f"d0ctl why {case.package.node}")
 
 
-def _unreachable(case: _Case) -> None:
+def _unreachable(case: Case) -> None:
     one = case.package
     case.told.answer = (f"{case.name} was launched on `{one.node}`, which does not answer "
                         f"since {case.since()}")  # fmt: skip
@@ -334,13 +181,13 @@ def _unreachable(case: _Case) -> None:
     case.told.commands += [f"d0ctl node check {one.node}", f"d0ctl kill {one.path}"]
 
 
-def _transferring(case: _Case) -> None:
+def _transferring(case: Case) -> None:
     rows = case.store.rows("results_under_way", package=case.package.id, limit=MOST)
     case.told.answer = f"{case.name} has ended well; its results are being brought to results/"
     case.told.facts += [_transfer(row) for row in rows]
 
 
-def _done(case: _Case) -> None:
+def _done(case: Case) -> None:
     tries = browse.attempts(case.store, case.package.id)
     took = ""
     if tries and tries[-1].ended is not None and tries[-1].started is not None:
@@ -351,7 +198,7 @@ def _done(case: _Case) -> None:
     case.told.commands.append(f"d0ctl status {case.package.path}")
 
 
-def _failed(case: _Case) -> None:
+def _failed(case: Case) -> None:
     one, told = case.package, case.told
     tries = browse.attempts(case.store, one.id)
     last = tries[-1] if tries else None
@@ -373,7 +220,7 @@ def _failed(case: _Case) -> None:
     _doubt_software(case, last.node_name if last else None)
 
 
-def _doubt_software(case: _Case, node: str | None) -> None:
+def _doubt_software(case: Case, node: str | None) -> None:
     """Offer to look whether the files of its software are whole where it failed (`002`)."""
     catalogue = Catalogue(case.store)
     for title in json.loads(case.package.software):
@@ -381,7 +228,7 @@ def _doubt_software(case: _Case, node: str | None) -> None:
             case.told.commands.append(f"d0ctl software verify {title} --node {node}")
 
 
-def _canceled(case: _Case) -> None:
+def _canceled(case: Case) -> None:
     one, deed = case.package, case.last_deed()
     word = "dropped" if one.phase == "dropped" else "canceled"
     by = f" by {deed.actor}, {moment(deed.at, case.now)}" if deed else f", {case.since()}"
@@ -398,8 +245,8 @@ def _canceled(case: _Case) -> None:
     case.told.commands.append(f"d0ctl history {one.path}")
 
 
-_PHASES: Mapping[Phase, Callable[[_Case], None]] = {
-    Phase.WAITING: _waiting, Phase.READY: _ready, Phase.COOLOFF: _cooloff, Phase.HELD: _held,
+_PHASES: Mapping[Phase, Callable[[Case], None]] = {
+    Phase.WAITING: waiting, Phase.READY: _ready, Phase.COOLOFF: _cooloff, Phase.HELD: _held,
     Phase.ASSIGNED: _assigned, Phase.STARTING: _live, Phase.STAGING_IN: _live,
     Phase.RUNNING: _live, Phase.SUSPENDED: _live, Phase.KILLING: _killing,
     Phase.UNREACHABLE: _unreachable, Phase.TRANSFERRING: _transferring, Phase.DONE: _done,
