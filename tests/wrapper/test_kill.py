@@ -76,8 +76,9 @@ def test_a_kill_wakes_the_suspended(node: Client) -> None:
 
 
 def test_a_second_kill_may_be_less_patient(node: Client) -> None:
-    node.launch(launch(1, binary(script="trap '' TERM; sleep 300; sleep 300")))
+    node.launch(launch(1, binary(script="trap '' TERM; touch ../deaf; sleep 300; sleep 300")))
     wrapper = node.started(1)
+    wait_until(lambda: (node.folder(1) / "deaf").exists())
     node.send("kill", attempts=[1], grace=300)
     wait_until(lambda: (node.folder(1) / "kill").exists())
     assert Path(f"/proc/{wrapper}").exists()
