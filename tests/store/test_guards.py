@@ -8,13 +8,13 @@ from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
 from d0ctl.model import Address
 from d0ctl.recover.guards import FEWEST_RUNS, Habit, Watching, silence
 from d0ctl.site.spec import SoftwareEntry
-from d0ctl.store import Store, messages, nodes, tidy
+from d0ctl.store import Store, files, messages, nodes, tidy
 from d0ctl.store.attempts import Launch, launch
 from d0ctl.store.removal import remove_rows
 from d0ctl.store.site import keep_software
 from d0ctl_wrapper.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
-from tests.support.world import World, end_message
+from tests.support.world import World, end_message, output
 
 MUCH = 10**9
 
@@ -171,6 +171,12 @@ def purge(store: Store, size: int = MUCH, node: int = 1) -> list[str]:
     return [path.rpartition("/")[2] for path in gone]
 
 
+def purged(store: Store) -> list[str]:
+    """The names of what is to be removed on nodes."""
+    rows = store.connection.execute("select path from purge order by id")
+    return [row["path"].rpartition("/")[2] for row in rows]
+
+
 def test_what_somebody_may_still_read_stays(store: Store) -> None:
     raw = simple(outputs=[kept("raw")])
     made(store, raw, simple(inputs=["raw"]), simple(inputs=["raw"], nodes=("nowhere",)))
@@ -201,11 +207,43 @@ def test_what_is_to_be_retained_stays(store: Store) -> None:
     assert purge(store) == ["raw"]
 
 
+def test_what_was_purged_for_space_is_present_no_more(store: Store) -> None:
+    made(store, simple(outputs=[kept("raw")]), simple(inputs=["raw"], outputs=["cooked"]))
+
+    assert purge(store) == ["raw"]
+
+    assert "raw" in purged(store)
+    present = store.connection.execute("select present from file where name = 'raw'").fetchone()[0]
+    assert present == 0
+
+
+def test_a_result_stays_until_it_is_delivered(store: Store) -> None:
+    temp = frozenset({Disposition.RETAIN_TEMP})
+    whole = OutputSpec(file="all.root", result=True, dispositions=temp)
+    submitted(store, job("result", stage(simple(outputs=[whole]))))
+    attempt = begin(store)["attempt"]
+    base = store.row("node_by_id", node=1)["base"]  # type: ignore[index]
+    end_of_it = end_message(attempt, outputs=[output(f"{base}/cache/{attempt}", "all.root")])
+    with store.writing():
+        messages.apply(store, [end_of_it], now=NOW)
+
+    assert purge(store) == []
+    number = store.connection.execute("select id from file").fetchone()[0]
+    with store.writing():
+        sent: dict[str, Any] = {"path": "/r", "size": 7, "checksum": "sha256:" + "7" * 64}
+        files.arrive(store, file=number, cluster=1, result=1, node=None, now=NOW, **sent)
+
+    assert purge(store) == ["all.root"]
+
+
 def test_no_more_is_purged_than_is_needed(store: Store) -> None:
     raws = [f"raw{n}" for n in range(5)]
     made(store, simple(outputs=[kept(raw) for raw in raws]), simple(inputs=raws))
 
-    assert len(purge(store, size=8)) == 2
+    gone = purge(store, size=8)
+
+    assert len(gone) == 2
+    assert purged(store) == gone
 
 
 def test_copies_on_other_nodes_stay(store: Store) -> None:
