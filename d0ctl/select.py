@@ -141,6 +141,27 @@ def parse(
     )
 
 
+def is_selector(text: str) -> bool:
+    """Whether a text begins as a selector does, whatever comes of it."""
+    return _JOB.fullmatch(text.partition(":")[0].partition("/")[0]) is not None
+
+
+def file_of_job(text: str) -> tuple[str, str] | None:
+    """Job and name of what is written as `JOB:NAME`; None where it is not."""
+    job, _, name = text.partition(":")
+    return (job, name) if name and "/" not in job else None
+
+
+def has_states(text: str) -> bool:
+    """Whether what follows the colon of a text is states, as in `reco001:failed`."""
+    return all(word in states() for word in text.partition(":")[2].split(","))
+
+
+def states() -> list[str]:
+    """The names of statuses and phases."""
+    return list(dict.fromkeys([*map(str, Status), *map(str, Phase)]))
+
+
 def _span(part: str, text: str) -> Span:
     if part == "*":
         return ALL
@@ -161,7 +182,7 @@ def _stage_name(part: str, text: str) -> str:
 
 
 def _state(word: str) -> str:
-    known = list(dict.fromkeys([*map(str, Status), *map(str, Phase)]))
+    known = states()
     if word in known:
         return word
     from d0ctl.construct.faults import near

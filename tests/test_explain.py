@@ -1,5 +1,6 @@
 """`why` in every state a package, line, stage, job or node can be in."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.explain import group, node, package
 from d0ctl.explain.common import Explanation
+from d0ctl.format import iso, moment
 from d0ctl.nodes.transport import Address
 from d0ctl.select import parse
 from d0ctl.store import attempts, browse, lifecycle, nodes, open_store
@@ -119,8 +121,84 @@ def test_a_full_node_says_what_takes_it(site: Site) -> None:
 
     told = why(site, "prod/1/2/1")
 
-    assert told.answer == "package `prod/1/2/1` is ready, and no slot is free on `localhost`"
-    assert told.facts == ["node `localhost` has 1 of 1 cpu in use: 1 package of `prod`"]
+    assert re.fullmatch(
+        "package `prod/1/2/1` is ready, and no slot is free on `localhost` since [0-9:]{8}",
+        told.answer,
+    )
+    (fact,) = told.facts
+    assert re.fullmatch(
+        "node `localhost` has 1 of 1 cpu in use since [0-9:]{8}: 1 package of `prod`", fact
+    )
+
+
+def test_no_slot_is_free_since_the_last_one_was_taken(site: Site) -> None:
+    site.up(cpus=2)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    (taken,) = site.store.connection.execute("select max(started) from attempt").fetchone()
+
+    told = why(site, "prod/1/3/1")
+
+    assert told.answer.endswith(f"no slot is free on `localhost` since {moment(taken, taken)}")
+    assert told.details["full_since"] == iso(taken)
+
+
+def test_what_waits_for_its_inputs_on_a_node_takes_none_of_its_slots(site: Site) -> None:
+    site.up(cpus=1)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        site.store.connection.execute("update package set staging = 1 where phase = 'running'")
+
+    assert "starts on `localhost`" in why(site, "prod/1/2/1").answer
+
+
+def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(site: Site) -> None:
+    site.up(platform="linux-x86_64")
+    with site.store.writing():
+        for number in range(200):
+            site.store.connection.execute(
+                "insert into node (name, cluster_id, kind, cpus, state, since, trouble, platform)"
+                " values (?, 1, 'ssh', 4, ?, ?, 'no answer', 'linux-x86_64')",
+                [f"n{number}", "down" if number < 30 else "up", NOW],
+            )
+    site.submit(job(("a", [line(make("x", platform="linux-aarch64"))])))
+
+    told = why(site, "prod/1/1/1")
+
+    assert told.answer == "package `prod/1/1/1` is ready, and no node can take it"
+    assert told.facts == [
+        "171 nodes are ruled out: platform linux-x86_64, not linux-aarch64: "
+        "`localhost`, `n30`, `n31`, `n32`, `n33` and 166 more",
+        "30 nodes are down: `n0`, `n1`, `n2`, `n3`, `n4` and 25 more",
+        "but for its platform, 171 nodes could take it",
+    ]
+    assert len(told.details["nodes"]) == 201
+
+
+def test_what_would_change_if_one_wish_were_another_is_told(site: Site) -> None:
+    site.up(memory=4 << 30)
+    site.submit(job(("a", [line(make("x", memory=8 << 30))])))
+
+    told = why(site, "prod/1/1/1")
+
+    assert told.facts == [
+        "node `localhost` is ruled out: 4.3 GB of memory, 8.6 GB asked for",
+        "but for its memory, `localhost` could take it",
+    ]
+
+
+def test_a_drained_node_that_would_do_comes_with_the_command_that_opens_it(site: Site) -> None:
+    site.up()
+    with site.store.writing():
+        site.store.change("drain_node", node=1, note="new disk")
+    site.submit(production())
+
+    told = why(site, "prod/1/1/1")
+
+    assert told.facts == ["node `localhost` is drained: new disk"]
+    assert told.commands == ["d0ctl node resume localhost", "d0ctl node list"]
 
 
 def test_where_nobody_drives_that_is_why(site: Site) -> None:
@@ -140,7 +218,10 @@ def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
     site.submit(production("urgent", priority=90))
     site.submit(production())
 
-    assert "job `urgent` of a higher priority comes first" in why(site, "prod/1/1/1").answer
+    told = why(site, "prod/1/1/1")
+
+    assert "job `urgent` of a higher priority comes first" in told.answer
+    assert told.commands == ["d0ctl priority prod 91", "d0ctl why urgent"]
 
 
 def test_where_there_is_room_it_starts_next(site: Site) -> None:

@@ -1,41 +1,63 @@
 """`d0ctl why`: why something is not running, is here, or failed, and what to type."""
 
 import time
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from d0ctl import select
-from d0ctl.cli import options, session, show_part
+from d0ctl.cli import completion, options, session, show_part
 from d0ctl.cli.output import emit, emit_json, paint
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.explain.common import Explanation
 from d0ctl.format import clean
 from d0ctl.select import Selector
-from d0ctl.store import browse
+from d0ctl.store import browse, whereabouts
 from d0ctl.store.connection import Store
+from d0ctl.store.whereabouts import FileView
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
+Noun = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SELECTOR",
+        autocompletion=completion.selectors,
+        help="A job, stage, line or package, as `reco001/2/3/1`; a node; "
+        "a file, as `reco001:all.root` or by its name alone.",
+    ),
+]
+
+File = Annotated[
+    str | None,
+    typer.Option("--file", metavar="FILE", help="A file, where its name is that of a job, too."),
+]
+
 
 @app.command()
-def why(selector: options.MaybeTarget = None, node: options.Node = None,
+def why(selector: Noun = None, node: options.Node = None, file: File = None,
         json: options.Json = False) -> None:  # fmt: skip
     """Say why something is as it is, and what would change it."""
-    if (selector is None) == (node is None):
-        raise BadUsage("`why` takes one selector, or the name of a node")
+    if sum(noun is not None for noun in (selector, node, file)) != 1:
+        raise BadUsage("`why` takes one selector, or the name of a node or file")
     if not session.home().exists():
-        raise NotFound(f"there is no job `{selector or node}`, nor any other",
+        raise NotFound(f"there is no job `{selector or node or file}`, nor any other",
                        hint="d0ctl run FILE")  # fmt: skip
     with session.reader() as store, store.reading():
-        told = _explain(store, selector, node, time.time())
+        told = _explain(store, selector, node, file, time.time())
     if json:
         emit_json(document(told))
     else:
         draw(told)
 
 
-def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:
+def _explain(store: Store, selector: str | None, node: str | None, file: str | None,
+             now: float) -> Explanation:  # fmt: skip
+    if found := _file(store, selector, file):
+        from d0ctl.explain.file import file as explain_file
+
+        return explain_file(store, found, now)
     if selector is None or _is_node(store, selector):
         from d0ctl.explain.node import node as explain_node
 
@@ -46,11 +68,28 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
     return _explain_one(store, wanted, now)
 
 
+def _file(store: Store, selector: str | None, file: str | None) -> FileView | None:
+    """The file that is meant; None where something else is. Raises NotFound, BadUsage."""
+    text = file or selector or ""
+    if file is None and (not text or _is_node(store, text) or select.has_states(text)):
+        return None
+    if (named := select.file_of_job(text)) and _has_job(store, named[0]):
+        return whereabouts.in_job(store, *named, also=() if file else select.states())
+    if file is None and _has_job(store, text.partition("/")[0]):
+        return None
+    found = whereabouts.anywhere(store, text, str(Path(text).absolute()))
+    if found is None and (file is not None or not select.is_selector(text)):
+        raise NotFound(f"there is no file `{text}` in any job", hint="d0ctl why JOB:NAME")
+    return found
+
+
+def _has_job(store: Store, name: str) -> bool:
+    return bool(store.rows("jobs", pattern=name))
+
+
 def _is_node(store: Store, name: str) -> bool:
     """Whether a word without a job of that name names a node."""
-    if store.row("node_by_name", name=name) is None:
-        return False
-    return not store.rows("jobs", pattern=name)
+    return store.row("node_by_name", name=name) is not None and not _has_job(store, name)
 
 
 def _only(store: Store, wanted: Selector, now: float) -> Selector:
@@ -83,6 +122,7 @@ def document(told: Explanation) -> dict[str, Any]:
     return {
         "path": told.path, "status": told.status, "phase": told.phase, "answer": told.answer,
         "facts": told.facts, "stderr": told.stderr, "commands": told.commands,
+        "details": told.details,
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What explanations are made of, and the facts that several of them use."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from d0ctl.format import count, listed, moment
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
@@ -15,7 +16,10 @@ MOST = 5
 
 @dataclass(slots=True)
 class Explanation:
-    """An answer in one sentence, the facts behind it, stderr's last words, and commands."""
+    """An answer in one sentence, the facts behind it, stderr's last words, and commands.
+
+    `details` has for scripts what the sentences say: times in seconds, null where not known.
+    """
 
     path: str
     status: str
@@ -24,6 +28,7 @@ class Explanation:
     facts: list[str] = field(default_factory=list)
     stderr: str | None = None
     commands: list[str] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 def held_job(job: JobSummary, now: float) -> str:
@@ -52,29 +57,38 @@ def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
     return None
 
 
-def against(row: Row, demand: Demand, now: float) -> str | None:
-    """What speaks against a node, other than that it is full."""
-    room = NodeRoom(
+def room_of(row: Row) -> NodeRoom:
+    """A node as the scheduler sees it."""
+    return NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
         used=row["used"], memory=row["memory"], platform=row["platform"],
         services=services_of(row),
     )  # fmt: skip
+
+
+def against(row: Row, demand: Demand, now: float) -> str | None:
+    """What speaks against a node, other than that it is full."""
     if row["state"] == "down":
         return f"is down since {moment(row['since'], now)}: {row['trouble'] or 'no answer'}"
     if row["drained"]:
         return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
     is_known = row["state"] == "up"
-    if (is_known or demand.nodes or demand.exclude_nodes) and (unfit := misfit(demand, room)):
+    if (is_known or demand.nodes or demand.exclude_nodes) and (
+        unfit := misfit(demand, room_of(row))
+    ):
         return f"is ruled out: {unfit}"
     return None if is_known else "has not been reached yet"
 
 
-def takers(store: Store, row: Row) -> str:
-    """How much of a node is in use, and by whose packages."""
+def takers(store: Store, row: Row, now: float) -> str:
+    """How much of a node is in use, by whose packages, and since when it is full."""
     jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
             for taker in store.rows("node_jobs", node=row["id"], limit=MOST)]  # fmt: skip
     taken = f": {listed(jobs)}" if jobs else ""
-    return f"node `{row['name']}` has {row['used']} of {count(row['cpus'], 'cpu')} in use{taken}"
+    is_full = row["used"] >= row["cpus"] and row["taken"] is not None
+    since = f" since {moment(row['taken'], now)}" if is_full else ""
+    used = f"{row['used']} of {count(row['cpus'], 'cpu')}"
+    return f"node `{row['name']}` has {used} in use{since}{taken}"
 
 
 def any_driver(store: Store) -> bool:

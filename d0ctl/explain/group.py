@@ -119,6 +119,7 @@ def _submitted(store: Store, part: _Part, told: Explanation, now: float) -> None
             first = explain_package(store, browse.package(store, parse(row.path)), now)
             told.answer = f"nothing of {part.words} runs yet: {first.answer}"
             told.facts, told.commands = first.facts, first.commands
+            told.details = first.details
             return
     told.answer = f"nothing of {part.words} runs yet: it waits for earlier stages"
     told.commands.append(f"d0ctl why {part.job.name}")

@@ -32,7 +32,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     else:
         told.answer = f"node `{name}` is up, with {free} of {row['cpus']} cpus free"
     if room["used"]:
-        told.facts.append(takers(store, room))
+        told.facts.append(takers(store, room, now))
     _blocked(store, row["cluster_id"], told)
     return told
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 
 from d0ctl.explain import recovery
 from d0ctl.explain.case import Case, job_hold
-from d0ctl.explain.common import MOST, Explanation, against, any_driver, kept_back, takers
+from d0ctl.explain.common import MOST, Explanation, any_driver, kept_back
+from d0ctl.explain.room import room
 from d0ctl.explain.waiting import waiting, wants_of, ways_out
-from d0ctl.format import count, duration, listed, moment
+from d0ctl.format import count, duration, iso, listed, moment
 from d0ctl.model import Phase
-from d0ctl.schedule.place import Demand
 from d0ctl.store import browse
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
@@ -35,47 +35,20 @@ def _ready(case: Case) -> None:
         told.answer = f"{case.name} is ready, but {why[0]}"
         told.commands.append(why[1])
         return
-    told.answer = f"{case.name} is ready, and {_room(case)}"
+    told.answer = f"{case.name} is ready, and {room(case)}"
     if case.package.note:
         told.facts.append(f"it was put back: {case.package.note}")
+    _made_again(case)
 
 
-def _room(case: Case) -> str:
-    """Why no node has taken it yet; facts say it of each node."""
-    one, told = case.package, case.told
-    catalogue = Catalogue(case.store)
-    demand = Demand(
-        id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
-        nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
-        software=catalogue.platforms(one.software),
-        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid,
-    )  # fmt: skip
-    fits, rows = [], case.store.rows("node_rooms")
-    for row in rows:
-        if objection := against(row, demand, case.now):
-            told.facts.append(f"node `{row['name']}` {objection}")
-        else:
-            fits.append(row)
-    fits = recovery.but_last(one, fits, told)
-    if not rows:
-        told.commands.append("d0ctl node add NAME [user@]host")
-        return "there is no node at all"
-    if not any_driver(case.store):
-        told.commands += ["d0ctl daemon start", f"d0ctl run {one.job}"]
-        return "nothing drives it: no daemon is running"
-    if not fits:
-        told.commands.append("d0ctl node list")
-        return "no node can take it"
-    free = [row for row in fits if row["cpus"] - row["used"] >= one.cpus]
-    told.facts += [takers(case.store, row) for row in fits[:MOST] if row not in free]
-    if not free:
-        if len(fits) > MOST:
-            return f"no slot is free on any of {len(fits)} nodes"
-        return f"no slot is free on {listed('`' + row['name'] + '`' for row in fits)}"
-    if first := case.store.value("ready_before", job=case.job.id):
-        return f"job `{first}` of a higher priority comes first"
-    names = listed((f"`{row['name']}`" for row in free[:MOST]), "or")
-    return f"it starts on {names} as soon as its turn comes"
+def _made_again(case: Case) -> None:
+    """Tell that what had succeeded runs again, and why."""
+    events = browse.events(case.store, case.package.id)
+    back = [event for event in events if event.old in (Phase.DONE, Phase.TRANSFERRING)]
+    if back and back[-1].new != Phase.DONE:
+        by = f"{back[-1].actor}: " if back[-1].actor else ""
+        case.told.facts.append(f"it is made again, {moment(back[-1].at, case.now)}: "
+                               f"{by}{back[-1].note}")  # fmt: skip
 
 
 def _cooloff(case: Case) -> None:
@@ -83,6 +56,7 @@ def _cooloff(case: Case) -> None:
     left = duration((one.not_before or case.now) - case.now)
     case.told.answer = f"{case.name} is {recovery.cooling(one.not_before, one.note, case.now)}"
     case.told.facts.append(f"it is tried again in {left}")
+    case.told.details["until"] = iso(one.not_before)
     if one.avoid:
         case.told.facts.append(f"not on `{one.avoid}` if another node can take it")
     case.told.commands += [f"d0ctl {verb} {one.path}" for verb in ("retry", "hold", "policy show")]
@@ -97,6 +71,8 @@ def _held(case: Case) -> None:
     held = "paused" if one.parked else "held"
     case.told.answer = f"{case.name} is {held}{by} since {case.since()}{why}"
     case.told.commands.append(f"d0ctl {'resume' if one.parked else 'release'} {one.path}")
+    case.told.details["held"] = {"by": one.actor, "since": iso(one.changed), "reason": one.note,
+                                 "until": iso(one.not_before)}  # fmt: skip
     if is_ours:
         case.told.facts.append(recovery.held(one.not_before, case.now))
         case.told.commands.append(f"d0ctl policy show {one.path}")

@@ -25,6 +25,7 @@ class Want:
     phase: str | None
     package: int | None
     uses: int = 1
+    file: str | None = None
 
     @property
     def origin(self) -> str:
@@ -46,6 +47,9 @@ def waiting(case: Case) -> None:
     if not wants:
         told.answer = f"{case.name} waits for one of its many files"
         return
+    told.details["waits_for"] = [
+        {"file": want.file, "maker": want.maker, "phase": want.phase} for want in wants
+    ]
     verb = "is blocked: it waits" if case.job.blocked else "waits"
     told.answer = f"{case.name} {verb} for {wants[0].words}"
     told.facts += [f"it waits for {want.words}" for want in wants[1:MOST]]
@@ -92,7 +96,7 @@ def wants_of(store: Store, package: int, limit: int = MOST_LOOKED_AT) -> list[Wa
         wants.append(Want(words, before["path"], before["phase"], before["id"]))
     for row in store.rows("missing_inputs", package=package, limit=limit):
         wants.append(Want(_file_waited_for(row), row["maker_path"], row["maker_phase"],
-                           row["maker"], row["uses"]))  # fmt: skip
+                           row["maker"], row["uses"], row["name"]))  # fmt: skip
     return sorted(wants, key=lambda want: want.hope)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from d0ctl.format import size
+
 AHEAD_S = 0.3
 """How many seconds of short packages a node may have in hand beyond its cpus."""
 
@@ -124,7 +126,7 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
     if demand.cpus > node.cpus:
         return f"{node.cpus} cpus, {demand.cpus} asked for"
     if demand.memory and node.memory and demand.memory > node.memory:
-        return "too little memory"
+        return f"{size(node.memory)} of memory, {size(demand.memory)} asked for"
     return None
 
 

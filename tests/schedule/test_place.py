@@ -136,7 +136,7 @@ def test_each_misfit_says_why() -> None:
     assert misfit(Demand(1, 1, exclude_nodes=["a"]), node) == "excluded by the package"
     assert "platform linux-aarch64" in (misfit(Demand(1, 1, platform="x"), node) or "")
     assert misfit(Demand(1, 1, cpus=3), node) == "2 cpus, 3 asked for"
-    assert misfit(Demand(1, 1, memory=200), node) == "too little memory"
+    assert misfit(Demand(1, 1, memory=200), node) == ("100 B of memory, 200 B asked for")
 
 
 def far(*packages: int, files: int = 1) -> Mapping[int, Brought]:

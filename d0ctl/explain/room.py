@@ -1,0 +1,128 @@
+"""Why no node takes a ready package: which are ruled out by what, which are full since when."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from d0ctl.explain import recovery
+from d0ctl.explain.case import Case
+from d0ctl.explain.common import MOST, against, any_driver, room_of, takers
+from d0ctl.format import iso, listed, moment
+from d0ctl.schedule.place import Demand, misfit
+from d0ctl.store.catalogue import Catalogue
+from d0ctl.store.connection import Row
+
+WISHES: Mapping[str, dict[str, Any]] = {
+    "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
+    "its platform": {"platform": None}, "its software": {"software": {}},
+    "the services it needs": {"needs": ()}, "its cpus": {"cpus": 1}, "its memory": {"memory": None},
+}  # fmt: skip
+"""What a package asks of a node, and a demand without it."""
+
+VERBS = {"is": "are", "has": "have"}
+
+
+def room(case: Case) -> str:
+    """Why no node has taken it yet; facts say it of each node, or of each kind of them."""
+    told, rows = case.told, case.store.rows("node_rooms")
+    demand = _demand(case)
+    out = {row["name"]: why for row in rows if (why := against(row, demand, case.now))}
+    fits = [row for row in rows if row["name"] not in out]
+    told.facts += grouped(out)
+    told.details["nodes"] = [
+        {"node": row["name"], "against": out.get(row["name"]), "cpus": row["cpus"],
+         "used": row["used"], "taken": iso(row["taken"])} for row in rows
+    ]  # fmt: skip
+    fits = recovery.but_last(case.package, fits, told)
+    if not rows:
+        told.commands.append("d0ctl node add NAME [user@]host")
+        return "there is no node at all"
+    if not any_driver(case.store):
+        told.commands += ["d0ctl daemon start", f"d0ctl run {case.package.job}"]
+        return "nothing drives it: no daemon is running"
+    if not fits:
+        _what_if(case, rows, demand)
+        told.commands.append("d0ctl node list")
+        return "no node can take it"
+    return _turn(case, fits)
+
+
+def _turn(case: Case, fits: Sequence[Row]) -> str:
+    """Why none of the nodes that could take it has done so."""
+    one, told = case.package, case.told
+    free = [row for row in fits if row["cpus"] - row["used"] >= one.cpus]
+    told.facts += [takers(case.store, row, case.now) for row in fits[:MOST] if row not in free]
+    if not free:
+        taken = max((row["taken"] for row in fits if row["taken"] is not None), default=None)
+        told.details["full_since"] = iso(taken)
+        since = f" since {moment(taken, case.now)}" if taken is not None else ""
+        if len(fits) > MOST:
+            return f"no slot is free on any of {len(fits)} nodes{since}"
+        return f"no slot is free on {_names(fits)}{since}"
+    if first := case.store.row("ready_before", job=case.job.id):
+        if first["priority"] < 100:
+            told.commands.append(f"d0ctl priority {case.job.name} {first['priority'] + 1}")
+        told.commands.append(f"d0ctl why {first['name']}")
+        return f"job `{first['name']}` of a higher priority comes first"
+    return f"it starts on {_names(free[:MOST], 'or')} as soon as its turn comes"
+
+
+def grouped(out: Mapping[str, str]) -> list[str]:
+    """What speaks against nodes: of each, or where they are many, of those alike together."""
+    if len(out) <= MOST:
+        return [f"node `{name}` {why}" for name, why in out.items()]
+    kinds: dict[str, list[str]] = {}
+    for name, why in out.items():
+        kinds.setdefault(_kind(why), []).append(name)
+    facts = []
+    for kind, names in sorted(kinds.items(), key=lambda pair: -len(pair[1])):
+        if len(names) == 1:
+            facts.append(f"node `{names[0]}` {out[names[0]]}")
+            continue
+        more = [f"{len(names) - MOST:,} more"] if len(names) > MOST else []
+        listing = listed([f"`{name}`" for name in names[:MOST]] + more)
+        facts.append(f"{len(names):,} nodes {_plural(kind)}: {listing}")
+    return facts
+
+
+def _kind(why: str) -> str:
+    """What an objection has in common with others: without times, notes and troubles."""
+    return why if why.startswith("is ruled out") else why.partition(" since ")[0].partition(":")[0]
+
+
+def _plural(kind: str) -> str:
+    verb, _, rest = kind.partition(" ")
+    return f"{VERBS.get(verb, verb)} {rest}"
+
+
+def _what_if(case: Case, rows: Sequence[Row], demand: Demand) -> None:
+    """Tell which nodes could take it if just one thing were otherwise, and how to have that."""
+    told = case.told
+    for row in rows:
+        if misfit(demand, room_of(row)) is None and len(told.commands) < MOST:
+            verb = "resume" if row["drained"] and row["state"] != "down" else "check"
+            told.commands.append(f"d0ctl node {verb} {row['name']}")
+    usable = [row for row in rows if row["state"] == "up" and not row["drained"]]
+    for wish, without in WISHES.items():
+        able = [row for row in usable if misfit(replace(demand, **without), room_of(row)) is None]
+        if able:
+            told.facts.append(f"but for {wish}, {_some(able)} could take it")
+
+
+def _some(rows: Sequence[Row]) -> str:
+    return _names(rows) if len(rows) <= MOST else f"{len(rows)} nodes"
+
+
+def _names(rows: Sequence[Row], last: str = "and") -> str:
+    return listed((f"`{row['name']}`" for row in rows), last)
+
+
+def _demand(case: Case) -> Demand:
+    one, catalogue = case.package, Catalogue(case.store)
+    return Demand(
+        id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
+        nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
+        software=catalogue.platforms(one.software),
+        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid,
+    )  # fmt: skip

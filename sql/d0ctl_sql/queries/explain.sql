@@ -1,0 +1,59 @@
+-- name: file_by_name
+-- A file of a job by its name there, or by its path where it comes from outside: who makes it,
+-- and how that stands.
+select file.id, job.name as job, job.directory, file.name, file.present, file.dropped, file.partial,
+       file.late, file.size, file.checksum, file.dispositions, file.result, file.locator,
+       file.stored,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker,
+       package.phase as maker_phase, line.dropped as line_dropped
+  from job
+  cross join file
+    on file.job_id = job.id
+   and file.name in (:name, iif(substr(:path, 1, length(job.directory) + 1) = job.directory || '/',
+                                substr(:path, length(job.directory) + 2), :name))
+  left join package on package.id = file.package_id
+  left join line on line.id = package.line_id
+  left join stage on stage.id = package.stage_id
+ where job.visible = 1 and (:job is null or job.name = :job)
+ order by job.id desc
+ limit :limit;
+
+-- name: file_names
+-- Names of files of a job, for suggestions; bounded.
+select file.name from job join file on file.job_id = job.id
+ where job.name = :job and job.visible = 1
+ limit 5000;
+
+-- name: copies_of_file
+-- Where the copies of a file lie, and whether these machines answer.
+select cluster.name as cluster, location.path, location.spare, node.name as node, node.state
+  from location
+  join cluster on cluster.id = location.cluster_id
+  left join node on node.id = location.node_id
+ where location.file_id = :file
+ order by location.made
+ limit :limit;
+
+-- name: transfers_of_file
+-- Where a file is being carried to, and what is in the way of that.
+select cluster.name as cluster, transfer.result, transfer.tries, transfer.trouble
+  from transfer join cluster on cluster.id = transfer.cluster_id
+ where transfer.file_id = :file
+ limit :limit;
+
+-- name: readers_of_file
+-- Who reads a file, what has not ended first, out of a bounded number.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package.phase, package.missing, some.uses, some.dropped, some.acquire, some.locator
+  from (select package_id, count(*) as uses, min(dropped) as dropped, acquire, locator
+          from (select * from input where file_id = :file and own = 0 limit :window)
+         group by package_id) as some
+  join package on package.id = some.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ order by package.phase in ('transferring', 'done', 'canceled', 'dropped'), package.id;
+
+-- name: count_of_pattern
+-- How many files a late output stands for so far.
+select count(*) from file where pattern_id = :file;

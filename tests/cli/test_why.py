@@ -1,0 +1,139 @@
+"""`why` at a site with seven causes planted, each of which it has to name as a person would."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from d0ctl import verbs
+from d0ctl.model import Address
+from d0ctl.select import parse
+from d0ctl.store import nodes
+from d0ctl.verbs import Request
+from tests.cli.building import Site, job, line, package
+from tests.cli.conftest import Type
+
+NOW = 1_790_000_000.0
+TIME = r"\d\d:\d\d:\d\d"
+
+
+@pytest.fixture
+def planted(site: Site) -> Iterator[Site]:
+    """A production in which seven things are in the way of seven packages.
+
+    Line 1 failed, and so its second package waits; 2 is held by a person; 3 cools off; 4 asks
+    for a platform that no node has; 5 is ready while all slots are taken, by 6; 7 was dropped,
+    and the merge waits for what is left.
+    """
+    store = site.store
+    site.up(cpus=1)
+    for name in ("farm02", "farm03"):
+        nodes.add(store, Address(name, destination=name), cpus=1)
+    site.up("farm02", machine_id="m2")
+    with store.writing():
+        nodes.take_lease(store, "daemon", now=NOW)
+        nodes.down(store, nodes.named(store, "farm03")["id"], "no route to host", now=NOW)
+        store.change("drain_node", node=nodes.named(store, "farm02")["id"], note="new disk")
+    lines = [line(package(f"gen-{n}"), package(f"reco-{n}", needs=[f"gen-{n}"])) for n in (1, 2, 3)]
+    lines.append(line(package("gen-4", platform="linux-aarch64")))
+    lines += [line(package(f"gen-{n}")) for n in (5, 6, 7)]
+    made = [f"reco-{n}" for n in (1, 2, 3)] + [f"gen-{n}" for n in (4, 5, 6, 7)]
+    site.submit(job(("chain", lines), ("merge", [line(package("all.root", takes=made))]),
+                    name="reco001"))  # fmt: skip
+    site.fail("reco001/1/1/1", stderr="no such field\n")
+    _do(site, "hold", "reco001/1/2/1", "bad seed")
+    site.fail("reco001/1/3/1", reason="stage-in", detail="no answer of root://se", binary=None)
+    _do(site, "kill-line", "reco001/1/7", "bad sample", drop_outputs=True)
+    site.launch("reco001/1/6/1")
+    yield site
+
+
+def _do(site: Site, verb: str, target: str, note: str, **more: bool) -> None:
+    request = Request(verb, parse(target), **more)  # type: ignore[arg-type]
+    verbs.apply(site.store, request, actor="emmy", note=note)
+
+
+CAUSES = {
+    "reco001/1/1/1": (
+        "package `reco001/1/1/1` failed: exit-code: binary 1 (tool) ended with exit code 3",
+        ["on node `localhost`, TIME in binary 1, attempt 1",
+         "its files are waited for by `reco001/1/1/2`",
+         "the policy (default) has no other try for `exit-code`: "
+         "`policy: {exit-code: {tries: 3}}` in a job or site file would"],
+        "d0ctl retry reco001/1/1/1",
+    ),
+    "reco001/1/2/1": (
+        "package `reco001/1/2/1` is held by emmy since TIME: bad seed", [],
+        "d0ctl release reco001/1/2/1",
+    ),
+    "reco001/1/3/1": (
+        "package `reco001/1/3/1` is cooling off until TIME (try 1 of 10), "
+        "after stage-in: no answer of root://se",
+        ["it is tried again in 5 min 00 s"], "d0ctl retry reco001/1/3/1",
+    ),
+    "reco001/1/4/1": (
+        "package `reco001/1/4/1` is ready, and no node can take it",
+        ["node `localhost` is ruled out: platform linux-x86_64, not linux-aarch64",
+         "node `farm02` is drained: new disk", "node `farm03` is down since TIME: no route to host",
+         "but for its platform, `localhost` could take it"],
+        "d0ctl node list",
+    ),
+    "reco001/1/5/1": (
+        "package `reco001/1/5/1` is ready, and no slot is free on `localhost` since TIME",
+        ["node `farm02` is drained: new disk",
+         "node `localhost` has 1 of 1 cpu in use since TIME: 1 package of `reco001`"],
+        None,
+    ),
+    "reco001/1/7/1": (
+        "package `reco001/1/7/1` was dropped by emmy, TIME: bad sample",
+        ["its line is dropped: the rest goes on without its files"],
+        "d0ctl restore-line reco001/1/7",
+    ),
+    "reco001/2/1/1": (
+        "package `reco001/2/1/1` waits for file `reco-1` of `reco001/1/1/2`, which is waiting",
+        ["in the end it hangs on `reco001/1/1/1`, which is failed",
+         "it goes with 6 of 7 inputs, missing: gen-7",
+         "line `reco001/1/1` can be dropped: what can do without it goes on"],
+        "d0ctl kill-line reco001/1/1 --drop-outputs",
+    ),
+    "reco001:reco-1": (
+        "file `reco-1` of job `reco001` is not there yet: its maker `reco001/1/1/2` waits for "
+        "package `reco001/1/1/1` before it in its line, which is failed",
+        ["`reco001/2/1/1` waits for it and for 5 more files"],
+        "d0ctl kill-line reco001/1/1 --drop-outputs",
+    ),
+}  # fmt: skip
+"""What was asked about, and what is to be answered: the sentence, facts among others, a command."""
+
+
+@pytest.mark.parametrize("asked", CAUSES)
+def test_each_planted_cause_is_named_with_what_to_type(
+    planted: Site, d0ctl: Type, asked: str
+) -> None:
+    answer, facts, command = CAUSES[asked]
+
+    told = re.sub(rf"\d\d \w\w\w (\d{{4}} )?\d\d:\d\d\b|{TIME}", "TIME",
+                  d0ctl("why", asked).stdout)  # fmt: skip
+
+    first, *rest = told.splitlines()
+    assert first == answer
+    assert [fact for fact in facts if f"  - {fact}" not in rest] == []
+    assert command is None or f"  {command}" in rest
+    for typed in [row.strip() for row in rest if row.startswith("  d0ctl ")]:
+        assert "`" not in typed
+
+
+def test_every_cause_is_there_for_scripts_as_well(planted: Site, d0ctl: Type) -> None:
+    import json
+
+    def details(asked: str) -> dict[str, object]:
+        found: dict[str, object] = json.loads(d0ctl("why", asked, "--json").stdout)["details"]
+        return found
+
+    assert details("reco001/1/2/1")["held"]["by"] == "emmy"  # type: ignore[index]
+    assert str(details("reco001/1/3/1")["until"]).endswith("Z")
+    assert str(details("reco001/1/5/1")["full_since"]).endswith("Z")
+    nodes_told = details("reco001/1/4/1")["nodes"]
+    assert [one["against"] is not None for one in nodes_told] == [True, True, True]  # type: ignore[attr-defined]
+    wants = details("reco001/2/1/1")["waits_for"]
+    assert {"file": "gen-5", "maker": "reco001/1/5/1", "phase": "ready"} in wants  # type: ignore[operator]
