@@ -17,6 +17,13 @@ def phases(store: Store) -> dict[str, int]:
     return {row["phase"]: row["n"] for row in store.rows("chosen_by_phase")}
 
 
+def lines(store: Store) -> Row:
+    """Whether any line of the chosen packages is dropped, and whether any is not."""
+    row = store.row("chosen_lines")
+    assert row is not None
+    return row
+
+
 def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float) -> bool:
     """Keep a whole job from being scheduled: one flag, whatever its size."""
     store.change("unassign_job", job=job, actor=actor, note=note, now=now)

@@ -20,7 +20,7 @@ def plan_kill_line(store: Store, request: Request) -> Plan:
             hint=f"a line reads JOB/STAGE/LINE: d0ctl status {request.target.job}",
         )
     browse.choose(store, request.target, now=time.time())
-    if all(row["dropped"] is not None for row in store.rows("chosen_lines")):
+    if not lifecycle.lines(store)["undropped"]:
         what = "line" if request.target.is_one else "every line of"
         deed = last_on_chosen(store)
         raise Refused(f"{what} `{request.target}` is dropped already{deed}",

@@ -19,10 +19,10 @@ def plan_restore_line(store: Store, request: Request) -> Plan:
         raise BadUsage(f"`{target}` names no line",
                        hint=f"a line reads JOB/STAGE/LINE: d0ctl status {target.job}")  # fmt: skip
     browse.choose(store, target, now=time.time())
-    lines = store.rows("chosen_lines")
+    is_dropped = bool(lifecycle.lines(store)["dropped"])
     store.change("keep_named")
     if not int(store.value("count_chosen")):
-        raise _not_restorable(request, any(row["dropped"] is not None for row in lines))
+        raise _not_restorable(request, is_dropped)
     _check_not_ending(store, request)
     own = int(store.value("count_chosen"))
     own_paths = {row.path for row in rows(store)}

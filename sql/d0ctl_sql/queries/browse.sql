@@ -345,19 +345,23 @@ select distinct job.name || '/' || stage.seq || '/' || line.seq || '/' || packag
 -- was taken last.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
-       node.drain_note, node.trouble, coalesce(live.used, 0) as used, live.taken
-  from node
-  join cluster on cluster.id = node.cluster_id
-  left join (select package.node_id, sum(demand.cpus) as used,
-                    max(coalesce(attempt.started, attempt.launched, package.changed)) as taken
-               from package
-               join demand on demand.id = package.demand_id
-               left join attempt on attempt.id = package.attempt_id and attempt.ended is null
-              where package.phase in ('assigned', 'starting', 'staging-in', 'running',
-                                      'suspended', 'killing', 'unreachable')
-                and not (package.early = 1 and package.awaited > 0)
-                and package.phase <> 'staging-in' and package.staging = 0
-              group by package.node_id) as live on live.node_id = node.id
+       node.drain_note, node.trouble,
+       (select coalesce(sum(demand.cpus), 0)
+          from package join demand on demand.id = package.demand_id
+         where package.node_id = node.id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')
+           and package.phase <> 'staging-in' and package.staging = 0
+           and not (package.early = 1 and package.awaited > 0)) as used,
+       (select max(coalesce(attempt.started, attempt.launched, package.changed))
+          from package
+          left join attempt on attempt.id = package.attempt_id and attempt.ended is null
+         where package.node_id = node.id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')
+           and package.phase <> 'staging-in' and package.staging = 0
+           and not (package.early = 1 and package.awaited > 0)) as taken
+  from node join cluster on cluster.id = node.cluster_id
  order by node.id;
 
 -- name: node_jobs

@@ -214,8 +214,9 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
  limit :limit;
 
 -- name: chosen_lines
--- The lines of the chosen packages, and whether they are dropped already.
-select distinct line.id, line.dropped
+-- Whether any line of the chosen packages is dropped, and whether any is not.
+select coalesce(max(line.dropped is not null), 0) as dropped,
+       coalesce(max(line.dropped is null), 0) as undropped
   from chosen
   join package on package.id = chosen.package_id
   join line on line.id = package.line_id;

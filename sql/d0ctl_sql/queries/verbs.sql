@@ -185,8 +185,8 @@ select package.id, package.job_id, stage.seq as stage, line.seq as line, package
 -- failed, canceled, cooloff -> ready or waiting: by a person, so that tries count anew.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
-       not_before = null, restarts = 0, request = 'resubmit', changed = :now, actor = :actor,
-       note = :note
+       not_before = null, restarts = 0, tried_from = attempts, request = 'resubmit',
+       changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase in ('failed', 'canceled', 'cooloff');
 
 -- name: set_successful
