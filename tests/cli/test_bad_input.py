@@ -1,0 +1,91 @@
+"""The bad input of failure and recovery, as it is typed and as it is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.building import Site, production
+from tests.cli.conftest import Type
+
+POLICY = "policy: {stagein: {tries: 1}, hook: {delay: -5m}, killed: {tries: 1}, signal: 3}\n"
+
+FAULTS = [
+    "10: `stagein` is no reason of a failure (did you mean `stage-in`?)",
+    "45: `delay` takes a time such as `20m`, `1h30m` or `90` seconds, not `-5m`",
+    "51: the rule for `killed` can never match: what is killed is canceled, not failed",
+    "79: the rule for `signal` takes keys such as `tries`, not `3`",
+]
+"""What is wrong with it, by column where it stands at the beginning of a line."""
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "after", "line", "column"),
+    [("validate", "", "stages: [{lines: [{run: x}]}]\n", 1, 0),
+     ("validate", "stages:\n  - lines:\n      - run: x\n        ", "", 4, 8),
+     ("site check", "", "", 1, 0),
+     ("site check", "software:\n  - name: reco\n    version: v\n    script: r\n    ", "", 5, 4)],
+    ids=["job", "package", "site", "software"],
+)  # fmt: skip
+def test_a_policy_is_refused_with_each_fault_in_its_place_wherever_it_stands(
+    d0ctl: Type, tmp_path: Path, command: str, before: str, after: str, line: int, column: int
+) -> None:
+    file = tmp_path / "file.yaml"
+    file.write_text(before + POLICY + after)
+
+    result = d0ctl(*command.split(), str(file))
+
+    told = [fault.partition(": ") for fault in FAULTS]
+    expected = [f"{file}:{line}:{int(at) + column}: {what}" for at, _, what in told]
+    assert result.exit_code == 2
+    assert [one for one in expected if one not in result.output] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("prod/1/1/1", "package `prod/1/1/1` is successful, so it can't be killed"),
+     ("prod/1/2/1", "package `prod/1/2/1` is failed, so it can't be killed"),
+     ("prod/1/3/1", "package `prod/1/3/1` is canceled, so it can't be killed: emmy killed")],
+    ids=["successful", "failed", "canceled"],
+)  # fmt: skip
+def test_what_has_ended_is_not_killed(
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch, path: str, told: str
+) -> None:
+    monkeypatch.setenv("LOGNAME", "emmy")
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    assert d0ctl("kill", "prod/1/3/1", "--yes").exit_code == 0
+
+    result = d0ctl("kill", path, "--yes")
+
+    assert result.exit_code == 4
+    assert told in result.stderr
+    assert f"d0ctl why {path}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "nearest"),
+    [(["prodd"], "there is no job `prodd`", "did you mean `prod`?"),
+     (["prod/mak"], "job `prod` has no stage `mak`", "did you mean `make`?"),
+     (["prod/9"], "there is no stage 9", "stages 1 to 3"),
+     (["prod/1/9"], "there is no line 9", "lines 1 to 3"),
+     (["prod/1/1/9"], "there is no package 9", "packages 1 to 2"),
+     (["prod/1/5-9"], "no package matches `prod/1/5-9`", "lines 1 to 3"),
+     (["prod:failed"], "no package matches `prod:failed`", "`prod` has"),
+     (["prod:faild"], "neither a status nor a phase", "did you mean `failed`?"),
+     (["prod", "--failed-for", "exit-cod"], "no package matches", "none of it has failed"),
+     (["prod", "--node", "localhos"], "there is no node `localhos`", "did you mean `localhost`?"),
+     (["prod", "--older-than", "2d"], "no package matches", "d0ctl status prod")],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)  # fmt: skip
+@pytest.mark.parametrize("verb", ["kill", "hold", "retry"])
+def test_a_selector_that_means_nothing_is_told_with_the_nearest(
+    site: Site, d0ctl: Type, verb: str, words: list[str], told: str, nearest: str
+) -> None:
+    site.submit(production())
+
+    result = d0ctl(verb, *words, *(["--yes"] if verb == "kill" else []))
+
+    assert result.exit_code == (2 if "faild" in words[0] else 3)
+    assert told in result.stderr
+    assert nearest in result.stderr
