@@ -219,7 +219,13 @@ def package(store: Store, one: PackageView) -> Document:
         "cpus": one.cpus,
         "attempts": [attempt(each) for each in tries],
         "failures": [
-            {"reason": each.reason, "count": each.count, "last": iso(each.last)}
+            {
+                "reason": each.reason,
+                "count": each.count,
+                "last": iso(each.last),
+                "message": each.message,
+                "node": each.node_name,
+            }
             for each in browse.failure_history(store, one.id)
         ],
         "progress": progress(browse.progress(store, one.id)),

@@ -1,5 +1,6 @@
 """`d0ctl report`: what a production went through, in figures."""
 
+import shlex
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from d0ctl.cli.output import emit, emit_json, paint, table
 from d0ctl.format import clean, count, iso, moment
 
 if TYPE_CHECKING:
+    from d0ctl.recover.blame import Blame
     from d0ctl.store.report import Alike, Report
 
 app = typer.Typer(
@@ -20,6 +22,10 @@ app = typer.Typer(
     no_args_is_help=True,
     help="What a production went through, in figures: failures.",
 )
+
+_COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
+             "input": "d0ctl why --file {0}"}  # fmt: skip
+"""What to type about what stands out."""
 
 MOST_SHOWN = 8
 MOST_IN_DOCUMENT = 1_000
@@ -64,9 +70,16 @@ def _document(found: "Report") -> dict[str, Any]:
         "failed": found.failed,
         "tried_again": found.again,
         "cpu_hours": _hours(found.wasted),
+        "blamed": [_blame(one) for one in found.blamed],
         **{f"by_{name}": [_entry(name, one) for one in rows]
            for name, rows in found.groups.items()},
     }  # fmt: skip
+
+
+def _blame(one: "Blame") -> dict[str, Any]:
+    return {one.kind: one.one.name, "failed": one.one.failed, "of": one.one.number,
+            "others_failed": one.others.failed, "others": one.others.number,
+            "sentence": one.sentence()}  # fmt: skip
 
 
 def _entry(group: str, one: "Alike") -> dict[str, Any]:
@@ -86,6 +99,9 @@ def _draw(found: "Report", now: float) -> None:
     emit(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
          f"{count(found.again)} tried again by the policy, "
          f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
+    for one in found.blamed:
+        emit(clean(one.sentence()))
+        emit(paint(f"  {clean(_COMMANDS[one.kind].format(shlex.quote(one.one.name)))}", "dim"))
     for group, rows in found.groups.items():
         if rows:
             emit()

@@ -14,6 +14,7 @@ from d0ctl.store.left_out import Shortfall, shortfall
 from d0ctl.store.views import (
     AttemptView,
     BinaryView,
+    Failures,
     InputView,
     NoteView,
     OutputView,
@@ -34,6 +35,7 @@ class Picture:
     inputs: list[InputView]
     outputs: list[OutputView]
     attempts: list[AttemptView]
+    failures: list[Failures]
     short: Shortfall | None
     progress: ProgressView | None
     notes: list[NoteView]
@@ -51,6 +53,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
         inputs=browse.inputs(store, package.id),
         outputs=browse.outputs(store, package.id),
         attempts=browse.attempts(store, package.id),
+        failures=browse.failure_history(store, package.id),
         short=shortfall(store, package.id, package.path),
         progress=browse.progress(store, package.id),
         notes=browse.notes(store, package.id, MOST_NOTES),
@@ -69,6 +72,7 @@ def draw(picture: Picture) -> None:
         emit(f"  it goes with {clean(picture.short.sentence())}")
     _outputs(picture.outputs)
     _attempts(picture.attempts, picture.now)
+    _failures(picture.failures, picture.now)
     _notes(picture.notes, picture.now)
     path = picture.package.path
     emit()
@@ -107,6 +111,18 @@ def _progress(one: ProgressView | None, now: float) -> None:
     words = show_part.how_far(one.percent, one.eta, clean(one.line), now)
     used = f"cpu {duration(one.cpu)}, {size(one.rss)} of memory"
     emit(f"binary {one.binary}: {words or 'under way'} · {used} · told {moment(one.at, now)}")
+
+
+def _failures(failures: Sequence[Failures], now: float) -> None:
+    """Print the failure history (`000`), which no later success takes away."""
+    if not failures:
+        return
+    emit()
+    emit(paint("failures", "bold"))
+    rows = [[clean(one.reason or "unknown"), count(one.count, "time"),
+             f"last {moment(one.last, now)} on {clean(one.node_name)}", clean(one.message or "")]
+            for one in failures]  # fmt: skip
+    table(rows, indent="  ")
 
 
 def _notes(notes: Sequence[NoteView], now: float) -> None:

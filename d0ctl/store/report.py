@@ -1,7 +1,9 @@
 """What failed, counted by what it has in common; only failures are looked at."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from d0ctl.recover.blame import Blame, Share, blame
 from d0ctl.select import Selector
 from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
@@ -13,6 +15,15 @@ _QUERIES = {
     "reason": "failures_by_reason", "node": "failures_by_node",
     "software": "failures_by_software", "input": "failures_by_input",
 }  # fmt: skip
+
+
+_SHARES = {"node": "shares_of_nodes", "software": "shares_of_software", "input": "shares_of_inputs"}
+
+NEAR = 10_000
+"""How many attempts before and after the last failure the failures are held against."""
+
+MOST_BLAMED = 5
+"""How many inputs are looked at for one to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +59,18 @@ class Report:
     failed: int
     again: int
     groups: dict[str, list[Alike]]
+    blamed: list[Blame]
 
 
 def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -> Report:
     """Count what failed in what is meant, or in all; of each group the most frequent."""
     store.change("clear_failing")
+    scope: dict[str, int | None] = {"job": None, "chosen": 0, "window": NEAR}
     if wanted is None:
         store.change("report_all")
     elif wanted.is_one and wanted.level == "job":
-        store.change("report_job", job=browse.job(store, wanted.job).id)
+        scope["job"] = browse.job(store, wanted.job).id
+        store.change("report_job", job=scope["job"])
     else:
         browse.choose(store, wanted, now=now, lenient=True)
         store.change("report_chosen")
@@ -66,8 +80,33 @@ def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -
         group: [_alike(store, row) for row in store.rows(_QUERIES[group], limit=limit)]
         for group in GROUPS
     }
+    if wanted is not None and scope["job"] is None:
+        scope["chosen"] = _choose_around(store, wanted, now)
     return Report(whole["count"], whole["packages"], whole["wasted"], whole["failed"],
-                  whole["again"], groups)  # fmt: skip
+                  whole["again"], groups, _blamed(store, scope))  # fmt: skip
+
+
+def _choose_around(store: Store, wanted: Selector, now: float) -> int:
+    """Choose all packages of the place that is meant, whatever became of them; 0 for all."""
+    if wanted.depth == 1 and wanted.job == "*":
+        return 0
+    place = replace(wanted, states=(), reason=None, node=None, older_than=None)
+    return min(1, browse.choose(store, place, now=now, lenient=True))
+
+
+def _blamed(store: Store, scope: Mapping[str, int | None]) -> list[Blame]:
+    """What stands out among the attempts near the last failure, of each kind at most one."""
+    shares = {kind: _shares(store, kind, scope) for kind in _SHARES}
+    failed = sum(share.failed for share in shares["node"])
+    number = sum(share.number for share in shares["node"])
+    found = [blame(kind, shares[kind], failed, number) for kind in _SHARES]
+    return [one for one in found if one is not None]
+
+
+def _shares(store: Store, kind: str, scope: Mapping[str, int | None]) -> list[Share]:
+    more = {"limit": MOST_BLAMED} if kind == "input" else {}
+    rows = store.rows(_SHARES[kind], **scope, **more)
+    return [Share(row["name"], row["failed"], row["number"]) for row in rows]
 
 
 def _alike(store: Store, row: Row) -> Alike:

@@ -282,3 +282,38 @@ def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, h
     node = document(d0ctl("node", "list", "--json").stdout)["nodes"][1]
     assert (node["node"], node["cpus"], node["state"]) == ("n1", 3, "unknown")
     assert home.known_hosts.read_text().count("ssh-") == 1
+
+
+def test_no_retry_remake_drop_or_restore_loses_the_failure_history(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.fail("prod/1/1/1", stderr="first\n")
+    assert d0ctl("retry", "prod/1/1/1").exit_code == 0
+    site.fail("prod/1/1/1", reason="seg-fault", detail="ended by SIGSEGV", signal=11)
+    assert d0ctl("kill", "prod/1/1", "--yes").exit_code == 0
+    assert d0ctl("retry", "prod/1/1/1").exit_code == 0
+    site.fail("prod/1/1/1")
+    assert d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes").exit_code == 0
+    assert d0ctl("restore-line", "prod/1/1").exit_code == 0
+    assert d0ctl("retry", "prod/1/1/1").exit_code == 0
+    site.finish("prod/1/1/1")
+    assert d0ctl("set-status", "prod/1/1/1", "unscheduled", "--yes").exit_code == 0
+    site.finish("prod/1/1/1")
+
+    shown = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    told = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
+
+    assert shown["status"] == "successful"
+    assert [(one["reason"], one["count"], one["node"], one["message"])
+            for one in shown["failures"]] == [
+        ("exit-code", 2, "localhost", "binary 1 (tool) ended with exit code 3"),
+        ("seg-fault", 1, "localhost", "ended by SIGSEGV"),
+    ]  # fmt: skip
+    assert [one["attempt"] for one in told["failures"]] == [3, 2, 1]
+    assert {one["reason"]: one["count"] for one in told["reasons"]} == {
+        "exit-code": 2, "seg-fault": 1,
+    }  # fmt: skip
+    assert "first\n" in [one["stderr"] for one in told["failures"]]
+    screen = d0ctl("status", "prod/1/1/1").stdout
+    assert "exit-code  2 times  last " in screen
+    report = document(d0ctl("report", "failures", "--json").stdout)
+    assert (report["failures"], report["failed"]) == (3, 0)

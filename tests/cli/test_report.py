@@ -1,9 +1,14 @@
 """Failures in figures: by reason, node, software and input."""
 
+from typing import Any
+
 import pytest
 
 from d0ctl.config import Home
-from tests.cli.building import Site, document, production
+from d0ctl.model import Address
+from d0ctl.recover.blame import Share, blame
+from d0ctl.store import nodes
+from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
 
@@ -63,3 +68,66 @@ def test_where_nothing_failed_it_says_so_and_what_is_not_there_is_no_such_thing(
 
     assert d0ctl("report", "failures").stdout == "nothing has failed\n"
     assert d0ctl("report", "failures", "pord").exit_code == 3
+
+
+def bad_node(site: Site) -> None:
+    """Eight lines, of which those on a second node fail and those here do not."""
+    nodes.add(site.store, Address("farm03", destination="farm03"), cpus=8)
+    site.up("farm03", machine_id="m3", cpus=8)
+    site.submit(production(lines=8))
+    for number in range(1, 9):
+        site.launch(f"prod/1/{number}/1", "farm03" if number > 4 else "localhost")
+        bad: dict[str, Any] = {
+            "outcome": "failed",
+            "reason": "seg-fault",
+            "detail": "core",
+            "binary": 1,
+        }
+        site.end(f"prod/1/{number}/1", **(bad if number > 4 else {}))
+
+
+def test_the_node_that_stands_out_is_blamed_with_the_evidence(d0ctl: Type, site: Site) -> None:
+    bad_node(site)
+
+    told = d0ctl("report", "failures", "prod").stdout
+
+    assert ("node `farm03` stands out: all 4 attempts there failed, 0 of 4 elsewhere\n"
+            "  d0ctl why --node farm03\n") in told  # fmt: skip
+    assert "software `" not in told
+    for words in ((), ("prod/1",), ("prod", "--reason", "seg-fault"), ("--node", "farm03")):
+        (one,) = document(d0ctl("report", "failures", *words, "--json").stdout)["blamed"]
+        assert (one["node"], one["failed"], one["of"]) == ("farm03", 4, 4)
+        assert (one["others_failed"], one["others"]) == (0, 4)
+
+
+def test_the_input_that_stands_out_is_blamed(d0ctl: Type, site: Site) -> None:
+    readers = [line(package(f"bad-{n}", needs=["bad"])) for n in range(3)]
+    readers += [line(package(f"good-{n}", needs=["good"])) for n in range(3)]
+    site.submit(job(("a", [line(package("bad")), line(package("good"))]), ("b", readers)))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/2/1")
+    for number in range(1, 7):
+        if number < 4:
+            site.fail(f"prod/2/{number}/1")
+        else:
+            site.finish(f"prod/2/{number}/1")
+
+    (one,) = document(d0ctl("report", "failures", "--json").stdout)["blamed"]
+
+    assert one["sentence"] == (
+        "input `bad` stands out: all 3 attempts of packages that read it failed, 0 of 5 of others"
+    )
+
+
+@pytest.mark.parametrize(
+    ("failed", "number", "all_failed", "all_number", "is_blamed"),
+    [(4, 4, 4, 8, True), (2, 2, 2, 20, False), (4, 4, 4, 5, False), (4, 10, 5, 100, False),
+     (6, 10, 10, 20, False), (9, 10, 11, 100, True)],
+    ids=["all of it", "too few", "no others", "mostly well", "as bad elsewhere", "nine of ten"],
+)  # fmt: skip
+def test_only_what_differs_from_the_others_is_blamed(
+    failed: int, number: int, all_failed: int, all_number: int, is_blamed: bool
+) -> None:
+    found = blame("node", [Share("a", failed, number)], all_failed, all_number)
+
+    assert (found is not None) == is_blamed

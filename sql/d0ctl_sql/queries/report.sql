@@ -80,3 +80,53 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
  where attempt.id = :attempt;
+
+-- name: shares_of_nodes
+-- How many attempts of those near the failures that were taken in ended on each node, and how
+-- many of them are such failures; of a job, of the chosen packages, or of all.
+select attempt.node_name as name, count(*) as number, count(failing.attempt_id) as failed
+  from attempt
+  left join failing on failing.attempt_id = attempt.id
+  join package on package.id = attempt.package_id
+ where attempt.id between (select max(attempt_id) from failing) - :window
+                      and (select max(attempt_id) from failing) + :window
+   and (attempt.outcome = 'successful' or failing.attempt_id is not null)
+   and (:job is null or package.job_id = :job)
+   and (:chosen = 0 or exists (select 1 from chosen where package_id = package.id))
+ group by attempt.node_name;
+
+-- name: shares_of_software
+-- The same by the software that ran to its end, or that failed.
+select coalesce(binary.software, binary.name) as name,
+       count(*) as number, count(failing.attempt_id) as failed
+  from attempt
+  left join failing on failing.attempt_id = attempt.id
+  join package on package.id = attempt.package_id
+  join binary on binary.package_id = package.id
+             and (attempt.outcome = 'successful' or binary.seq = coalesce(attempt.binary, 1))
+ where attempt.id between (select max(attempt_id) from failing) - :window
+                      and (select max(attempt_id) from failing) + :window
+   and (attempt.outcome = 'successful' or failing.attempt_id is not null)
+   and (:job is null or package.job_id = :job)
+   and (:chosen = 0 or exists (select 1 from chosen where package_id = package.id))
+ group by 1;
+
+-- name: shares_of_inputs
+-- The same by the inputs that most of the failed packages read, a few.
+select file.name, count(*) as number, count(failing.attempt_id) as failed
+  from (select input.file_id
+          from failing
+          cross join attempt on attempt.id = failing.attempt_id
+          join input on input.package_id = attempt.package_id and input.own = 0
+         group by input.file_id order by count(*) desc limit :limit) as some
+  join file on file.id = some.file_id
+  join attempt on attempt.id between (select max(attempt_id) from failing) - :window
+                                 and (select max(attempt_id) from failing) + :window
+  left join failing on failing.attempt_id = attempt.id
+  join package on package.id = attempt.package_id
+ where (attempt.outcome = 'successful' or failing.attempt_id is not null)
+   and (:job is null or package.job_id = :job)
+   and (:chosen = 0 or exists (select 1 from chosen where package_id = package.id))
+   and exists (select 1 from input
+                where input.file_id = some.file_id and input.package_id = package.id)
+ group by some.file_id;
