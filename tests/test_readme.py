@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from d0ctl.cli.app import COMMANDS
 from d0ctl.errors import ExitCode
 
@@ -49,10 +51,24 @@ def test_the_jobs_of_the_tour_are_valid() -> None:
         assert checked.returncode == 0, checked.stderr
 
 
-def test_every_test_that_the_page_on_the_wrapper_names_exists() -> None:
-    page = (ROOT / "docs" / "wrapper.md").read_text()
+@pytest.mark.parametrize("name", ["wrapper", "crab3"])
+def test_every_test_that_a_page_of_proofs_names_exists(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text()
     tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     named = re.findall(r"`(test_[a-z0-9_]+)`", page)
 
     assert len(named) > 20
     assert [name for name in named if f"def {name}(" not in tests] == []
+
+
+@pytest.mark.parametrize("name", ["wrapper", "crab3"])
+def test_every_test_that_is_named_beside_its_file_is_in_that_file(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text()
+    beside = re.findall(r"`(tests/\S+\.py)`: ((?:`test_\w+`(?:, )?)+)", page)
+
+    assert [
+        (file, test)
+        for file, tests in beside
+        for test in re.findall(r"`(\w+)`", tests)
+        if f"def {test}(" not in (ROOT / file).read_text()
+    ] == []

@@ -296,6 +296,31 @@ def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) 
         assert (told["phase"], told["request"]) == ("cooloff", f"{words}: disk-full: no space")
 
 
+def test_what_is_asked_for_is_seen_at_once_and_gone_when_it_is_done(
+    site: Site, d0ctl: Type
+) -> None:
+    def request(path: str) -> str | None:
+        told: str | None = document(d0ctl("status", path, "--json").stdout)["request"]
+        return told
+
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("pause", "prod/1/1/1", "--running")
+    assert request("prod/1/1/1") == "pause"
+    d0ctl("resume", "prod/1/1/1")
+    assert request("prod/1/1/1") == "resume"
+    d0ctl("kill", "prod/1/1/1", "--yes")
+    assert request("prod/1/1/1") == "kill"
+    site.end("prod/1/1/1", "killed", reason="killed")
+    assert request("prod/1/1/1") is None
+
+    site.fail("prod/1/2/1")
+    d0ctl("retry", "prod/1/2/1")
+    assert request("prod/1/2/1") == "resubmit"
+    site.launch("prod/1/2/1")
+    assert request("prod/1/2/1") is None
+
+
 def test_what_has_been_made_is_kept_where_that_is_asked_for(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
