@@ -222,6 +222,26 @@ def test_links_to_inputs_in_the_cache_are_followed(node: Client, visitor: Client
     assert read(visitor, "1.out") == (b"up\n", "")
 
 
+def test_who_only_looks_is_not_told_the_token_of_an_attempt_that_has_ended(
+    node: Client, visitor: Client
+) -> None:
+    order = launch(1, binary(script="ln -s end ../mine"))
+    node.launch(order)
+    end = node.folder(1) / "end"
+    wait_until(end.exists)
+    token = order["token"].encode()
+    assert token in end.read_bytes()
+
+    for path in ("end", "./end", "mine"):
+        pieces = []
+        for offset in range(0, end.stat().st_size, 37):
+            visitor.send("read", id="p", attempt=1, path=path, offset=offset, length=37)
+            pieces.append(base64.b64decode(visitor.wait("data", id="p")["base64"]))
+        told = b"".join(pieces)
+        assert told == end.read_bytes().replace(token, b"." * len(token))
+        assert token[:20] not in told
+
+
 def test_a_pipe_or_a_folder_is_not_read(node: Client, visitor: Client) -> None:
     run_up(node, "mkfifo pipe; touch ../up; sleep 300")
 
