@@ -50,6 +50,9 @@ ENDED = (
     Shot("package-whole", "reco001/1/4/1", ("v",)),
     Shot("failures", "reco001", ("F", "space")),
     Shot("drop-line", "reco001/1/4", ("D", "ctrl+o", *"bad", "space", *"tape")),
+    Shot(
+        "retry", "reco001/1/4/1", ("R", "tab", *"memory", "equals_sign", *"8GB", "enter", *"more")
+    ),
     Shot("log", "reco001/1/4/1", ("t",)),
     Shot("nodes", "reco001", ("o",)),
     Shot("palette", "reco001/1/4", ("colon", *"line")),

@@ -46,7 +46,7 @@ class Desk:
 
     async def type(self, text: str) -> None:
         """Press the keys of a text."""
-        names = {" ": "space", "/": "slash", "-": "minus", ":": "colon"}
+        names = {" ": "space", "/": "slash", "-": "minus", ":": "colon", "=": "equals_sign"}
         await self.hands.press(*(names.get(letter, letter) for letter in text))
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:

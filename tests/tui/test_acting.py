@@ -1,9 +1,15 @@
 """What the dashboard does to jobs: the same as the command line, once the plan has been seen."""
 
+import re
+
+import pytest
+
+from d0ctl.errors import BadUsage
 from d0ctl.select import parse
 from d0ctl.store import browse, nodes
-from d0ctl.verbs import Request, apply
+from d0ctl.verbs import Changes, Request, apply
 from d0ctl_tui.acting import made, targets
+from d0ctl_tui.wishes import options, read
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 
@@ -237,3 +243,46 @@ def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard
     dashboard(script, start="prod/1/2")
 
     assert site.phase("prod/1/2/1") == "held"
+
+
+def test_what_failed_is_retried_with_other_memory_time_and_node(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1", reason="out-of-memory", detail="it took 2 GB")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees("would retry 1 package", "tab with other memory, time or node")
+        await desk.press("shift+tab")
+        await desk.type("memory=8G")
+        await desk.sees("enter plan with it")
+        await desk.type("X")
+        await desk.press("enter")
+        await desk.sees("`8GX` is not a size")
+        await desk.press("backspace")
+        await desk.type("B wall-time=4h cpus=2 on=localhost")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl retry prod/1/2/1 --memory 8GB --cpus 2 --wall-time 4h",
+                        "--on localhost", "do it")  # fmt: skip
+        await desk.type("more of it")
+        await desk.press("enter")
+        await desk.sees("retried 1 package")
+        await desk.press("enter")
+
+    dashboard(script, start="prod/1/2/1")
+
+    one = browse.package(site.store, parse("prod/1/2/1"))
+    assert (one.phase, one.memory, one.cpus, one.wall_time) == ("ready", 8 * 10**9, 2, 4 * 3600.0)
+    assert (one.nodes, one.note) == ('["localhost"]', "more of it")
+
+
+def test_wishes_that_nobody_can_have_are_told_as_they_are_on_the_command_line() -> None:
+    for text, told in [("memry=2GB", "`memry=2GB` is none of memory, disk, cpus, wall-time, on"),
+                       ("memory", "`memory` is none of"), ("cpus=0", "cpus: `0` is no number"),
+                       ("wall-time=-5m", "wall-time: `-5m` is not a time")]:  # fmt: skip
+        with pytest.raises(BadUsage, match=re.escape(told)):
+            read(text)
+    assert read("") == Changes()
+    again = read("--disk=20GB on=a on=b wall-time=90m")
+    assert options(again) == ["--disk", "20GB", "--wall-time", "1h30m", "--on", "a", "--on", "b"]

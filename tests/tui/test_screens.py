@@ -16,6 +16,8 @@ FOLDER = Path(__file__).with_name("screens")
 PLAIN = Terminal(ascii=True, plain=True)
 PLENTY = Terminal()
 
+RETRIED = ("m", "e", "m", "o", "r", "y", "equals_sign", "8", "G", "B")
+
 SCREENS: dict[str, tuple[str | None, tuple[str, ...], tuple[int, int], Terminal]] = {
     "jobs": (None, (), (120, 36), PLENTY),
     "jobs-80x24": (None, (), (80, 24), PLENTY),
@@ -38,6 +40,7 @@ SCREENS: dict[str, tuple[str | None, tuple[str, ...], tuple[int, int], Terminal]
     "filtered": ("prod/1", ("f", "enter"), (100, 30), PLENTY),
     "drop": ("prod/1/2", ("D", "ctrl+o"), (100, 30), PLENTY),
     "hold": ("prod", ("H", "w", "h", "y"), (80, 24), PLAIN),
+    "retry": ("prod/1/2/1", ("R", "shift+tab", *RETRIED, "enter"), (100, 30), PLENTY),
 }
 
 NOW = 1_034_000_000.0

@@ -13,7 +13,8 @@ from d0ctl.select import Selector, Span, parse
 from d0ctl.store import nodes
 from d0ctl.store.connection import open_store
 from d0ctl.store.trouble import told
-from d0ctl.verbs import VERBS, Plan, Request
+from d0ctl.verbs import VERBS, Changes, Plan, Request
+from d0ctl_tui.wishes import options
 
 Words = Callable[[Plan], list[str]]
 """A plan in words."""
@@ -42,6 +43,7 @@ class Deed:
         words += ["--drop-outputs"] if request.drop_outputs else []
         words += ["--running"] if request.running else []
         words += ["--hard"] if request.hard else []
+        words += options(request.changes)
         words += ["--reason", reason] if reason else []
         return shlex.join(words)
 
@@ -116,6 +118,16 @@ def switched(deed: AnyDeed) -> AnyDeed:
         return deed
     change: dict[str, Any] = {name: not getattr(deed.request, name)}
     return Deed(replace(deed.request, **change))
+
+
+def takes_changes(deed: AnyDeed) -> bool:
+    """Whether a deed can be done with other wishes than before."""
+    return isinstance(deed, Deed) and "changes" in VERBS[deed.request.verb].takes
+
+
+def changed(deed: AnyDeed, changes: Changes) -> AnyDeed:
+    """The same deed with other wishes."""
+    return Deed(replace(deed.request, changes=changes)) if isinstance(deed, Deed) else deed
 
 
 def latest(home: Home) -> int | None:

@@ -11,12 +11,22 @@ from textual.widgets import Input, Label
 
 from d0ctl.errors import D0Error
 from d0ctl.verbs import VERBS
-from d0ctl_tui.acting import OPTIONS, AnyDeed, Deed, latest, switch, switched
+from d0ctl_tui.acting import (
+    OPTIONS,
+    AnyDeed,
+    Deed,
+    changed,
+    latest,
+    switch,
+    switched,
+    takes_changes,
+)
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.messages import Handed
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.band import Band, Page
+from d0ctl_tui.wishes import HINT, read
 
 if TYPE_CHECKING:
     from d0ctl_tui.app import Dashboard
@@ -26,6 +36,9 @@ KEYS = (
     Command("pagedown", "scroll(10)", "down", "move"),
     Command("pageup", "scroll(-10)", "up", "move"),
 )
+
+OTHERWISE = (("tab", "key"), (" with other memory, time or node", "plain"))
+"""How to come to the field for other wishes."""
 
 Told = Sequence[tuple[str, str]]
 """Lines with their looks."""
@@ -42,6 +55,7 @@ class PlanDialog(Dialog[bool]):
         self.TITLE_HERE = self._title()
         self.told: Told = (("looking at what it would do ...", "faint"),)
         self.reason = ""
+        self.wishes = ""
         self.seen: int | None = None
         self.state = "planning"
         self.page = Page("words", self._draw, board.glyphs)
@@ -51,6 +65,12 @@ class PlanDialog(Dialog[bool]):
     def body(self) -> ComposeResult:
         """The plan, the reason, the keys."""
         yield self.page
+        if takes_changes(self.deeds[0]):
+            with Horizontal(id="with"):
+                yield Label("with", id="with-prompt")
+                wishes = Input(id="wishes", placeholder=HINT)
+                wishes.cursor_blink = False
+                yield wishes
         with Horizontal(id="field"):
             yield Label("reason", id="prompt")
             typed = Input(id="typed", placeholder="kept with who and when; may be empty")
@@ -61,17 +81,24 @@ class PlanDialog(Dialog[bool]):
     def on_mount(self) -> None:
         """Make the plan."""
         self.page.can_focus = False
-        self.query_one(Input).focus()
+        self.query_one("#typed", Input).focus()
         self._plan()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """The command shows the reason as it is typed."""
-        self.reason = event.value
+        """The command shows the reason as it is typed; other wishes want another plan."""
+        if event.input.id == "typed":
+            self.reason = event.value
+        elif event.value != self.wishes:
+            self.wishes = event.value
+            if self.state in ("planned", "refused"):
+                self.state = "changed"
         self._show()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Do it; once it is done or refused, close."""
-        if self.state == "planned":
+        """Plan anew what was changed, else do it; once it is done or refused, close."""
+        if self.state == "changed":
+            self._change()
+        elif self.state == "planned":
             self.state = "acting"
             self.told = (("doing it ...", "faint"),)
             self._show()
@@ -90,6 +117,20 @@ class PlanDialog(Dialog[bool]):
             self.state = "planning"
             self.keys.renew()
             self._plan()
+
+    def _change(self) -> None:
+        """Plan with the wishes that were typed, or say what is wrong with them."""
+        try:
+            changes = read(self.wishes)
+        except D0Error as error:
+            hint = ((foreign(error.hint), "faint"),) if error.hint else ()
+            self.told = ((foreign(str(error)), "bad"), *hint)
+            self._show()
+            return
+        self.deeds = [changed(deed, changes) for deed in self.deeds]
+        self.state = "planning"
+        self.keys.renew()
+        self._plan()
 
     def action_scroll(self, by: int) -> None:
         """Scroll the plan."""
@@ -115,8 +156,7 @@ class PlanDialog(Dialog[bool]):
     def _tell(self, told: Told, state: str) -> None:
         self.told, self.state = told, state
         if self.is_mounted:
-            self.query_one(Input).disabled = False
-            self.query_one(Input).focus()
+            self.query_one("#typed", Input).focus()
             self._show()
 
     def _show(self) -> None:
@@ -141,7 +181,11 @@ class PlanDialog(Dialog[bool]):
 
     def _keys(self, columns: int) -> Line:
         if self.state in ("done", "refused"):
-            return (("enter", "key"), (" close", "plain"))
+            more = self.state == "refused" and takes_changes(self.deeds[0])
+            return (("enter", "key"), (" close   ", "plain"), *(OTHERWISE if more else ()))
+        if self.state == "changed":
+            return (("enter", "key"), (" plan with it   ", "plain"), ("esc", "key"),
+                    (" not", "plain"))  # fmt: skip
         if self.state != "planned":
             return (("esc", "key"), (" close", "plain"))
         spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" not   ", "plain")]
@@ -149,6 +193,8 @@ class PlanDialog(Dialog[bool]):
         if isinstance(deed, Deed) and (name := switch(deed)):
             word = OPTIONS[name][bool(getattr(deed.request, name))]
             spans += [("^o", "key"), (f" {word}", "plain")]
+        if takes_changes(deed):
+            spans += OTHERWISE
         return tuple(spans)
 
     def _title(self) -> str:
