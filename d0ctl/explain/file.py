@@ -66,7 +66,7 @@ def _outside(found: _Found) -> None:
     elif ways == {"self"}:
         origin = "where the binaries that read it fetch it themselves"
     else:
-        origin = f"`{one.here}` on this machine"
+        origin = f"{f'`{one.here}`' if str(one.here) != one.name else 'a file'} on this machine"
         if not one.here.exists():
             told.facts.append("it is not there now, so whoever reads it can't have it")
     told.answer = f"file `{one.name}` of job `{one.job}` is made by no package: it is {origin}"
@@ -119,7 +119,7 @@ def _missing(found: _Found) -> None:
 
 
 def _lost(found: _Found) -> None:
-    _unmade(found, "was made and lost, and is to be made again")
+    _unmade(found, "was made, is gone, and is to be made again")
 
 
 def _unmade(found: _Found, words: str) -> None:
@@ -168,7 +168,7 @@ def _whereabouts(found: _Found) -> None:
 def _copy(copy: CopyView) -> str:
     if copy.node is None:
         return f"a copy lies on this machine: {copy.path}"
-    away = "" if copy.state == "up" else ", which does not answer now"
+    away = ", which does not answer now" if copy.state == "down" else ""
     spare = "; it goes when space is needed" if copy.spare else ""
     return f"a copy lies on `{copy.node}`{away}: {copy.path}{spare}"
 
@@ -222,6 +222,7 @@ def _document(found: _Found) -> dict[str, Any]:
                    for copy in found.copies],
         "transfers": [{"to": "results" if way.result else way.cluster, "tries": way.tries,
                        "trouble": way.trouble} for way in found.transfers],
-        "readers": [{"path": each.path, "phase": each.phase, "missing": each.missing,
-                     "dropped": bool(each.dropped)} for each in found.readers],
+        "readers": [{"path": each.path, "phase": each.phase, "dropped": bool(each.dropped),
+                     "missing": each.missing if each.phase == Phase.WAITING else 0}
+                    for each in found.readers],
     }  # fmt: skip

@@ -36,19 +36,20 @@ def _ready(case: Case) -> None:
         told.commands.append(why[1])
         return
     told.answer = f"{case.name} is ready, and {room(case)}"
-    if case.package.note:
+    if not _made_again(case) and case.package.note:
         told.facts.append(f"it was put back: {case.package.note}")
-    _made_again(case)
 
 
-def _made_again(case: Case) -> None:
-    """Tell that what had succeeded runs again, and why."""
+def _made_again(case: Case) -> bool:
+    """Tell that what had succeeded runs again, and why, if that is so."""
     events = browse.events(case.store, case.package.id)
     back = [event for event in events if event.old in (Phase.DONE, Phase.TRANSFERRING)]
-    if back and back[-1].new != Phase.DONE:
+    is_again = bool(back) and back[-1].new != Phase.DONE
+    if is_again:
         by = f"{back[-1].actor}: " if back[-1].actor else ""
         case.told.facts.append(f"it is made again, {moment(back[-1].at, case.now)}: "
                                f"{by}{back[-1].note}")  # fmt: skip
+    return is_again
 
 
 def _cooloff(case: Case) -> None:

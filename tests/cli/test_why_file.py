@@ -134,7 +134,7 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
 
     assert found["status"] == "lost"
     assert found["answer"].startswith(
-        "file `gen-1` of job `prod` was made and lost, and is to be made again: "
+        "file `gen-1` of job `prod` was made, is gone, and is to be made again: "
         "its maker `prod/1/1/1` is ready"
     )
     assert any("an output was lost before its last consumer" in fact for fact in found["facts"])
@@ -215,6 +215,10 @@ def test_a_file_from_outside_is_found_by_its_path_and_missed_where_it_is_gone(
     monkeypatch.chdir(tmp_path / "raw")
 
     assert told(d0ctl, "a.raw")["path"] == "prod:raw/a.raw"
+    site.submit(job(("a", [line(reader(InputSpec(str(tmp_path / "x/b.raw"), made=False)))]),
+                    name="next", directory=str(tmp_path)))  # fmt: skip
+    for name in ("next:x/b.raw", str(tmp_path / "x/b.raw")):
+        assert told(d0ctl, name)["details"]["file"]["file"] == str(tmp_path / "x/b.raw")
     assert (
         "it is not there now, so whoever reads it can't have it"
         not in (told(d0ctl, str(tmp_path / "raw" / "a.raw"))["facts"])

@@ -9,8 +9,9 @@ select file.id, job.name as job, job.directory, file.name, file.present, file.dr
   from job
   cross join file
     on file.job_id = job.id
-   and file.name in (:name, iif(substr(:path, 1, length(job.directory) + 1) = job.directory || '/',
-                                substr(:path, length(job.directory) + 2), :name))
+   and file.name in (:name, :path, job.directory || '/' || :name,
+                     iif(substr(:path, 1, length(job.directory) + 1) = job.directory || '/',
+                         substr(:path, length(job.directory) + 2), :name))
   left join package on package.id = file.package_id
   left join line on line.id = package.line_id
   left join stage on stage.id = package.stage_id
