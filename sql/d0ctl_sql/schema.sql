@@ -669,7 +669,8 @@ when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
     and old.phase <> new.phase
 begin
     insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
-    insert or ignore into spent (file_id) select id from file where package_id = new.id;
+    insert or ignore into spent (file_id)
+    select id from file where new.phase <> 'dropped' and package_id = new.id;
 end;
 
 CREATE TRIGGER package_cleaned after update of phase on package

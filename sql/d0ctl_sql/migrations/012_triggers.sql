@@ -24,13 +24,15 @@ begin
             new.actor, new.note);
 end;
 
+-- The files of what is dropped leave all lists, so nobody has to ask who needs them.
 drop trigger package_spent;
 create trigger package_spent after update of phase on package
 when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
     and old.phase <> new.phase
 begin
     insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
-    insert or ignore into spent (file_id) select id from file where package_id = new.id;
+    insert or ignore into spent (file_id)
+    select id from file where new.phase <> 'dropped' and package_id = new.id;
 end;
 
 drop trigger package_cleaned;
