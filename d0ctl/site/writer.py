@@ -10,7 +10,8 @@ from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.units import format_size, format_time
 
 TIMES = frozenset({"looping", "lease", "unreachable-after", "grace", "timeout", "runtime",
-                   "delay", "longest", "release", "attempt", "all-attempts"})  # fmt: skip
+                   "delay", "longest", "release", "attempt", "all-attempts", "digest",
+                   "command-timeout"})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size"})
 
 
