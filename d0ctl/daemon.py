@@ -159,7 +159,6 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
 
 def _let_go(control: Control) -> None:
     """End the couriers and give their leases back; have told what is to be told at once."""
-    tell_last(control)
     for courier in control.couriers.values():
         courier.leave()
     for courier in control.couriers.values():
@@ -169,6 +168,7 @@ def _let_go(control: Control) -> None:
         for node in control.couriers:
             control.store.change("node_unknown", node=node, now=time.time())
             nodes.give_lease(control.store, f"node {node}")
+    tell_last(control)
 
 
 def _turn_or_log(control: Control, stop: threading.Event) -> None:

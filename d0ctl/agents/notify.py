@@ -50,11 +50,11 @@ def collect(store: Store, *, now: float) -> bool:
     for row in found.failures:
         _failures(store, routes, row)
     for row in found.given_up:
-        _given_up(store, routes, row)
+        _given_up(store, routes, row, now)
     for row in found.ends:
         _ended(store, routes, row)
-    for row in found.down:
-        _down(store, routes, row, now)
+    for row in found.nodes:
+        _node(store, routes, row, now)
     return True
 
 
@@ -85,14 +85,17 @@ def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
     return [news.example(store, attempt) for attempt in chosen]
 
 
-def _given_up(store: Store, routes: Routes, row: Row) -> None:
+def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
     """A node did not answer for so long that what ran there counts as lost."""
-    for person in routes.of_node(row["cluster"]):
+    people = routes.of_node(row["cluster"])
+    for person in people:
         notice = Notice(
             person.address, "node-given-up", row["id"], row["name"], row["at"], row["at"],
-            row["at"] + person.digest, count=row["count"],
+            row["at"] + person.digest, count=row["count"], trouble="node-down",
         )  # fmt: skip
         outbox.add(store, notice)
+    if people:
+        news.raise_trouble(store, "node-down", row["id"], row["name"], now=now)
 
 
 def _ended(store: Store, routes: Routes, row: Row) -> None:
@@ -109,20 +112,23 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
                                  trouble=trouble))  # fmt: skip
 
 
-def _down(store: Store, routes: Routes, row: Row, now: float) -> None:
-    """A node does not answer; who wants to hear only what needs a person waits for the end of
-    its patience.
+def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
+    """A node does not answer, or was drained for what it burnt (`002`: oversight of nodes).
+
+    Of one that does not answer, who wants to hear only what needs a person hears when it is
+    given up.
     """
-    told = _of_everything(routes.of_node(row["cluster"]))
+    people = routes.of_node(row["cluster"])
+    told = _of_everything(people) if row["kind"] == "node-down" else people
     for person in told:
         at = row["since"] or now
         notice = Notice(
-            person.address, "node-down", row["id"], row["name"], at, at, now + person.digest,
-            trouble="node-down", samples=[{"message": row["trouble"] or "it does not answer"}],
+            person.address, row["kind"], row["id"], row["name"], at, at, now + person.digest,
+            trouble=row["kind"], samples=[{"message": row["evidence"] or "it does not answer"}],
         )  # fmt: skip
         outbox.add(store, notice)
     if told:
-        news.raise_trouble(store, "node-down", row["id"], row["name"], now=now)
+        news.raise_trouble(store, row["kind"], row["id"], row["name"], now=now)
 
 
 def _of_everything(people: Iterable[Person]) -> list[Person]:

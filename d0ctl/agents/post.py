@@ -35,10 +35,13 @@ Told = Callable[[Row], None]
 class Carrier(threading.Thread):
     """Writes what is due for mail or for the command, and carries it, one at a time."""
 
-    def __init__(self, home: Home, *, is_command: bool) -> None:
+    def __init__(
+        self, home: Home, *, is_command: bool, clock: Callable[[], float] = time.time
+    ) -> None:
         super().__init__(name="command" if is_command else "mail", daemon=True)
         self._home = home
         self._is_command = is_command
+        self._clock = clock
         self._leaving = threading.Event()
         self._abandoned = threading.Event()
         self._lease = f"post {self.name}"
@@ -67,14 +70,15 @@ class Carrier(threading.Thread):
 
     def _round_or_log(self, store: Store) -> None:
         try:
-            self.round(store, now=time.time())
+            self.round(store)
         except D0Error as error:
             log.error("%s", error)
         except Exception:
             log.exception("carrying %s failed and is tried again", self.name)
 
-    def round(self, store: Store, *, now: float) -> None:
+    def round(self, store: Store) -> None:
         """Write and carry what is due now, if no other process does."""
+        now = self._clock()
         said = setting(store, "mail") or {}
         if not (self._waiting(store, now) or self._open(store, now)):
             return
@@ -127,11 +131,11 @@ class Carrier(threading.Thread):
                 self._keep(store, row, error)
             else:
                 with store.writing():
-                    store.change("keep_sent", delivery=row["id"], now=time.time())
+                    store.change("keep_sent", delivery=row["id"], now=self._clock())
 
     def _keep(self, store: Store, row: Row, error: NotSent) -> None:
         """Keep why something has not gone, and when it is tried again, if ever."""
-        now, told = time.time(), {"delivery": row["id"], "trouble": str(error)}
+        now, told = self._clock(), {"delivery": row["id"], "trouble": str(error)}
         log.warning("`%s` for %s has not gone: %s", row["title"], row["recipient"], error)
         with store.writing():
             if error.for_good:

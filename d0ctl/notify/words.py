@@ -19,7 +19,9 @@ WIDEST = 300
 MOST_TOLD = 50
 """How many things one mail tells whole; of more it gives the number."""
 
-_WEIGHTS = {"ended": 1, "node-given-up": 2, "failures": 4, "node-down": 5, "cleared": 6}
+_WEIGHTS = {
+    "ended": 1, "node-given-up": 2, "node-drained": 2, "failures": 4, "node-down": 5, "cleared": 6,
+}  # fmt: skip
 
 Endings = Mapping[int, Ending]
 """How jobs have ended, by their rows."""
@@ -85,9 +87,14 @@ def _down(one: Notice, endings: Endings) -> str:
     return f"node {one.subject} is down"
 
 
+def _drained(one: Notice, endings: Endings) -> str:
+    return f"node {one.subject} is drained: it fails what others run well"
+
+
 def _cleared(one: Notice, endings: Endings) -> str:
     return {
         "node-down": f"node {one.subject} is back",
+        "node-drained": f"node {one.subject} takes packages again",
         "held": f"{one.subject}: nothing is held any more",
         "still": f"{one.subject}: moves again",
     }[one.reason]
@@ -95,7 +102,7 @@ def _cleared(one: Notice, endings: Endings) -> str:
 
 _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
     "failures": _failures, "ended": _ended, "node-given-up": _given_up, "node-down": _down,
-    "cleared": _cleared,
+    "node-drained": _drained, "cleared": _cleared,
 }  # fmt: skip
 
 
@@ -105,11 +112,11 @@ def _part(one: Notice, endings: Endings) -> Iterator[str]:
         yield from _about_failures(one)
     elif one.kind == "ended":
         yield from _about_end(endings[one.subject_id])
-    elif one.kind in ("node-down", "node-given-up"):
+    elif one.kind.startswith("node"):
         yield from _about_node(one)
     else:
         yield f"  {when(one.last)}"
-        known = "why" if one.reason == "node-down" else "status"
+        known = "why" if one.reason.startswith("node") else "status"
         yield f"  d0ctl {known} {one.subject}"
 
 
@@ -184,6 +191,8 @@ def _about_node(one: Notice) -> Iterator[str]:
         yield "  what ran there is tried again elsewhere; it is ended when the node is back"
     yield f"  d0ctl why {one.subject}"
     yield f"  d0ctl node check {one.subject}"
+    if one.kind == "node-drained":
+        yield f"  d0ctl node resume {one.subject}"
 
 
 def when(at: float) -> str:

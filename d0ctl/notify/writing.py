@@ -57,7 +57,7 @@ def _events(store: Store, now: float) -> None:
 
 def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
     """What is told, as the command gets it."""
-    is_node = one.kind.startswith("node") or one.reason == "node-down"
+    is_node = (one.kind if one.kind != "cleared" else one.reason).startswith("node")
     told: dict[str, Any] = {
         "event": one.kind,
         "headline": words.headline(one, endings),

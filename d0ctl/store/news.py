@@ -22,7 +22,7 @@ class News:
     failures: list[Row]
     given_up: list[Row]
     ends: list[Row]
-    down: list[Row]
+    nodes: list[Row]
 
 
 def begin(store: Store) -> None:
@@ -45,7 +45,7 @@ def read(store: Store) -> News:
         store.rows("new_failures", **span) if upto > mark else [],
         store.rows("new_given_up", **span) if upto > mark else [],
         store.rows("new_ends"),
-        store.rows("new_nodes_down"),
+        store.rows("new_node_troubles"),
     )
     if upto > mark:
         store.change("keep_news_mark", event=upto)
@@ -70,6 +70,7 @@ def example(store: Store, attempt: int) -> dict[str, Any]:
 
 def raise_trouble(store: Store, kind: str, subject_id: int, subject: str, *, now: float) -> None:
     """Something is wrong from now on, until it clears."""
+    store.change("withdraw_cleared", kind=kind, subject_id=subject_id)
     store.change("keep_trouble", kind=kind, subject_id=subject_id, subject=subject, since=now)
 
 

@@ -37,7 +37,7 @@ class Notice:
         """Whether nothing comes of it by itself."""
         if self.kind == "failures":
             return bool(self.failed or self.held)
-        return self.kind == "node-given-up" or self.trouble == "still"
+        return self.kind in ("node-given-up", "node-drained") or self.trouble == "still"
 
 
 def add(store: Store, one: Notice) -> None:

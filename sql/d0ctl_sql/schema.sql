@@ -716,8 +716,8 @@ CREATE INDEX job_untold on job (id) where ended is not told;
 CREATE TABLE notice (
     id         integer primary key,
     recipient  text not null,              -- an address, or `command`
-    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-given-up',
-                                             'cleared')),
+    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
+                                             'node-given-up', 'cleared')),
     subject_id integer not null,           -- a job or a node
     subject    text not null,              -- its name
     reason     text not null default '',   -- of failures; of what is cleared, the trouble
@@ -733,7 +733,7 @@ CREATE TABLE notice (
 ) strict;
 
 CREATE TABLE trouble (
-    kind       text not null check (kind in ('node-down', 'held', 'still')),
+    kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still')),
     subject_id integer not null,
     subject    text not null,
     since      real not null,
@@ -764,3 +764,8 @@ CREATE TABLE delivery (
 CREATE INDEX delivery_open on delivery (not_before) where ended is null;
 
 CREATE INDEX delivery_ended on delivery (ended) where ended is not null;
+
+CREATE VIEW node_trouble as
+    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
+           null as next_try
+      from node where node.state = 'down';

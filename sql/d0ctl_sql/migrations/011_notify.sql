@@ -19,8 +19,8 @@ create index job_untold on job (id) where ended is not told;
 create table notice (
     id         integer primary key,
     recipient  text not null,              -- an address, or `command`
-    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-given-up',
-                                             'cleared')),
+    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
+                                             'node-given-up', 'cleared')),
     subject_id integer not null,           -- a job or a node
     subject    text not null,              -- its name
     reason     text not null default '',   -- of failures; of what is cleared, the trouble
@@ -37,7 +37,7 @@ create table notice (
 
 -- What is wrong now and has been noticed.
 create table trouble (
-    kind       text not null check (kind in ('node-down', 'held', 'still')),
+    kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still')),
     subject_id integer not null,
     subject    text not null,
     since      real not null,
@@ -70,3 +70,9 @@ create table delivery (
 create index delivery_open on delivery (not_before) where ended is null;
 
 create index delivery_ended on delivery (ended) where ended is not null;
+
+-- Every node that wants somebody, since when and why.
+create view if not exists node_trouble as
+    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
+           null as next_try
+      from node where node.state = 'down';

@@ -78,12 +78,16 @@ select id, name, originator, mail, ended
 -- The end of a job was read as news.
 update job set told = ended where id = :job;
 
--- name: new_nodes_down
--- Nodes that do not answer, of which nobody has taken notice.
-select node.id, node.name, node.trouble, node.since, cluster.name as cluster
-  from node join cluster on cluster.id = node.cluster_id
- where node.state = 'down'
-   and not exists (select 1 from trouble where kind = 'node-down' and subject_id = node.id);
+-- name: new_node_troubles
+-- Nodes that want somebody, of which nobody has taken notice.
+select node.id, node.name, 'node-' || node_trouble.kind as kind, node_trouble.since,
+       node_trouble.evidence, cluster.name as cluster
+  from node_trouble
+  join node on node.id = node_trouble.node_id
+  join cluster on cluster.id = node.cluster_id
+ where not exists (select 1 from trouble
+                    where trouble.kind = 'node-' || node_trouble.kind
+                      and trouble.subject_id = node.id);
 
 -- name: keep_trouble
 -- Something is wrong, until it clears.
@@ -93,16 +97,18 @@ values (:kind, :subject_id, :subject, :since);
 -- name: cleared_troubles
 -- What was wrong and is so no more, and whether what it was wrong with is still there.
 select trouble.kind, trouble.subject_id, trouble.subject,
-       case trouble.kind when 'node-down' then node.id else job.id end is not null as is_there
+       coalesce(node.id, job.id) is not null as is_there
   from trouble
-  left join node on node.id = trouble.subject_id and trouble.kind = 'node-down'
-  left join job on job.id = trouble.subject_id and trouble.kind <> 'node-down'
+  left join node on node.id = trouble.subject_id and trouble.kind in ('node-down', 'node-drained')
+  left join job on job.id = trouble.subject_id and trouble.kind in ('still', 'held')
  where case trouble.kind
-       when 'node-down' then coalesce(node.state, 'up') = 'up'
        when 'still' then job.ended is null
-       else not exists (select 1 from package
-                         where package.job_id = trouble.subject_id and package.phase = 'held'
-                           and package.actor = 'policy') end;
+       when 'held' then not exists (select 1 from package
+                                     where package.job_id = trouble.subject_id
+                                       and package.phase = 'held' and package.actor = 'policy')
+       else not exists (select 1 from node_trouble
+                         where node_trouble.node_id = trouble.subject_id
+                           and 'node-' || node_trouble.kind = trouble.kind) end;
 
 -- name: forget_trouble
 -- Something is in order again.

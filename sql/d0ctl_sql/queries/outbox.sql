@@ -16,11 +16,16 @@ on conflict do update
        samples = excluded.samples;
 
 -- name: withdraw_notices
--- Nobody needs to be told any more of a trouble that has cleared; what failed is told.
-delete from notice where trouble = :kind and subject_id = :subject_id and kind <> 'failures';
+-- Nobody needs to be told any more of a trouble that has cleared; what failed in it is told.
+delete from notice
+ where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained');
+
+-- name: withdraw_cleared
+-- What has cleared and is wrong again has not cleared for those who were not told so.
+delete from notice where kind = 'cleared' and reason = :kind and subject_id = :subject_id;
 
 -- name: unlink_notices
--- Failures that are yet to be told have left no trouble behind.
+-- What is yet to be told has left no trouble behind.
 update notice set trouble = null where trouble = :kind and subject_id = :subject_id;
 
 -- name: due_recipients
