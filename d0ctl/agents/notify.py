@@ -18,18 +18,22 @@ from d0ctl.store.site import setting
 
 def notify(control: Control, now: float) -> None:
     """Note who is to be told what, and see that somebody carries it."""
-    if collect(control.store, now=now) and control.post is None:
+    if collect(control.store, now=now):
+        control.after(_carry, control)
+
+
+def _carry(control: Control) -> None:
+    if control.post is None:
         control.post = Post(control.home)
-        control.after(control.post.start)
+        control.post.start()
 
 
 def tell_last(control: Control) -> None:
     """Before the end of a process, have told what is due, for as long as that may take."""
     with control.store.writing():
         is_telling = collect(control.store, now=time.time())
-    if is_telling and control.post is None:
-        control.post = Post(control.home)
-        control.post.start()
+    if is_telling:
+        _carry(control)
     if control.post is not None:
         control.post.stop()
 

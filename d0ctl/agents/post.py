@@ -125,6 +125,8 @@ class Carrier(threading.Thread):
 
     def _carry(self, store: Store, rows: list[Row], tell: Told) -> None:
         for row in rows:
+            if self._abandoned.is_set():
+                return
             try:
                 tell(row)
             except NotSent as error:

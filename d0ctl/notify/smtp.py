@@ -121,7 +121,7 @@ def _told(error: Exception, where: str) -> str:
         return f"{where} refuses the login: {_words(error.smtp_code, error.smtp_error)}"
     if isinstance(error, smtplib.SMTPResponseException):
         return f"{where}: {_words(error.smtp_code, error.smtp_error)}"
-    if isinstance(error, TimeoutError):
+    if isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError):
         return f"{where} does not answer"
     if isinstance(error, OSError) and error.strerror:
         return clean(f"{where}: {error.strerror}")

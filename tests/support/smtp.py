@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
@@ -129,7 +129,7 @@ class PostOffice:
         """The text of one mail."""
         return str(self.mails[number].get_content()).replace("\r\n", "\n")
 
-    def said(self, **more: Any) -> Mapping[str, Any]:
+    def said(self, **more: Any) -> dict[str, Any]:
         """The section `mail` of a site that sends through it."""
         return {"host": HOST, "port": self.port, "security": "none",
                 "sender": "d0ctl@lab.example"} | more  # fmt: skip
