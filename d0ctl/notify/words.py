@@ -43,7 +43,7 @@ def title(notices: Sequence[Notice], endings: Endings) -> str:
 
 def body(notices: Sequence[Notice], endings: Endings) -> str:
     """The text of a mail."""
-    parts = ["\n".join(_part(one, endings)) for one in notices[:MOST_TOLD]]
+    parts = ["\n".join(map(line, _part(one, endings))) for one in notices[:MOST_TOLD]]
     if (more := len(notices) - MOST_TOLD) > 0:
         parts.append(f"... and {more:,} more\n  d0ctl status\n  d0ctl report failures")
     return "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; who is told what: d0ctl notify list\n"
@@ -107,7 +107,7 @@ _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
 
 
 def _part(one: Notice, endings: Endings) -> Iterator[str]:
-    yield line(headline(one, endings))
+    yield headline(one, endings)
     if one.kind == "failures":
         yield from _about_failures(one)
     elif one.kind == "ended":
@@ -137,11 +137,11 @@ def _about_failures(one: Notice) -> Iterator[str]:
 
 def _sample(sample: Mapping[str, Any]) -> Iterator[str]:
     yield ""
-    yield line(f"  {sample['path']}, attempt {sample['attempt']} on {sample['node']}")
+    yield f"  {sample['path']}, attempt {sample['attempt']} on {sample['node']}"
     if sample["message"]:
-        yield line(f"    {sample['message']}")
+        yield f"    {sample['message']}"
     for text in sample["stderr"]:
-        yield line(f"    | {text}")
+        yield f"    | {text}"
 
 
 def _commands_for_failures(one: Notice) -> Iterator[str]:
@@ -158,7 +158,7 @@ def _commands_for_failures(one: Notice) -> Iterator[str]:
 
 def _about_end(end: Ending) -> Iterator[str]:
     if end.title:
-        yield line(f"  {end.title}")
+        yield f"  {end.title}"
     done = end.phases.get("done", 0)
     yield f"  {done:,} of {count(end.packages, 'package')} successful"
     took = duration(end.ended - end.submitted)
@@ -166,7 +166,7 @@ def _about_end(end: Ending) -> Iterator[str]:
     if end.segments:
         yield ""
         yield "  did not complete:"
-        yield from (line(f"    {one.path}  {one.phase}: {one.why}") for one in end.segments)
+        yield from (f"    {one.path}  {one.phase}: {one.why}" for one in end.segments)
         if more := end.incomplete - len(end.segments):
             yield f"    and {more:,} more: d0ctl status {end.name}"
     yield ""
@@ -186,7 +186,7 @@ def _commands_for_end(end: Ending) -> Iterator[str]:
 def _about_node(one: Notice) -> Iterator[str]:
     yield f"  {when(one.last)}"
     for sample in one.samples:
-        yield line(f"  {sample['message']}")
+        yield f"  {sample['message']}"
     if one.kind == "node-given-up":
         yield "  what ran there is tried again elsewhere; it is ended when the node is back"
     yield f"  d0ctl why {one.subject}"
