@@ -80,6 +80,17 @@ def test(address: Address = None) -> None:
     except NotSent as error:
         emit(f"{glyph('failed')} {clean(str(error))}")
         raise typer.Exit(ExitCode.FAILED) from None
+    _hurry(is_command=address is None)
+
+
+def _hurry(*, is_command: bool) -> None:
+    """What has waited need not wait any longer: the way is open."""
+    from d0ctl.store.outbox import hurry
+
+    with session.writer() as store:
+        if number := hurry(store, is_command=is_command):
+            words = "that has waited goes" if number == 1 else "that have waited go"
+            emit(f"{count(number, 'message')} {words} now")
 
 
 def _test_mail(said: dict[str, Any], address: str) -> None:

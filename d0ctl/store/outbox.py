@@ -117,6 +117,12 @@ def unsent(store: Store) -> dict[str, Any] | None:
     return {"messages": row["count"], "since": row["since"], "trouble": row["trouble"]}
 
 
+def hurry(store: Store, *, is_command: bool) -> int:
+    """Have what could not be sent tried at once; how much that is."""
+    with store.writing():
+        return store.change("hurry_deliveries", command=int(is_command))
+
+
 def close(store: Store, trouble: str, *, now: float) -> None:
     """Nobody is told anything any more: forget what waits, and end what is on its way."""
     for name in ("forget_all_notices", "forget_all_troubles", "forget_all_told"):

@@ -140,3 +140,8 @@ select min(ended) from delivery indexed by delivery_ended
 -- name: postpone_notices
 -- Somebody is told no sooner than then.
 update notice set due = max(due, :due) where recipient = :recipient;
+
+-- name: hurry_deliveries
+-- What could not be sent and is on its way to recipients of a kind is tried at once.
+update delivery set not_before = 0
+ where ended is null and not_before > 0 and (recipient = 'command') = :command;
