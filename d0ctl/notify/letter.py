@@ -10,6 +10,9 @@ from d0ctl.notify.words import line
 _POLICY = SMTP.clone(cte_type="7bit")
 """What any server takes: no line too long, nothing beyond ASCII unencoded."""
 
+_HEADERS = _POLICY.clone(max_line_length=400)
+"""Headers are not folded, so that a subject is one line for whoever reads the raw mail."""
+
 
 def make_id(sender: str) -> str:
     """What tells a mail from all others; a mail that is sent twice has the same."""
@@ -29,4 +32,4 @@ def letter(
     mail["Auto-Submitted"] = "auto-generated"
     mail["Precedence"] = "bulk"
     mail.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
-    return mail.as_bytes()
+    return mail.as_bytes(policy=_HEADERS)

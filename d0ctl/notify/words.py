@@ -10,7 +10,7 @@ from typing import Any
 
 from d0ctl.format import clean, count, duration
 from d0ctl.model import Group
-from d0ctl.notify.ending import Ending
+from d0ctl.notify.ending import Ending, Segment
 from d0ctl.store.outbox import Notice
 
 WIDEST = 300
@@ -166,11 +166,16 @@ def _about_end(end: Ending) -> Iterator[str]:
     if end.segments:
         yield ""
         yield "  did not complete:"
-        yield from (f"    {one.path}  {one.phase}: {one.why}" for one in end.segments)
+        yield from (f"    {_segment(one)}" for one in end.segments)
         if more := end.incomplete - len(end.segments):
             yield f"    and {more:,} more: d0ctl status {end.name}"
     yield ""
     yield from _commands_for_end(end)
+
+
+def _segment(one: Segment) -> str:
+    told = f"{one.path}  {one.phase}"
+    return f"{told}: {one.why}" if one.why else told
 
 
 def _commands_for_end(end: Ending) -> Iterator[str]:

@@ -112,3 +112,12 @@ def test_an_event_is_one_json_document_whatever_is_in_it(notice: Notice) -> None
 
     assert json.loads(json.dumps(event)) == event
     assert event["tried_again"] == notice.count - notice.failed
+
+
+def test_a_subject_is_one_line_of_the_raw_mail() -> None:
+    words_of_it = "prod: stands still, 100,001 of 100,001 packages did not complete, and 1 more"
+    raw = letter(sender="d0ctl@lab", recipient="me@here", message_id=make_id("d0ctl@lab"),
+                 title=words_of_it, text="é\n" * 99, at=1e9)  # fmt: skip
+
+    assert f"\r\nSubject: {words_of_it}\r\n".encode() in raw
+    assert b"=C3=A9" in raw
