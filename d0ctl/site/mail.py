@@ -28,7 +28,7 @@ OTHERS = "*"
 _ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]{0,180}[A-Za-z0-9])?", re.ASCII
 )
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,250}[A-Za-z0-9])?", re.ASCII)
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.:-]{0,250}[A-Za-z0-9])?", re.ASCII)
 _SECURITY = words("starttls tls none")
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 

@@ -32,13 +32,13 @@ stages: [{lines: [{run: "echo hello"}]}]
 """
 
 
-def apply_mail(site: Site, post: PostOffice, **more: object) -> None:
+def apply_mail(site: Site, post: PostOffice, *sections: str, **more: object) -> None:
     """Put a section `mail` in force."""
     keys = {"port": post.port, "digest": 1, **more}
     lines = [f"  {name.replace('_', '-')}: {value}" for name, value in keys.items()]
     text = "\n".join(
         ["mail:", "  host: 127.0.0.1", "  sender: d0ctl@lab.example",
-         "  cluster-admin: admin@lab.example", "  grid-control: grid@lab.example", *lines]
+         "  cluster-admin: admin@lab.example", "  grid-control: grid@lab.example", *lines, *sections]
     )  # fmt: skip
     site.ok("site", "apply", site.write(text, "site.yaml"))
 
@@ -141,3 +141,35 @@ def test_a_command_that_hangs_holds_up_neither_daemon_nor_mail(site: Site, tmp_p
         wait_for(post, "reco@fnal.gov", "good: successful")
         wait_until(hook.with_suffix(".event").exists, PATIENCE_S)
         site.ok("daemon", "stop")
+
+
+LOST = """
+job: lost
+originator: reco@fnal.gov
+stages: [{{lines: [{{run: "touch {record}; until test -e {record}.go; do sleep 0.1; done"}}]}}]
+"""
+
+
+def test_the_admin_is_told_of_a_node_that_goes_and_of_its_return(
+    site: Site, tmp_path: Path
+) -> None:
+    sshd = site.start_sshd("farm")
+    site.add("farm", sshd)
+    site.alone()
+    record = tmp_path / "record"
+    with PostOffice() as post:
+        defaults = "defaults: {lease: 1s, unreachable-after: 3s}"
+        apply_mail(site, post, defaults, security="none")
+        site.start_daemon()
+        site.submit(LOST.format(record=record))
+        wait_until(record.exists, PATIENCE_S, "it runs on the farm")
+        sshd.stop()
+        assert "d0ctl node check farm\n" in wait_for(post, "admin@lab.example", "farm is down")
+        text = wait_for(post, "admin@lab.example", "node farm is given up with 1 attempt")
+        assert "lost: 1 failure, tried again (platform-failure)\n" in text
+        assert "lost/1/1/1, attempt 1 on farm\n    its node did not answer for 3.0 s\n" in text
+        sshd.start()
+        wait_for(post, "admin@lab.example", "node farm is back")
+        Path(f"{record}.go").touch()
+        wait_for(post, "reco@fnal.gov", "lost: successful, 1 package")
+        assert {to for to, _ in post.titles()} == {"admin@lab.example", "reco@fnal.gov"}
