@@ -38,7 +38,8 @@ def apply_mail(site: Site, post: PostOffice, *sections: str, **more: object) -> 
     lines = [f"  {name.replace('_', '-')}: {value}" for name, value in keys.items()]
     text = "\n".join(
         ["mail:", "  host: 127.0.0.1", "  sender: d0ctl@lab.example",
-         "  cluster-admin: admin@lab.example", "  grid-control: grid@lab.example", *lines, *sections]
+         "  cluster-admin: admin@lab.example", "  grid-control: grid@lab.example", *lines,
+         *sections]
     )  # fmt: skip
     site.ok("site", "apply", site.write(text, "site.yaml"))
 
