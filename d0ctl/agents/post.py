@@ -55,18 +55,24 @@ class Carrier(threading.Thread):
         self._abandoned.set()
 
     def run(self) -> None:
-        """Carry what is due, until `leave`."""
-        try:
-            with open_store(self._home) as store:
-                while True:
-                    is_last = self._leaving.wait(LOOK_S)
-                    self._round_or_log(store)
-                    if is_last:
-                        break
-                with store.writing():
-                    nodes.give_lease(store, self._lease)
-        except D0Error as error:
-            log.error("%s", error)
+        """Carry what is due, until `leave`; trouble with the database is outlived."""
+        while True:
+            try:
+                with open_store(self._home) as store:
+                    self._carry_on(store)
+                return
+            except D0Error as error:
+                log.error("%s", error)
+            if self._leaving.wait(LOOK_S):
+                return
+
+    def _carry_on(self, store: Store) -> None:
+        is_last = False
+        while not is_last:
+            is_last = self._leaving.wait(LOOK_S)
+            self._round_or_log(store)
+        with store.writing():
+            nodes.give_lease(store, self._lease)
 
     def _round_or_log(self, store: Store) -> None:
         try:

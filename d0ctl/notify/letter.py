@@ -30,6 +30,5 @@ def letter(
     mail["Date"] = formatdate(at, localtime=True)
     mail["Message-ID"] = message_id
     mail["Auto-Submitted"] = "auto-generated"
-    mail["Precedence"] = "bulk"
     mail.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
     return mail.as_bytes(policy=_HEADERS)

@@ -19,7 +19,7 @@ from d0ctl.select import parse
 from d0ctl.store.outbox import Notice
 
 HEADERS = [
-    "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "Precedence", "Content-Type",
+    "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "Content-Type",
     "Content-Transfer-Encoding", "MIME-Version",
 ]  # fmt: skip
 

@@ -30,13 +30,15 @@ class PostOffice:
     """A mail server and what it took: who for, and the mails as they came over the wire.
 
     It refuses the recipients in `refused` for good, and says to the first `busy` mails that
-    they may come again; while `gate` is closed it takes a mail and says nothing.
+    they may come again; while `gate` is closed it takes a mail and says nothing. With a
+    certificate it asks for STARTTLS, and when `wrapped` speaks TLS from the first byte.
     """
 
     def __init__(
         self,
         *,
         certificate: Path | None = None,
+        wrapped: bool = False,
         login: tuple[str, str] | None = None,
         refused: Collection[str] = (),
         busy: int = 0,
@@ -50,6 +52,7 @@ class PostOffice:
         self._refused = refused
         self._login = login
         self._certificate = certificate
+        self._wrapped = wrapped
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -67,7 +70,14 @@ class PostOffice:
         self._loop.close()
 
     async def _serve(self) -> asyncio.Server:
-        return await self._loop.create_server(self._session, HOST, self.port)
+        context = self._context() if self._wrapped else None
+        return await self._loop.create_server(self._session, HOST, self.port, ssl=context)
+
+    def _context(self) -> ssl.SSLContext:
+        assert self._certificate is not None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self._certificate)
+        return context
 
     async def _close(self) -> None:
         self._server.close()
@@ -78,13 +88,11 @@ class PostOffice:
 
     def _session(self) -> SMTP:
         more: dict[str, Any] = {}
-        if self._certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self._certificate)
-            more = {"tls_context": context, "require_starttls": True}
+        if self._certificate and not self._wrapped:
+            more = {"tls_context": self._context(), "require_starttls": True}
         if self._login:
             more |= {"authenticator": self._authenticate, "auth_required": True,
-                     "auth_require_tls": bool(self._certificate)}  # fmt: skip
+                     "auth_require_tls": bool(self._certificate) and not self._wrapped}  # fmt: skip
         return SMTP(self, hostname="post.test", loop=self._loop, **more)
 
     def _authenticate(self, *words: Any) -> AuthResult:
