@@ -17,23 +17,26 @@ from d0ctl.store.site import setting
 
 
 def notify(control: Control, now: float) -> None:
-    """Note who is to be told what, and see that somebody carries it."""
-    if collect(control.store, now=now):
-        control.after(_carry, control)
+    """Once a turn is done, note who is to be told what of it, and see that somebody carries it.
+
+    That has a transaction of its own: no trouble with telling undoes what a turn did.
+    """
+    control.after(_tell, control)
 
 
-def _carry(control: Control) -> None:
-    if control.post is None:
+def _tell(control: Control) -> None:
+    if setting(control.store, "mail") is None and control.store.value("news_mark") is None:
+        return
+    with control.store.writing():
+        is_telling = collect(control.store, now=time.time())
+    if is_telling and control.post is None:
         control.post = Post(control.home)
         control.post.start()
 
 
 def tell_last(control: Control) -> None:
     """Before the end of a process, have told what is due, for as long as that may take."""
-    with control.store.writing():
-        is_telling = collect(control.store, now=time.time())
-    if is_telling:
-        _carry(control)
+    _tell(control)
     if control.post is not None:
         control.post.stop()
 
@@ -112,6 +115,7 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
     for person in told:
         at = row["ended"]
         trouble = "still" if is_still else None
+        outbox.forget_cleared(store, "still", row["id"], person.address)
         outbox.add(store, Notice(person.address, "ended", row["id"], row["name"], at, at, at,
                                  trouble=trouble))  # fmt: skip
 

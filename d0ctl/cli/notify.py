@@ -164,8 +164,9 @@ def _on_way(row: "Row", now: float) -> list[str]:
 
 def _ended(row: "Row", now: float) -> list[str]:
     told = "" if row["sent"] else f"given up: {clean(row['trouble'] or '')}"
-    return [glyph("successful" if row["sent"] else "failed"), clean(row["recipient"]),
-            moment(row["ended"], now), clean(row["title"]), told]  # fmt: skip
+    return [glyph("successful" if row["sent"] else "failed"), str(row["id"]),
+            clean(row["recipient"]), moment(row["ended"], now), clean(row["title"]),
+            told]  # fmt: skip
 
 
 def _document(

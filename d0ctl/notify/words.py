@@ -46,7 +46,9 @@ def body(notices: Sequence[Notice], endings: Endings) -> str:
     parts = ["\n".join(map(line, _part(one, endings))) for one in notices[:MOST_TOLD]]
     if (more := len(notices) - MOST_TOLD) > 0:
         parts.append(f"... and {more:,} more\n  d0ctl status\n  d0ctl report failures")
-    return "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; who is told what: d0ctl notify list\n"
+    return (
+        "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; what else is on its way: d0ctl notify list\n"
+    )
 
 
 def line(text: str) -> str:

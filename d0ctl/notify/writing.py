@@ -7,7 +7,6 @@ from typing import Any
 from d0ctl.format import iso
 from d0ctl.notify import words
 from d0ctl.notify.ending import Ending, ending
-from d0ctl.notify.letter import letter, make_id
 from d0ctl.notify.routes import COMMAND, HOUR_S, Routes
 from d0ctl.store import Store, outbox
 from d0ctl.store.outbox import Notice
@@ -35,6 +34,8 @@ def _told(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]
 
 
 def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> None:
+    from d0ctl.notify.letter import letter, make_id
+
     notices, endings = _told(store, recipient)
     outbox.settle(store, recipient)
     if not notices:

@@ -70,7 +70,7 @@ def example(store: Store, attempt: int) -> dict[str, Any]:
 
 def raise_trouble(store: Store, kind: str, subject_id: int, subject: str, *, now: float) -> None:
     """Something is wrong from now on, until it clears."""
-    store.change("withdraw_cleared", kind=kind, subject_id=subject_id)
+    store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=None)
     store.change("keep_trouble", kind=kind, subject_id=subject_id, subject=subject, since=now)
 
 

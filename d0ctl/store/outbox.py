@@ -53,6 +53,11 @@ def add(store: Store, one: Notice) -> None:
     )  # fmt: skip
 
 
+def forget_cleared(store: Store, kind: str, subject_id: int, recipient: str) -> None:
+    """Somebody is told something newer than that a trouble has cleared."""
+    store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=recipient)
+
+
 def clear(store: Store, kind: str, subject_id: int) -> list[str]:
     """A trouble is no more: withdraw what nobody was told yet; who was told of it."""
     store.change("withdraw_notices", kind=kind, subject_id=subject_id)

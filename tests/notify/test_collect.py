@@ -174,6 +174,23 @@ def test_a_job_that_stood_still_and_moves_again_is_told_to_who_was_told(
     assert sorted(told.kinds()) == ["ended", "failures"]
 
 
+def test_a_job_that_stood_still_and_succeeds_is_told_as_that_alone(
+    site: Site, say: Say, told: Told, carry: Any
+) -> None:
+    say()
+    site.submit(many(1))
+    end(site)
+    carry(NOW)
+    moves_again(site)
+    told.collect()
+    site.finish("prod/1/1/1")
+    with site.store.writing():
+        schedule.end_jobs(site.store, now=NOW + 1)
+    told.collect()
+
+    assert sorted(told.kinds()) == ["ended"]
+
+
 def test_a_trouble_that_clears_before_it_is_told_is_not_told(
     site: Site, say: Say, told: Told
 ) -> None:

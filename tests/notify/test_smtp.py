@@ -56,14 +56,12 @@ def test_a_mail_goes_over_starttls_with_a_login_of_a_file(
     assert secured.text() == "hello\n"
 
 
-def test_a_mail_goes_over_tls_from_the_first_byte(
-    certificate: Path, login: Callable[..., str]
-) -> None:
-    with PostOffice(certificate=certificate, wrapped=True, login=LOGIN) as post:
-        send(post.said(security="tls", certificates=str(certificate), login=login()))
+def test_a_mail_goes_over_tls_from_the_first_byte(certificate: Path) -> None:
+    with PostOffice(certificate=certificate, wrapped=True) as post:
+        send(post.said(security="tls", certificates=str(certificate)))
         assert len(post.letters) == 1
         with pytest.raises(NotSent, match="certificate verify failed"):
-            send(post.said(security="tls", login=login()))
+            send(post.said(security="tls"))
 
 
 def test_a_server_whose_certificate_nobody_knows_gets_neither_password_nor_mail(

@@ -92,7 +92,7 @@ class PostOffice:
             more = {"tls_context": self._context(), "require_starttls": True}
         if self._login:
             more |= {"authenticator": self._authenticate, "auth_required": True,
-                     "auth_require_tls": bool(self._certificate) and not self._wrapped}  # fmt: skip
+                     "auth_require_tls": bool(self._certificate)}  # fmt: skip
         return SMTP(self, hostname="post.test", loop=self._loop, **more)
 
     def _authenticate(self, *words: Any) -> AuthResult:

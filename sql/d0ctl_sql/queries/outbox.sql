@@ -21,8 +21,10 @@ delete from notice
  where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained');
 
 -- name: withdraw_cleared
--- What has cleared and is wrong again has not cleared for those who were not told so.
-delete from notice where kind = 'cleared' and reason = :kind and subject_id = :subject_id;
+-- What has cleared is not worth telling any more, to one or to anybody.
+delete from notice
+ where kind = 'cleared' and reason = :kind and subject_id = :subject_id
+   and recipient = coalesce(:recipient, recipient);
 
 -- name: unlink_notices
 -- What is yet to be told has left no trouble behind.
