@@ -17,6 +17,7 @@ from d0ctl.agents.control import LEASE, Control
 from d0ctl.agents.distribute import carry_files, distribute, forget_idle
 from d0ctl.agents.feed import feed
 from d0ctl.agents.heed import heed
+from d0ctl.agents.notify import notify, tell_last
 from d0ctl.agents.oversee import give_up, hear, look_after, stand_in
 from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
@@ -29,7 +30,7 @@ from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.model import Counts
 from d0ctl.nodes.courier import Said, Up
 from d0ctl.nodes.link import Site
-from d0ctl.store import Store, nodes, open_store
+from d0ctl.store import Store, nodes, open_store, outbox
 from d0ctl.store.removal import sweep
 from d0ctl.store.schedule import counts_of, is_settled
 from d0ctl.store.site import default
@@ -51,7 +52,9 @@ STEPS: tuple[Step, ...] = (
 )
 """What a turn does, in this order."""
 
-SLOW_STEPS: tuple[Step, ...] = (stand_in, heed, look_after, give_up, see_to_software, forget_idle)
+SLOW_STEPS: tuple[Step, ...] = (
+    stand_in, heed, look_after, give_up, see_to_software, forget_idle, notify,
+)  # fmt: skip
 """What a turn does besides, once a second."""
 
 REST_S = 0.005
@@ -158,7 +161,7 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
 
 
 def _let_go(control: Control) -> None:
-    """End the couriers and give their leases back."""
+    """End the couriers and give their leases back; have told what is to be told at once."""
     for courier in control.couriers.values():
         courier.leave()
     for courier in control.couriers.values():
@@ -168,6 +171,7 @@ def _let_go(control: Control) -> None:
         for node in control.couriers:
             control.store.change("node_unknown", node=node, now=time.time())
             nodes.give_lease(control.store, f"node {node}")
+    tell_last(control)
 
 
 def _turn_or_log(control: Control, stop: threading.Event) -> None:
@@ -317,13 +321,14 @@ def stop(home: Home) -> bool:
 
 
 def status(home: Home) -> dict[str, Any]:
-    """Whether a daemon runs, and since when."""
+    """Whether a daemon runs, since when, and what nobody could be told."""
     with open_store(home, read_only=True) as store:
         holder = nodes.living_holder(store, LEASE)
         since = next((row["taken"] for row in store.rows("leases") if row["name"] == LEASE), None)
+        unsent = outbox.unsent(store)
     if holder is None:
-        return {"running": False, "pid": None, "since": None}
-    return {"running": True, "pid": int(holder.split()[1]), "since": since}
+        return {"running": False, "pid": None, "since": None, "unsent": unsent}
+    return {"running": True, "pid": int(holder.split()[1]), "since": since, "unsent": unsent}
 
 
 def log_to_file(home: Home) -> None:

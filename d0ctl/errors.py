@@ -6,7 +6,8 @@ D0Error
 ├── NotFound              3  no such job, stage, line, package, file or node
 ├── Refused               4  not in this state, or not by this user
 ├── DatabaseUnavailable   5  the database or the daemon can't be used
-└── NodeUnreachable       6  a node that does not answer, or that we must not trust
+├── NodeUnreachable       6  a node that does not answer, or that we must not trust
+└── NotSent               1  a mail that no server took, or a command that did not do its work
 """
 
 import enum
@@ -85,3 +86,14 @@ class NodeUnreachable(D0Error):
     """A node that does not answer in time, refuses us, or shows the wrong host key."""
 
     exit_code = ExitCode.NODE
+
+
+class NotSent(D0Error):
+    """Something that nobody could be told; `for_good` when another try would not help.
+
+    Everything else may go well another time: no connection, no login, a server that is busy.
+    """
+
+    def __init__(self, message: str, *, for_good: bool = False) -> None:
+        super().__init__(message)
+        self.for_good = for_good

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
@@ -14,6 +14,9 @@ from d0ctl.nodes.carry import Copy, copy_here
 from d0ctl.nodes.courier import Carried, Courier, Report
 from d0ctl.nodes.link import Site
 from d0ctl.store import Store
+
+if TYPE_CHECKING:
+    from d0ctl.agents.post import Post
 
 LEASE = "daemon"
 """The lease of the daemon that `status` and `stop` mean."""
@@ -59,6 +62,8 @@ class Control:
     """Nodes whose disks are full, until all has been purged there that can be."""
     down_since: dict[int, float] = field(default_factory=dict)
     """Since when nodes have not answered though we tried, by the monotonic clock."""
+    post: "Post | None" = None
+    """Who carries what people are to be told; None while nobody is."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
     afterwards: list[Callable[[], object]] = field(default_factory=list)
     seen: tuple[int, int] = (0, 0)

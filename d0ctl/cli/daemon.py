@@ -8,8 +8,8 @@ from typing import Any
 import typer
 
 from d0ctl.cli import options, session
-from d0ctl.cli.output import emit, emit_json, mark, say
-from d0ctl.format import duration, iso
+from d0ctl.cli.output import emit, emit_json, glyph, mark, say
+from d0ctl.format import clean, count, duration, iso, moment
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True,
                   help="Drive all jobs: run, start, stop, status.")  # fmt: skip
@@ -54,16 +54,26 @@ def stop() -> None:
 
 @app.command()
 def status(json: options.Json = False) -> None:
-    """Say whether it runs, and since when."""
-    told: dict[str, Any] = {"running": False, "pid": None, "since": None}
+    """Say whether it runs, since when, and what nobody could be told."""
+    told: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.home().exists():
         from d0ctl import daemon
 
         told = daemon.status(session.home())
     if json:
-        emit_json({**told, "since": iso(told["since"])})
-    elif told["running"]:
+        emit_json({**told, "since": iso(told["since"]), "unsent": _unsent(told["unsent"])})
+        return
+    if told["running"]:
         ago = duration(time.time() - told["since"])
         emit(f"{mark('running')} for {ago}, pid {told['pid']}")
     else:
         emit("not running: d0ctl daemon start")
+    if unsent := told["unsent"]:
+        since, number = moment(unsent["since"], time.time()), count(unsent["messages"], "message")
+        emit(f"{glyph('failed')} {number} can't be delivered since {since}: "
+             f"{clean(unsent['trouble'])}")  # fmt: skip
+        emit("  d0ctl notify list")
+
+
+def _unsent(told: dict[str, Any] | None) -> dict[str, Any] | None:
+    return told and {**told, "since": iso(told["since"])}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from d0ctl.construct.faults import did_you_mean, shown
-from d0ctl.construct.spec import Acquire, Disposition
+from d0ctl.construct.spec import Acquire, Disposition, MailMode
 from d0ctl.units import parse_fraction, parse_size, parse_time
 from d0ctl_wrapper import checksum, locator
 
@@ -148,5 +148,6 @@ LOCATOR = Kind(checked(locator.check), locator.EXPECTED)
 CHECKSUM = Kind(checked(checksum.normal), checksum.EXPECTED)
 PATTERN = Kind(pattern, "a regular expression")
 ACQUIRE = word(Acquire)
+MAIL_MODE = word(MailMode)
 OUTPUT_DISPOSITION = word(Disposition)
 INPUT_DISPOSITION = word(Disposition, but=(Disposition.FORWARD, Disposition.STORE))

@@ -73,12 +73,12 @@ def read_policy(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
     for name, (key, value) in node.items.items():
         if name == "never":
             found[name] = _entry(value, "`never`", NEVER_KEYS, reading, _read_never)
-        elif _is_reason(key, reading):
+        elif is_reason(key, reading):
             found[name] = _entry(value, f"the rule for `{name}`", RULE_KEYS, reading, _rule)
     return {name: rule for name, rule in found.items() if rule}
 
 
-def _is_reason(key: Scalar, reading: Reading) -> bool:
+def is_reason(key: Scalar, reading: Reading) -> bool:
     """Whether a failure can have this reason; otherwise that is a fault."""
     known = [str(reason) for reason in Reason if reason is not Reason.KILLED]
     if key.text in known or _SITE.fullmatch(key.text):

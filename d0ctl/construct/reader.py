@@ -78,6 +78,7 @@ def _spec(recipe: JobRecipe, check: Check, name: str, named: bool, source: str) 
         source=disk.absolute(source) if source != "-" else source,
         stages=stages,
         packages=check.packages,
+        mail=fields.get("mail"),
     )
 
 

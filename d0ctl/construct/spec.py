@@ -15,6 +15,14 @@ INPUTS = "\x01inputs\x01"
 the launch, so they are named no sooner."""
 
 
+class MailMode(enum.StrEnum):
+    """Of what somebody is told by mail."""
+
+    EVERYTHING = "everything"
+    WHEN_NEEDED = "when-needed"
+    NEVER = "never"
+
+
 class Acquire(enum.StrEnum):
     """How an input reaches the place where it is read (`000` section 2)."""
 
@@ -167,3 +175,5 @@ class JobSpec:
     stages: tuple[StageSpec, ...]
     packages: int
     """How many packages all the lines hold."""
+    mail: str | None = None
+    """What its originator wants to be told; None leaves that to the site."""

@@ -12,6 +12,7 @@ from d0ctl.construct.kinds import (
     FRACTION,
     JOB,
     LABEL,
+    MAIL_MODE,
     PERCENT,
     SIZE,
     TEXT,
@@ -27,7 +28,7 @@ from d0ctl.construct.recipe import JobRecipe, LineRecipe, Loop, PackageRecipe, S
 from d0ctl.construct.template import RESERVED, Scope, Template, constant
 from d0ctl.construct.values import Fields
 
-JOB_KEYS = words("job title originator priority hold parameters stages policy")
+JOB_KEYS = words("job title originator mail priority hold parameters stages policy")
 STAGE_KEYS = words("name require lines")
 LINE_KEYS = words("name early-start for packages")
 PACKAGE_KEYS = words(
@@ -47,7 +48,7 @@ def read_job(node: Mapping, reading: Reading, given: AnyMapping[str, str]) -> Jo
     level.reading = inner
     fields = Fields()
     level.fields({"title": TEXT, "originator": TEXT, "priority": PERCENT, "hold": FLAG}, fields)
-    level.fields({"job": JOB}, fields)
+    level.fields({"job": JOB, "mail": MAIL_MODE}, fields)
     stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
     _judge_names(level, stages)
     values = {name: value for name, (_, value) in parameters.items()}

@@ -20,6 +20,7 @@ from d0ctl.construct.script import compile_script
 from d0ctl.construct.shell import Context
 from d0ctl.construct.template import LoopName, Scope
 from d0ctl.site.fields import entries, named, values
+from d0ctl.site.mail import read_mail
 from d0ctl.site.standard import STANDARD
 from d0ctl.units import format_time
 
@@ -157,5 +158,6 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "defaults": read_defaults,
     "transfer": read_transfer,
     "policy": read_policy,
+    "mail": read_mail,
 }
 """The sections, and how each is read; what a reader returns is kept as JSON."""

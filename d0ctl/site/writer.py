@@ -12,6 +12,7 @@ from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.units import format_size, format_time
 
 TIMES = frozenset({"timeout", "runtime", "delay", "longest", "release", "attempt", "all-attempts",
+                   "digest", "command-timeout",
                    *(key for key, kind in DEFAULTS.items() if kind is TIME)})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size",
                    *(key for key, kind in DEFAULTS.items() if kind is SIZE)})  # fmt: skip

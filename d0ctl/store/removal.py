@@ -75,5 +75,6 @@ _REMOVALS = (
     "delete_chosen_progress",
     "delete_chosen_attempts",
     "delete_chosen_events",
+    "lower_news_mark",
     "delete_chosen_packages",
 )

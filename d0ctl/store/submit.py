@@ -98,6 +98,7 @@ def _begin(
             policy=as_json(spec.policy) or "{}",
             directory=spec.directory,
             source=spec.source,
+            mail=spec.mail,
         )
     return int(job), name
 

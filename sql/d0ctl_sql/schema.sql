@@ -86,7 +86,7 @@ CREATE TABLE job (
     source      text not null
 , pause_running integer not null default 0
     check (pause_running in (0, 1)), pause_actor text, pause_note text, pause_since real, finish text         -- null: no; what is not launched is canceled
-    check (finish is null or finish = 'soft' or finish = 'hard'), finish_actor text, finish_note text, finish_since real) strict;
+    check (finish is null or finish = 'soft' or finish = 'hard'), finish_actor text, finish_note text, finish_since real, mail text, told real) strict;
 
 CREATE TABLE need (
     job_id   integer not null references job on delete cascade,
@@ -698,3 +698,67 @@ when new.actor is not null and (new.phase = 'ready' or new.phase = 'waiting')
 begin
     update package set tried_from = new.attempts, restarts = 0 where id = new.id;
 end;
+
+CREATE TABLE notified (
+    id    integer primary key check (id = 1),
+    event integer
+) strict;
+
+CREATE INDEX job_untold on job (id) where ended is not told;
+
+CREATE TABLE notice (
+    id         integer primary key,
+    recipient  text not null,              -- an address, or `command`
+    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
+                                             'node-given-up', 'cleared')),
+    subject_id integer not null,           -- a job or a node
+    subject    text not null,              -- its name
+    reason     text not null default '',   -- of failures; of what is cleared, the trouble
+    count      integer not null default 1,
+    failed     integer not null default 0, -- for good
+    held       integer not null default 0,
+    first      real not null,
+    last       real not null,
+    due        real not null,
+    trouble    text,                       -- what will be told of when it clears
+    samples    text not null default '[]',
+    unique (recipient, kind, subject_id, reason)
+) strict;
+
+CREATE TABLE trouble (
+    kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still')),
+    subject_id integer not null,
+    subject    text not null,
+    since      real not null,
+    primary key (kind, subject_id)
+) strict, without rowid;
+
+CREATE TABLE told (
+    kind       text not null,
+    subject_id integer not null,
+    recipient  text not null,
+    primary key (kind, subject_id, recipient)
+) strict, without rowid;
+
+CREATE TABLE delivery (
+    id         integer primary key autoincrement,
+    recipient  text not null,
+    message_id text not null,
+    title      text not null,
+    body       text,                       -- null once it has gone
+    made       real not null,
+    tries      integer not null default 0,
+    not_before real not null default 0,
+    trouble    text,                       -- why the last try failed
+    ended      real,                       -- it has gone, or was given up
+    sent       integer not null default 0 check (sent in (0, 1))
+) strict;
+
+CREATE INDEX delivery_open on delivery (not_before) where ended is null;
+
+CREATE INDEX delivery_ended on delivery (ended) where ended is not null;
+
+CREATE VIEW node_trouble as
+    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
+           null as next_try
+      from node where node.state = 'down';

@@ -21,6 +21,7 @@ SUBCOMMANDS = [
     *(("node", verb) for verb in ("list", "add", "check", "drain", "resume", "remove")),
     *(("site", verb) for verb in ("check", "apply", "show")),
     *(("software", verb) for verb in ("list", "add", "remove", "push", "purge", "verify")),
+    *(("notify", verb) for verb in ("list", "show", "test")),
     *(("daemon", verb) for verb in ("run", "start", "stop", "status")),
 ]
 

@@ -11,7 +11,7 @@ import yaml
 from d0ctl.construct.reader import read, read_text
 from d0ctl.construct.spec import Acquire, Disposition, InputSpec, JobSpec, OutputSpec
 
-from .conftest import Lines, Read, launched
+from .conftest import Faults, Lines, Read, launched
 
 RECO = """\
 job: reco001
@@ -43,6 +43,16 @@ def whole(spec: JobSpec) -> Any:
     """All that a job says, in a form that can be compared."""
     stages = [(stage.name, stage.require, list(stage.lines)) for stage in spec.stages]
     return replace(spec, stages=(), source=""), stages
+
+
+def test_a_job_says_what_its_originator_is_told(job: Read, faults: Faults) -> None:
+    rest = "stages: [{lines: [{run: x}]}]"
+
+    assert job(rest).mail is None
+    assert job(f"mail: when-needed\n{rest}").mail == "when-needed"
+    (told,) = faults(f"mail: nevr\n{rest}")
+    assert told.endswith("`nevr` is none of `everything`, `when-needed`, `never` "
+                         "(did you mean `never`?)")  # fmt: skip
 
 
 def test_the_job_of_the_design_is_read_whole(job: Read, folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.model import Address
+from d0ctl.site.mail import MAIL_KEYS, PERSON_KEYS
 from d0ctl.site.nodes import CLUSTER_KEYS, NODE_KEYS
 from d0ctl.site.reader import SECTIONS
 from d0ctl.site.settings import DEFAULTS, HOOK_KEYS, LOG_RULE_KEYS, TRANSFER_KEYS
@@ -188,7 +189,7 @@ def test_settings_are_kept_as_they_are_read(site: Read) -> None:
 LEVELS = {
     "Node": NODE_KEYS, "Cluster": CLUSTER_KEYS, "Software": SOFTWARE_KEYS,
     "Log rule": LOG_RULE_KEYS, "Hooks": HOOK_KEYS, "Defaults": DEFAULTS,
-    "Transfer": TRANSFER_KEYS,
+    "Transfer": TRANSFER_KEYS, "Mail": MAIL_KEYS, "Recipient": PERSON_KEYS,
 }  # fmt: skip
 
 

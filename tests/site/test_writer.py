@@ -5,6 +5,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from d0ctl.site.mail import is_address
 from d0ctl.site.reader import read_text
 from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.site.writer import document, text
@@ -46,6 +47,21 @@ rules = st.lists(
     min_size=1,
     max_size=3,
 )
+addresses = names.map(lambda name: f"{name}@example.org").filter(is_address)
+modes = st.sampled_from(["everything", "when-needed", "never"])
+mails = st.fixed_dictionaries(
+    {"host": names.map(lambda name: f"{name}x"), "sender": addresses},
+    optional={
+        "port": st.integers(1, 65535), "security": st.sampled_from(["starttls", "tls"]),
+        "digest": seconds, "rate": st.integers(1, 100), "mode": modes,
+        "cluster-admin": st.lists(addresses, min_size=1, max_size=2)
+        | st.dictionaries(names, st.lists(addresses, min_size=1), min_size=1, max_size=2),
+        "routes": st.just({"looping": ["nobody"], "site:full": ["researcher", "a@b.c"]}),
+        "recipients": st.dictionaries(addresses, st.fixed_dictionaries(
+            {"mode": modes}, optional={"digest": seconds}), min_size=1, max_size=2),
+        "command": st.just(["/bin/sh", "-c", "x"]), "command-timeout": seconds,
+    },
+)  # fmt: skip
 sites = st.builds(
     Site,
     nodes=st.lists(nodes, max_size=3, unique_by=lambda one: one.name).map(tuple),
@@ -60,6 +76,7 @@ sites = st.builds(
                 {"looping": seconds, "nice": st.integers(0, 19), "transfer-idle": seconds}
             ),
             "transfer": st.just({"root": {"fetch": "cp {source} {dest}"}}),
+            "mail": mails,
         },
     ),
 )

@@ -1,0 +1,75 @@
+"""The only place that runs the site's command: an event on its stdin, no shell, never for long."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO
+
+from d0ctl.errors import NotSent
+from d0ctl.format import clean, duration
+
+TIMEOUT_S = 60.0
+"""How long the command may take, unless the site file says otherwise."""
+
+POLL_S = 0.05
+"""How often is looked whether it has ended."""
+
+MOST_SAID = 200
+"""How much of what it printed to stderr is kept."""
+
+
+def run(command: Sequence[str], event: str, *, timeout: float, stop: threading.Event) -> None:
+    """Run the command with an event. Raises NotSent when it fails, or takes too long.
+
+    Its process group is ended when its time is over, or `stop` is set.
+    """
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as told:
+        given.write(event.encode())
+        given.seek(0)
+        try:
+            process = subprocess.Popen(
+                list(command), stdin=given, stdout=subprocess.DEVNULL, stderr=told,
+                start_new_session=True, cwd="/",
+            )  # fmt: skip
+        except OSError as error:
+            raise NotSent(f"`{command[0]}` can't be run: {error.strerror}") from error
+        try:
+            _wait(process, command[0], timeout, stop)
+        finally:
+            _end(process)
+        if process.returncode:
+            raise NotSent(_trouble(command[0], process.returncode, told))
+
+
+def _wait(
+    process: "subprocess.Popen[bytes]", name: str, timeout: float, stop: threading.Event
+) -> None:
+    deadline = time.monotonic() + timeout
+    while process.poll() is None:
+        if time.monotonic() > deadline:
+            raise NotSent(f"`{name}` took longer than {duration(timeout)}")
+        if stop.is_set():
+            raise NotSent(f"`{name}` was stopped with d0ctl")
+        stop.wait(POLL_S)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End what has not ended, with its process group."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _trouble(name: str, code: int, told: IO[bytes]) -> str:
+    size = told.seek(0, os.SEEK_END)
+    told.seek(max(0, size - 10 * MOST_SAID))
+    lines = told.read().decode(errors="replace").strip().splitlines()
+    words = f"exit code {code}" if code > 0 else f"signal {-code}"
+    last = f": {clean(lines[-1])}" if lines else ""
+    return f"`{name}` ended with {words}{last}"[:MOST_SAID]

@@ -1,0 +1,78 @@
+"""How a job has ended: the segments that did not complete, and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.explain.waiting import wants_of
+from d0ctl.model import Group, by_status, roll_up
+from d0ctl.store import Store, news
+from d0ctl.store.connection import Row
+from d0ctl.store.schedule import counts_of
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A package that did not complete."""
+
+    path: str
+    phase: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A job in which nothing moves any more; of `incomplete` packages the first are named."""
+
+    name: str
+    title: str
+    status: Group
+    phases: Mapping[str, int]
+    submitted: float
+    ended: float
+    segments: tuple[Segment, ...]
+    incomplete: int
+
+    @property
+    def packages(self) -> int:
+        """How many packages the job has."""
+        return sum(self.phases.values())
+
+    def document(self) -> dict[str, Any]:
+        """The same for scripts."""
+        return {
+            "status": str(self.status),
+            "packages": by_status(self.phases),
+            "incomplete": self.incomplete,
+            "segments": [
+                {"path": one.path, "phase": one.phase, "why": one.why} for one in self.segments
+            ],
+        }
+
+
+def status_of(store: Store, job: int) -> Group:
+    """What a job that has ended has come to."""
+    return roll_up(counts_of(store, job), blocked=True)
+
+
+def ending(store: Store, job: int) -> Ending | None:
+    """How a job has ended; None where it is gone, or moves again."""
+    row = store.row("job_of_end", job=job)
+    if row is None:
+        return None
+    counts = dict(counts_of(store, job))
+    segments = tuple(_segment(store, one) for one in news.incomplete(store, job, counts))
+    return Ending(
+        row["name"], row["title"], roll_up(counts, blocked=True), counts, row["submitted"],
+        row["ended"], segments, sum(counts.values()) - counts.get("done", 0),
+    )  # fmt: skip
+
+
+def _segment(store: Store, row: Row) -> Segment:
+    why = row["note"] or ""
+    if row["phase"] == "waiting":
+        wants = wants_of(store, row["id"])
+        why = f"waits for {wants[0].words}" if wants else "waits for one of its many files"
+    elif row["actor"]:
+        why = f"by {row['actor']}: {why}" if why else f"by {row['actor']}"
+    return Segment(row["path"], "blocked" if row["phase"] == "waiting" else row["phase"], why)

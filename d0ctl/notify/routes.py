@@ -1,0 +1,116 @@
+"""The only place that knows who is told what (`000` section 5); pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.construct.spec import MailMode
+from d0ctl.site.mail import NOBODY, OTHERS, is_address
+
+RESEARCHER, GRID, CLUSTER = "researcher", "grid-control", "cluster-admin"
+
+COMMAND = "command"
+"""Stands for the site's command among those who are told."""
+
+DIGEST_S = 300.0
+"""How long what fails waits for more that can go in the same mail."""
+
+COMMAND_DIGEST_S = 10.0
+"""The same for the site's command."""
+
+RATE = 20
+"""How many mails somebody gets an hour, at most."""
+
+HOUR_S = 3600.0
+
+ROUTES: Mapping[str, tuple[str, ...]] = {
+    "platform-failure": (CLUSTER,),
+    "lost": (RESEARCHER, CLUSTER),
+    "looping": (RESEARCHER,),
+    "seg-fault": (RESEARCHER, GRID, CLUSTER),
+    "missing-output": (RESEARCHER, GRID, CLUSTER),
+    "log-message": (RESEARCHER,),
+    "disk-full": (RESEARCHER, CLUSTER),
+    "launch-failed": (RESEARCHER, CLUSTER),
+    "hook": (RESEARCHER, CLUSTER),
+    "missing-input": (RESEARCHER, GRID),
+    "stage-in": (RESEARCHER, GRID),
+    "stage-out": (RESEARCHER, GRID),
+    "software-missing": (RESEARCHER, GRID),
+}
+"""Who is told of failures, by reason; of any other reason, the researcher."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who is told; `digest` is in seconds, `rate` in mails an hour."""
+
+    address: str
+    mode: MailMode = MailMode.EVERYTHING
+    digest: float = DIGEST_S
+    rate: int = RATE
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Who is told, by the site file's section `mail`."""
+
+    said: Mapping[str, Any]
+
+    def of_failure(
+        self, reason: str, cluster: str | None, originator: str, mode: str | None
+    ) -> list[Person]:
+        """Who is told of a failure of a job; `mode` is what its job file wants."""
+        told = self.said.get("routes", {}).get(reason) or ROUTES.get(reason, (RESEARCHER,))
+        found: dict[str, Person] = {}
+        for role in told:
+            for person in self._people(role, cluster, originator, mode):
+                found.setdefault(person.address, person)
+        return self._with_command(found.values())
+
+    def of_job(self, originator: str, mode: str | None) -> list[Person]:
+        """Who is told of a job's end."""
+        return self._with_command(self._people(RESEARCHER, None, originator, mode))
+
+    def of_node(self, cluster: str) -> list[Person]:
+        """Who is told of a node of a cluster."""
+        return self._with_command(self._people(CLUSTER, cluster, "", None))
+
+    def person(self, name: str) -> Person:
+        """Somebody by address, or by what jobs say of their originator."""
+        if name == COMMAND:
+            return Person(COMMAND, digest=COMMAND_DIGEST_S)
+        entries: Mapping[str, Mapping[str, Any]] = self.said.get("recipients", {})
+        entry: Mapping[str, Any] = entries.get(name) or next(
+            (one for one in entries.values() if one.get("address") == name), {}
+        )
+        chosen = {key: self.said[key] for key in ("mode", "digest", "rate") if key in self.said}
+        fields = {"address": name, **chosen, **entry}
+        return Person(**{**fields, "mode": MailMode(fields.get("mode", MailMode.EVERYTHING))})
+
+    def _people(
+        self, role: str, cluster: str | None, originator: str, mode: str | None
+    ) -> Iterator[Person]:
+        """Those behind a role who can be reached and want to be told anything."""
+        for name in self._names(role, cluster, originator):
+            one = self.person(name)
+            if role == RESEARCHER and mode is not None:
+                one = Person(one.address, MailMode(mode), one.digest, one.rate)
+            if "host" in self.said and is_address(one.address) and one.mode != MailMode.NEVER:
+                yield one
+
+    def _names(self, role: str, cluster: str | None, originator: str) -> Iterable[str]:
+        if role == RESEARCHER:
+            return [originator]
+        if role == NOBODY:
+            return []
+        if role not in (GRID, CLUSTER):
+            return [role]
+        said = self.said.get(role, [])
+        if isinstance(said, Mapping):
+            return said.get(cluster or OTHERS) or said.get(OTHERS) or []
+        return said  # type: ignore[no-any-return]
+
+    def _with_command(self, people: Iterable[Person]) -> list[Person]:
+        command = [self.person(COMMAND)] if self.said.get("command") else []
+        return [*people, *command]

@@ -1,0 +1,133 @@
+"""The only place that talks to a mail server."""
+
+import smtplib
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from d0ctl.construct.kinds import WrongError
+from d0ctl.errors import NotSent
+from d0ctl.format import clean
+from d0ctl.site.mail import check_secret
+
+TIMEOUT_S = 30.0
+"""How long one step of a conversation with the server may take."""
+
+PORTS = {"none": 25, "starttls": 587, "tls": 465}
+"""Where a server listens, unless the site file says otherwise."""
+
+MOST_SAID = 200
+"""How much of what a server says is kept."""
+
+
+class Server:
+    """A conversation with the site's mail server, to be used as a context."""
+
+    def __init__(self, said: Mapping[str, Any], *, timeout: float = TIMEOUT_S) -> None:
+        self._said = said
+        self._timeout = timeout
+        self._smtp: smtplib.SMTP | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._smtp = self._connected()
+        except (OSError, smtplib.SMTPException, ValueError) as error:
+            raise NotSent(_told(error, self._where)) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._smtp is not None:
+            self._smtp.close()
+
+    @property
+    def _security(self) -> str:
+        return str(self._said.get("security", "starttls"))
+
+    @property
+    def _port(self) -> int:
+        return int(self._said.get("port") or PORTS[self._security])
+
+    @property
+    def _where(self) -> str:
+        return f"{self._said['host']}:{self._port}"
+
+    def _connected(self) -> smtplib.SMTP:
+        """Connect, secure the way, and log in."""
+        host, timeout = self._said["host"], self._timeout
+        if self._security == "tls":
+            smtp: smtplib.SMTP = smtplib.SMTP_SSL(
+                host, self._port, timeout=timeout, context=self._trust()
+            )
+        else:
+            smtp = smtplib.SMTP(host, self._port, timeout=timeout)
+        try:
+            if self._security == "starttls":
+                smtp.starttls(context=self._trust())
+            if "login" in self._said:
+                smtp.login(*_login(Path(self._said["login"])))
+        except BaseException:
+            smtp.close()
+            raise
+        return smtp
+
+    def _trust(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=self._said.get("certificates"))
+
+    def send(self, recipient: str, letter: bytes) -> None:
+        """Hand a mail over. Raises NotSent when the server has not taken it."""
+        assert self._smtp is not None
+        try:
+            self._smtp.sendmail(self._said["sender"], [recipient], letter)
+        except smtplib.SMTPRecipientsRefused as error:
+            code, told = next(iter(error.recipients.values()))
+            raise NotSent(
+                f"{self._where} does not take mail for {recipient}: {_words(code, told)}",
+                for_good=500 <= code < 600,
+            ) from error
+        except smtplib.SMTPDataError as error:
+            raise NotSent(
+                _told(error, self._where), for_good=500 <= error.smtp_code < 600
+            ) from error
+        except (OSError, smtplib.SMTPException) as error:
+            raise NotSent(_told(error, self._where)) from error
+
+    def quit(self) -> None:
+        """End the conversation as is proper; mails that were taken stay taken whatever it says."""
+        assert self._smtp is not None
+        try:
+            self._smtp.quit()
+        except (OSError, smtplib.SMTPException):
+            self._smtp.close()
+
+
+def _login(path: Path) -> tuple[str, str]:
+    """User and password, of a file that holds them on two lines and that only we may read."""
+    try:
+        check_secret(path)
+        user, password, *_ = path.read_text().splitlines()
+    except (WrongError, OSError) as error:
+        raise NotSent(f"login: {error}") from error
+    except ValueError as error:
+        raise NotSent(f"login: `{path}` needs two lines, the user and the password") from error
+    return user, password
+
+
+def _told(error: Exception, where: str) -> str:
+    """What went wrong, in one line without control characters."""
+    if isinstance(error, NotSent):
+        return str(error)
+    if isinstance(error, smtplib.SMTPAuthenticationError):
+        return f"{where} refuses the login: {_words(error.smtp_code, error.smtp_error)}"
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"{where}: {_words(error.smtp_code, error.smtp_error)}"
+    if isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError):
+        return f"{where} does not answer"
+    if isinstance(error, OSError) and error.strerror:
+        return clean(f"{where}: {error.strerror}")
+    return clean(f"{where}: {error}")[:MOST_SAID]
+
+
+def _words(code: int, told: bytes | str) -> str:
+    text = told.decode(errors="replace") if isinstance(told, bytes) else told
+    return clean(f"{code} {text}")[:MOST_SAID]

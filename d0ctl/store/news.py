@@ -1,0 +1,92 @@
+"""What has happened that somebody may want to be told: read once, from a bookmark on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+
+MOST_EVENTS = 200_000
+"""How many events are read at once."""
+
+STDERR_LINES = 5
+"""How many of the last lines of a binary's stderr go into an example."""
+
+MOST_INCOMPLETE = 50
+"""How many packages that did not complete are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What has happened since the news were last read."""
+
+    failures: list[Row]
+    given_up: list[Row]
+    ends: list[Row]
+    nodes: list[Row]
+
+
+def begin(store: Store) -> None:
+    """Somebody is to be told from now on; what was before is no news."""
+    store.change("keep_news_mark", event=store.value("last_event"))
+    store.change("pass_ended_jobs")
+
+
+def stop(store: Store) -> None:
+    """Nobody is told anything any more."""
+    store.change("keep_news_mark", event=None)
+
+
+def read(store: Store) -> News:
+    """The news, each once; only within the transaction that also keeps what is made of it."""
+    mark = store.value("news_mark")
+    upto = min(store.value("last_event"), mark + MOST_EVENTS)
+    span = {"after": mark, "upto": upto}
+    found = News(
+        store.rows("new_failures", **span) if upto > mark else [],
+        store.rows("new_given_up", **span) if upto > mark else [],
+        store.rows("new_ends"),
+        store.rows("new_node_troubles"),
+    )
+    if upto > mark:
+        store.change("keep_news_mark", event=upto)
+    for row in found.ends:
+        store.change("keep_end_told", job=row["id"])
+    return found
+
+
+def example(store: Store, attempt: int) -> dict[str, Any]:
+    """An attempt that failed, as an example of others."""
+    row = store.row("failure_example", attempt=attempt)
+    assert row is not None
+    lines = [line for line in (row["stderr"] or "").splitlines() if line.strip()]
+    return {
+        "path": row["path"],
+        "attempt": row["number"],
+        "node": row["node_name"],
+        "message": row["message"],
+        "stderr": lines[-STDERR_LINES:],
+    }
+
+
+def raise_trouble(store: Store, kind: str, subject_id: int, subject: str, *, now: float) -> None:
+    """Something is wrong from now on, until it clears."""
+    store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=None)
+    store.change("keep_trouble", kind=kind, subject_id=subject_id, subject=subject, since=now)
+
+
+def cleared(store: Store) -> list[Row]:
+    """What was wrong and is so no more; it is forgotten with this."""
+    rows = store.rows("cleared_troubles")
+    for row in rows:
+        store.change("forget_trouble", kind=row["kind"], subject_id=row["subject_id"])
+    return rows
+
+
+def incomplete(store: Store, job: int, counts: dict[str, int]) -> list[Row]:
+    """The packages of a job that did not complete, a bounded number, the most telling first."""
+    found: list[Row] = []
+    for phase in ("failed", "held", "waiting", "canceled", "dropped"):
+        left = MOST_INCOMPLETE - len(found)
+        if left and counts.get(phase):
+            found += store.rows("incomplete_packages", job=job, phase=phase, limit=left)
+    return found

@@ -1,0 +1,135 @@
+"""What people are yet to be told, and what is on its way to them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+
+MOST_SAMPLES = 3
+"""How many examples go with what is told."""
+
+KEPT_S = 7 * 86400.0
+"""How long is known what was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that somebody is to be told; of `count`, `failed` and `held` stay so."""
+
+    recipient: str
+    kind: str
+    subject_id: int
+    subject: str
+    first: float
+    last: float
+    due: float
+    reason: str = ""
+    count: int = 1
+    failed: int = 0
+    held: int = 0
+    trouble: str | None = None
+    samples: Sequence[Any] = ()
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether nothing comes of it by itself."""
+        if self.kind == "failures":
+            return bool(self.failed or self.held)
+        return self.kind in ("node-given-up", "node-drained") or self.trouble == "still"
+
+
+def add(store: Store, one: Notice) -> None:
+    """Let somebody be told; what is alike becomes one."""
+    key = {"recipient": one.recipient, "kind": one.kind, "subject_id": one.subject_id,
+           "reason": one.reason}  # fmt: skip
+    known = json.loads(store.value("notice_like", **key) or "[]")
+    samples = [*known, *(sample for sample in one.samples if sample not in known)]
+    store.change(
+        "add_notice", **key, subject=one.subject, count=one.count, failed=one.failed,
+        held=one.held, first=one.first, last=one.last, due=one.due, trouble=one.trouble,
+        samples=json.dumps(samples[:MOST_SAMPLES]),
+    )  # fmt: skip
+
+
+def forget_cleared(store: Store, kind: str, subject_id: int, recipient: str) -> None:
+    """Somebody is told something newer than that a trouble has cleared."""
+    store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=recipient)
+
+
+def clear(store: Store, kind: str, subject_id: int) -> list[str]:
+    """A trouble is no more: withdraw what nobody was told yet; who was told of it."""
+    store.change("withdraw_notices", kind=kind, subject_id=subject_id)
+    store.change("unlink_notices", kind=kind, subject_id=subject_id)
+    recipients = [row[0] for row in store.rows("told_of", kind=kind, subject_id=subject_id)]
+    store.change("forget_told", kind=kind, subject_id=subject_id)
+    return recipients
+
+
+def due(store: Store, *, now: float) -> list[str]:
+    """Those for whom something is to be written now."""
+    return [row[0] for row in store.rows("due_recipients", now=now)]
+
+
+def wait_for_rate(store: Store, recipient: str, rate: int, span: float, *, now: float) -> bool:
+    """Whether somebody has had as many mails within `span` as they may; then the rest waits."""
+    since = now - span
+    if store.value("sent_since", recipient=recipient, since=since) < rate:
+        return False
+    first = store.value("first_sent", recipient=recipient, since=since)
+    store.change("postpone_notices", recipient=recipient, due=first + span)
+    return True
+
+
+def notices(store: Store, recipient: str) -> list[Notice]:
+    """All that somebody is yet to be told."""
+    return [_notice(row) for row in store.rows("notices_of", recipient=recipient)]
+
+
+def _notice(row: Row) -> Notice:
+    return Notice(
+        row["recipient"], row["kind"], row["subject_id"], row["subject"], row["first"],
+        row["last"], row["due"], row["reason"], row["count"], row["failed"], row["held"],
+        row["trouble"], json.loads(row["samples"]),
+    )  # fmt: skip
+
+
+def settle(store: Store, recipient: str) -> None:
+    """What somebody is to be told has been written down; they will hear when it clears."""
+    store.change("keep_told", recipient=recipient)
+    store.change("forget_notices", recipient=recipient)
+
+
+def post(
+    store: Store, recipient: str, message_id: str, title: str, body: str, *, now: float
+) -> None:
+    """Put something on its way."""
+    store.value("make_delivery", recipient=recipient, message_id=message_id, title=title,
+                body=body, now=now)  # fmt: skip
+
+
+def tidy(store: Store, *, now: float) -> None:
+    """Forget what went long ago."""
+    store.change("forget_deliveries", before=now - KEPT_S)
+
+
+def unsent(store: Store) -> dict[str, Any] | None:
+    """What could not be sent yet, since when, and why; None where all goes as it should."""
+    row = store.row("delivery_trouble")
+    if row is None:
+        return None
+    return {"messages": row["count"], "since": row["since"], "trouble": row["trouble"]}
+
+
+def hurry(store: Store, *, is_command: bool) -> int:
+    """Have what could not be sent tried at once; how much that is."""
+    with store.writing():
+        return store.change("hurry_deliveries", command=int(is_command))
+
+
+def close(store: Store, trouble: str, *, now: float) -> None:
+    """Nobody is told anything any more: forget what waits, and end what is on its way."""
+    for name in ("forget_all_notices", "forget_all_troubles", "forget_all_told"):
+        store.change(name)
+    store.change("give_up_all", now=now, trouble=trouble)

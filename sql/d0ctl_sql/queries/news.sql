@@ -1,0 +1,140 @@
+-- name: news_mark
+-- Up to which event the news have been read; null while nobody is told anything.
+select event from notified;
+
+-- name: keep_news_mark
+-- The news have been read up to an event.
+update notified set event = :event;
+
+-- name: lower_news_mark
+-- Events were removed, so that new ones may get their numbers.
+update notified set event = min(event, (select coalesce(max(id), 0) from event))
+ where event is not null;
+
+-- name: last_event
+-- The last event.
+select coalesce(max(id), 0) from event;
+
+-- name: pass_ended_jobs
+-- Jobs that have ended before anybody was to be told are no news.
+update job set told = ended where ended is not told;
+
+-- name: new_failures
+-- What failed or was held by a policy between two events, by job, reason and cluster, with how
+-- much of it stays so, and with the first and the last of it as examples.
+select package.job_id, job.name, job.originator, job.mail,
+       coalesce(attempt.reason, 'unknown') as reason, cluster.name as cluster,
+       count(*) as count,
+       count(case when event.new = 'failed' and coalesce(attempt.answer, 'fail') = 'fail'
+                  then 1 end) as failed,
+       count(case when event.new = 'held' or attempt.answer = 'hold' then 1 end) as held,
+       min(event.at) as first, max(event.at) as last,
+       min(attempt.id) as example, max(attempt.id) as other,
+       max(case when event.new = 'held' or coalesce(attempt.answer, 'fail') in ('fail', 'hold')
+                then attempt.id end) as worst
+  from event
+  cross join attempt on attempt.id = event.attempt_id
+  join package on package.id = event.package_id
+  join job on job.id = package.job_id
+  left join node on node.id = attempt.node_id
+  left join cluster on cluster.id = node.cluster_id
+ where event.id > :after and event.id <= :upto
+   and ((event.new = 'failed' and event.actor is null
+         and event.old in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+                           'unreachable', 'transferring'))
+        or (event.new = 'held' and event.actor = 'policy' and event.old = 'starting'))
+ group by package.job_id, reason, cluster.id
+ order by package.job_id, reason;
+
+-- name: new_given_up
+-- Nodes that are down and whose attempts were lost between two events because of that.
+select node.id, node.name, cluster.name as cluster, count(*) as count, max(event.at) as at
+  from event
+  cross join attempt on attempt.id = event.attempt_id
+  join node on node.id = attempt.node_id and node.state = 'down'
+  join cluster on cluster.id = node.cluster_id
+ where event.id > :after and event.id <= :upto and event.new = 'failed' and event.actor is null
+   and attempt.outcome = 'lost' and attempt.reason = 'platform-failure'
+ group by node.id;
+
+-- name: failure_example
+-- One attempt that failed, with the last that its binary printed.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       attempt.number, attempt.node_name, attempt.message, attempt.stderr
+  from attempt
+  join package on package.id = attempt.package_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where attempt.id = :attempt;
+
+-- name: new_ends
+-- Jobs that have ended since the news were last read.
+select id, name, originator, mail, ended
+  from job indexed by job_untold
+ where ended is not told and ended is not null and visible = 1;
+
+-- name: keep_end_told
+-- The end of a job was read as news.
+update job set told = ended where id = :job;
+
+-- name: new_node_troubles
+-- Nodes that want somebody, of which nobody has taken notice.
+select node.id, node.name, 'node-' || node_trouble.kind as kind, node_trouble.since,
+       node_trouble.evidence, cluster.name as cluster
+  from node_trouble
+  join node on node.id = node_trouble.node_id
+  join cluster on cluster.id = node.cluster_id
+ where not exists (select 1 from trouble
+                    where trouble.kind = 'node-' || node_trouble.kind
+                      and trouble.subject_id = node.id);
+
+-- name: keep_trouble
+-- Something is wrong, until it clears.
+insert or ignore into trouble (kind, subject_id, subject, since)
+values (:kind, :subject_id, :subject, :since);
+
+-- name: cleared_troubles
+-- What was wrong and is so no more, and whether what it was wrong with is still there.
+select trouble.kind, trouble.subject_id, trouble.subject,
+       coalesce(node.id, job.id) is not null as is_there
+  from trouble
+  left join node on node.id = trouble.subject_id and trouble.kind in ('node-down', 'node-drained')
+  left join job on job.id = trouble.subject_id and trouble.kind in ('still', 'held')
+ where case trouble.kind
+       when 'still' then job.ended is null
+       when 'held' then not exists (select 1 from package
+                                     where package.job_id = trouble.subject_id
+                                       and package.phase = 'held' and package.actor = 'policy')
+       else not exists (select 1 from node_trouble
+                         where node_trouble.node_id = trouble.subject_id
+                           and 'node-' || node_trouble.kind = trouble.kind) end;
+
+-- name: forget_trouble
+-- Something is in order again.
+delete from trouble where kind = :kind and subject_id = :subject_id;
+
+-- name: told_of
+-- Who was told of a trouble.
+select recipient from told where kind = :kind and subject_id = :subject_id order by recipient;
+
+-- name: forget_told
+-- Who was told of a trouble is told that it has cleared.
+delete from told where kind = :kind and subject_id = :subject_id;
+
+-- name: job_of_end
+-- A job as the mail about its end begins.
+select id, name, title, submitted, ended from job where id = :job and ended is not null;
+
+-- name: incomplete_packages
+-- The oldest packages of a job in a phase, and why they are in it.
+select package.id,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package.phase, package.note, package.actor
+  from package
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where package.job_id = :job and package.phase = :phase
+ order by package.id
+ limit :limit;

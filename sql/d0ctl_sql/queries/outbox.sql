@@ -1,0 +1,149 @@
+-- name: notice_like
+-- What somebody is yet to be told of something, if there is anything.
+select samples from notice
+ where recipient = :recipient and kind = :kind and subject_id = :subject_id and reason = :reason;
+
+-- name: add_notice
+-- Somebody is to be told something; what is alike is counted.
+insert into notice (recipient, kind, subject_id, subject, reason, count, failed, held, first, last,
+                    due, trouble, samples)
+values (:recipient, :kind, :subject_id, :subject, :reason, :count, :failed, :held, :first, :last,
+        :due, :trouble, :samples)
+on conflict do update
+   set count = notice.count + excluded.count, failed = notice.failed + excluded.failed,
+       held = notice.held + excluded.held, last = excluded.last,
+       due = min(notice.due, excluded.due), trouble = coalesce(excluded.trouble, notice.trouble),
+       samples = excluded.samples;
+
+-- name: withdraw_notices
+-- Nobody needs to be told any more of a trouble that has cleared; what failed in it is told.
+delete from notice
+ where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained');
+
+-- name: withdraw_cleared
+-- What has cleared is not worth telling any more, to one or to anybody.
+delete from notice
+ where kind = 'cleared' and reason = :kind and subject_id = :subject_id
+   and recipient = coalesce(:recipient, recipient);
+
+-- name: unlink_notices
+-- What is yet to be told has left no trouble behind.
+update notice set trouble = null where trouble = :kind and subject_id = :subject_id;
+
+-- name: due_recipients
+-- Those for whom something is due, and who have nothing on its way.
+select recipient from notice
+ where not exists (select 1 from delivery
+                    where delivery.recipient = notice.recipient and delivery.ended is null)
+ group by recipient
+having min(due) <= :now
+ order by min(due);
+
+-- name: sent_since
+-- How much somebody was sent since a time.
+select count(*) from delivery indexed by delivery_ended
+ where ended > :since and sent = 1 and recipient = :recipient;
+
+-- name: notices_of
+-- All that somebody is yet to be told, the oldest first.
+select * from notice where recipient = :recipient order by first, id;
+
+-- name: keep_told
+-- Who is told of troubles now will be told when they clear.
+insert or ignore into told (kind, subject_id, recipient)
+select trouble, subject_id, recipient from notice
+ where recipient = :recipient and trouble is not null;
+
+-- name: forget_notices
+-- All of this is written down for somebody.
+delete from notice where recipient = :recipient;
+
+-- name: make_delivery
+-- Something to be sent, whole as it will be sent.
+insert into delivery (recipient, message_id, title, body, made)
+values (:recipient, :message_id, :title, :body, :now)
+returning id;
+
+-- name: due_deliveries
+-- What is to be sent now to recipients of a kind.
+select id, recipient, message_id, title, body, tries, made
+  from delivery indexed by delivery_open
+ where ended is null and not_before <= :now and (recipient = 'command') = :command
+ order by id;
+
+-- name: keep_sent
+-- It has gone.
+update delivery set ended = :now, sent = 1, tries = tries + 1, trouble = null, body = null
+ where id = :delivery and ended is null;
+
+-- name: keep_unsent
+-- It has not gone, and is tried again.
+update delivery set tries = tries + 1, not_before = :not_before, trouble = :trouble
+ where id = :delivery and ended is null;
+
+-- name: keep_given_up
+-- It can't go, and is not tried again.
+update delivery set ended = :now, tries = tries + 1, trouble = :trouble
+ where id = :delivery and ended is null;
+
+-- name: forget_deliveries
+-- What went long ago, or was given up.
+delete from delivery where ended <= :before;
+
+-- name: forget_all_notices
+-- The site tells nobody anything any more.
+delete from notice;
+
+-- name: forget_all_troubles
+-- Nobody takes notice of troubles any more.
+delete from trouble;
+
+-- name: forget_all_told
+-- Nobody will be told when troubles clear.
+delete from told;
+
+-- name: give_up_all
+-- What is on its way is not sent any more.
+update delivery set ended = :now, trouble = :trouble where ended is null;
+
+-- name: waiting_notices
+-- What is yet to be told, by whom it is for.
+select recipient, count(*) as things, sum(count) as count, min(due) as due
+  from notice group by recipient order by recipient;
+
+-- name: open_deliveries
+-- What is on its way.
+select id, recipient, title, made, tries, not_before, trouble
+  from delivery indexed by delivery_open where ended is null order by id;
+
+-- name: ended_deliveries
+-- What went last, or was given up.
+select id, recipient, title, made, tries, ended, sent, trouble
+  from delivery indexed by delivery_ended where ended is not null
+ order by ended desc, id desc limit :limit;
+
+-- name: delivery_trouble
+-- Since when something has been waiting to be sent that could not be, how much, and why.
+select min(made) as since, count(*) as count, trouble
+  from delivery indexed by delivery_open
+ where ended is null and tries > 0
+having count(*) > 0;
+
+-- name: delivery
+-- One message that was or will be sent.
+select id, recipient, message_id, title, body, made, tries, ended, sent, trouble
+  from delivery where id = :delivery;
+
+-- name: first_sent
+-- When the first of what somebody was sent since a time went.
+select min(ended) from delivery indexed by delivery_ended
+ where ended > :since and sent = 1 and recipient = :recipient;
+
+-- name: postpone_notices
+-- Somebody is told no sooner than then.
+update notice set due = max(due, :due) where recipient = :recipient;
+
+-- name: hurry_deliveries
+-- What could not be sent and is on its way to recipients of a kind is tried at once.
+update delivery set not_before = 0
+ where ended is null and not_before > 0 and (recipient = 'command') = :command;

@@ -1,0 +1,149 @@
+"""What people are told, as it is looked at and tried on the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.store import outbox
+from d0ctl.store.outbox import Notice
+from tests.cli.building import Site, document
+from tests.cli.conftest import Type
+from tests.notify.conftest import script
+from tests.support.smtp import PostOffice, free_port
+
+
+def say(site: Site, **said: Any) -> None:
+    """Put a section `mail` in force."""
+    with site.store.writing():
+        value = json.dumps({name.replace("_", "-"): one for name, one in said.items()})
+        site.store.change("keep_setting", name="mail", value=value)
+
+
+def server(**more: Any) -> dict[str, Any]:
+    """A server that is away."""
+    return {"host": "127.0.0.1", "port": free_port(), "security": "none",
+            "sender": "d0ctl@lab.example"} | more  # fmt: skip
+
+
+def post(site: Site, recipient: str = "eve@lab.example", title: str = "x: moves again") -> None:
+    """Put something on its way."""
+    with site.store.writing():
+        outbox.post(site.store, recipient, "<id>", title, "Subject: x\r\n\r\nhe\x1bllo\r\n", now=5)
+
+
+def test_a_site_that_tells_nobody_says_so(d0ctl: Type, site: Site) -> None:
+    result = d0ctl("notify", "list")
+    assert (result.exit_code, result.stdout) == (
+        0, "the site has no `mail`, so nobody is told anything: docs/mail.md\n"
+    )  # fmt: skip
+    result = d0ctl("notify", "test", "eve@lab.example")
+    assert result.exit_code == 4
+    assert result.stderr.splitlines() == [
+        "d0ctl: the site has no `mail`, so nobody is told anything",
+        "a section `mail:` in the site file says who is told what: docs/mail.md",
+    ]
+
+
+def test_the_list_has_what_waits_what_is_on_its_way_and_what_went(d0ctl: Type, site: Site) -> None:
+    say(site, **server(), command=["/bin/true"])
+    with site.store.writing():
+        outbox.add(site.store, Notice("eve@lab.example", "failures", 1, "prod", 1, 1, 4e9, "x"))
+    for title in ("sent", "stuck\x1b", "refused"):
+        post(site, title=title)
+    with site.store.writing():
+        site.store.change("keep_sent", delivery=1, now=6.0)
+        site.store.change("keep_unsent", delivery=2, not_before=7.0, trouble="busy")
+        site.store.change("keep_given_up", delivery=3, now=8.0, trouble="550 no")
+
+    told = d0ctl("notify", "list").stdout
+    assert "people are told through mail by 127.0.0.1 and the command `/bin/true`" in told
+    assert "eve@lab.example  1 thing  to be written in " in told
+    assert "stuck\\x1b  1 try, next in 0.0 s: busy" in told
+    assert "refused    given up: 550 no" in told.replace("  given", "    given")
+    whole = document(d0ctl("notify", "list", "--json").stdout)
+    assert [one["things"] for one in whole["waiting"]] == [1]
+    assert [(one["message"], one["tries"]) for one in whole["on_way"]] == [(2, 1)]
+    assert [(one["message"], one["sent"]) for one in whole["last"]] == [(3, False), (1, True)]
+
+
+def test_a_message_is_shown_as_it_will_be_sent_and_without_escapes(d0ctl: Type, site: Site) -> None:
+    say(site, **server())
+    post(site)
+
+    assert d0ctl("notify", "show", "1").stdout == "Subject: x\n\nhe\\x1bllo\n"
+    assert d0ctl("notify", "show", "2").exit_code == 3
+    with site.store.writing():
+        site.store.change("keep_sent", delivery=1, now=6.0)
+    assert d0ctl("notify", "show", "1").exit_code == 4
+
+
+def test_a_test_mail_arrives_or_says_why_not(d0ctl: Type, site: Site) -> None:
+    away = server()
+    say(site, **away)
+    result = d0ctl("notify", "test", "eve@lab.example")
+    assert (result.exit_code, result.stdout) == (
+        1, f"✘ 127.0.0.1:{away['port']}: Connection refused\n"
+    )  # fmt: skip
+    assert d0ctl("notify", "test", "eve").exit_code == 2
+    assert d0ctl("notify", "test", "eve@x\r\nBcc: y@z").exit_code == 2
+
+    with PostOffice() as there:
+        say(site, **there.said())
+        result = d0ctl("notify", "test", "eve@lab.example")
+        assert (result.exit_code, result.stdout) == (
+            0, "✔ `127.0.0.1` has taken a test mail for eve@lab.example\n"
+        )  # fmt: skip
+        assert there.titles() == [("eve@lab.example", "a test mail from d0ctl")]
+
+
+def test_a_way_that_is_open_again_lets_go_what_has_waited(d0ctl: Type, site: Site) -> None:
+    with PostOffice() as there:
+        say(site, **there.said())
+        for _ in range(2):
+            post(site)
+        with site.store.writing():
+            site.store.change("keep_unsent", delivery=1, not_before=9e9, trouble="busy")
+            site.store.change("keep_unsent", delivery=2, not_before=9e9, trouble="busy")
+
+        told = d0ctl("notify", "test", "eve@lab.example").stdout
+        assert told.splitlines()[1] == "2 messages that have waited go now"
+        assert len(site.store.rows("due_deliveries", now=1.0, command=0)) == 2
+
+
+def test_the_command_is_tried_with_a_test_event(d0ctl: Type, site: Site, tmp_path: Path) -> None:
+    say(site, **server())
+    assert d0ctl("notify", "test").exit_code == 2
+    say(site, command=[script(tmp_path / "hook", f"cat > {tmp_path}/told")])
+    assert d0ctl("notify", "test", "eve@lab.example").exit_code == 4
+
+    assert d0ctl("notify", "test").stdout == f"✔ `{tmp_path}/hook` has taken a test event\n"
+    assert json.loads((tmp_path / "told").read_text())["event"] == "test"
+    script(tmp_path / "hook", "echo no >&2", "exit 7")
+    result = d0ctl("notify", "test")
+    assert (result.exit_code, result.stdout) == (
+        1, f"✘ `{tmp_path}/hook` ended with exit code 7: no\n"
+    )  # fmt: skip
+
+
+def test_the_status_of_the_daemon_says_what_nobody_could_be_told(d0ctl: Type, site: Site) -> None:
+    say(site, **server())
+    post(site)
+    assert document(d0ctl("daemon", "status", "--json").stdout)["unsent"] is None
+    with site.store.writing():
+        site.store.change("keep_unsent", delivery=1, not_before=9.0, trouble="busy\x1b")
+
+    told = d0ctl("daemon", "status").stdout.splitlines()
+    assert told[0] == "not running: d0ctl daemon start"
+    assert told[1].startswith("✘ 1 message can't be delivered since ")
+    assert told[1].endswith(": busy\\x1b")
+    assert told[2] == "  d0ctl notify list"
+    unsent = document(d0ctl("daemon", "status", "--json").stdout)["unsent"]
+    assert unsent == {"messages": 1, "since": "1970-01-01T00:00:05.000Z", "trouble": "busy\x1b"}
+
+
+@pytest.mark.parametrize("words", [["list"], ["show", "1"], ["test", "a@b"]], ids=" ".join)
+def test_without_a_home_there_is_nothing_to_tell(d0ctl: Type, home: Home, words: list[str]) -> None:
+    assert d0ctl("notify", *words).exit_code == 5

@@ -1,0 +1,107 @@
+"""A site that tells people, and a mail server that takes what it sends."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl.agents.notify import collect
+from d0ctl.agents.post import Carrier
+from d0ctl.config import Home
+from d0ctl.store import Store, outbox
+from d0ctl.store.outbox import Notice
+from tests.cli.building import Site
+from tests.support.smtp import PostOffice
+
+Say = Callable[..., None]
+
+PEOPLE = {"cluster-admin": ["admin@lab.example"], "grid-control": ["grid@lab.example"]}
+
+
+@pytest.fixture
+def site(store: Store) -> Site:
+    """A store with a node, and hands that move packages in it."""
+    site = Site(store)
+    site.up()
+    return site
+
+
+@pytest.fixture
+def post() -> Iterator[PostOffice]:
+    """A mail server."""
+    with PostOffice() as post:
+        yield post
+
+
+@pytest.fixture
+def say(store: Store, post: PostOffice) -> Say:
+    """Put a section `mail` in force, that sends through the server; `_` stands for `-`."""
+
+    def write(**more: Any) -> None:
+        said = post.said(**PEOPLE) | {key.replace("_", "-"): one for key, one in more.items()}
+        with store.writing():
+            store.change("keep_setting", name="mail", value=json.dumps(said))
+            collect(store, now=0.0)
+
+    return write
+
+
+class Told:
+    """What people are told, looked at before it is sent."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def collect(self, now: float = 1e9) -> None:
+        """Read the news."""
+        with self.store.writing():
+            collect(self.store, now=now)
+
+    def waiting(self, recipient: str = "me@here") -> list[Notice]:
+        """What somebody is yet to be told."""
+        return outbox.notices(self.store, recipient)
+
+    def kinds(self, recipient: str = "me@here") -> list[str]:
+        """Of which kinds that is."""
+        return [one.kind for one in self.waiting(recipient)]
+
+    def recipients(self) -> list[str]:
+        """Who is to be told anything."""
+        return [row["recipient"] for row in self.store.rows("waiting_notices")]
+
+
+@pytest.fixture
+def told(store: Store) -> Told:
+    """What people are told."""
+    return Told(store)
+
+
+class Clock:
+    """A time that only goes on when it is told to."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def carry(home: Home, store: Store) -> Callable[..., None]:
+    """Have the news read and what is due at a time carried, by mail or by the command."""
+
+    def carry(now: float = 4e9, *, is_command: bool = False) -> None:
+        with store.writing():
+            collect(store, now=now)
+        Carrier(home, is_command=is_command, clock=Clock(now)).round(store)
+
+    return carry
+
+
+def script(path: Path, *lines: str) -> str:
+    """A program of these lines; its path."""
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+    return str(path)

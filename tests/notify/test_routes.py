@@ -1,0 +1,117 @@
+"""Who is told what: the table of `000` section 5, and what a site or a job says otherwise."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl.model import Reason
+from d0ctl.notify.routes import RESEARCHER, ROUTES, Routes
+
+PAGE = (Path(__file__).parents[2] / "docs" / "mail.md").read_text()
+
+SAID: dict[str, Any] = {
+    "host": "mail", "cluster-admin": ["admin@lab"], "grid-control": ["grid@lab"],
+}  # fmt: skip
+
+RESEARCHER_AT, GRID_AT, CLUSTER_AT = "eve@lab", "grid@lab", "admin@lab"
+
+
+def told(
+    reason: str, mode: str | None = None, originator: str = "eve@lab", **more: Any
+) -> set[str]:
+    """Who is told of a failure."""
+    people = Routes(SAID | more).of_failure(reason, "farm", originator, mode)
+    return {one.address for one in people}
+
+
+@pytest.mark.parametrize(
+    ("reason", "people"),
+    [
+        ("platform-failure", {CLUSTER_AT}),
+        ("looping", {RESEARCHER_AT}),
+        ("seg-fault", {RESEARCHER_AT, GRID_AT, CLUSTER_AT}),
+        ("missing-output", {RESEARCHER_AT, GRID_AT, CLUSTER_AT}),
+        ("log-message", {RESEARCHER_AT}),
+    ],
+)
+def test_the_routes_are_those_of_the_definition(reason: str, people: set[str]) -> None:
+    assert told(reason) == people
+
+
+@pytest.mark.parametrize("reason", [one for one in Reason if one != Reason.PLATFORM_FAILURE])
+def test_the_researcher_is_told_of_all_that_is_not_the_platform(reason: str) -> None:
+    assert RESEARCHER_AT in told(reason)
+
+
+def test_a_reason_of_the_site_goes_to_the_researcher() -> None:
+    assert told("site:full") == {RESEARCHER_AT}
+
+
+def test_the_page_has_the_routes_there_are() -> None:
+    rows = re.findall(r"^\| (`[^|]*) \| ([^|]*) \|$", PAGE.split("## Who is told")[1], re.MULTILINE)
+    documented = {
+        reason: set(re.findall(r"`([^`]+)`", roles))
+        for reasons, roles in rows
+        for reason in re.findall(r"`([^`]+)`", reasons)
+    }
+
+    known = {str(one): set(ROUTES.get(one, (RESEARCHER,))) for one in Reason if one != "killed"}
+    assert {one: roles for one, roles in documented.items() if one in known} == known
+
+
+def test_a_site_routes_a_reason_otherwise() -> None:
+    routes = {"exit-code": ["grid-control", "boss@lab"], "looping": ["nobody"]}
+
+    assert told("exit-code", routes=routes) == {GRID_AT, "boss@lab"}
+    assert told("looping", routes=routes) == set()
+    assert told("seg-fault", routes=routes) == {RESEARCHER_AT, GRID_AT, CLUSTER_AT}
+
+
+def test_each_cluster_may_have_an_admin_of_its_own() -> None:
+    admins = {"farm": ["farm@lab"], "*": ["others@lab"]}
+
+    routes = Routes(SAID | {"cluster-admin": admins})
+    assert [one.address for one in routes.of_node("farm")] == ["farm@lab"]
+    assert [one.address for one in routes.of_node("lab")] == ["others@lab"]
+    (person,) = routes.of_failure("platform-failure", "farm", "eve@lab", None)
+    assert person.address == "farm@lab"
+
+
+def test_who_has_several_roles_is_told_once() -> None:
+    people = Routes(SAID).of_failure("seg-fault", "farm", "grid@lab", None)
+
+    assert [one.address for one in people] == ["grid@lab", "admin@lab"]
+
+
+def test_an_originator_who_is_no_address_is_told_where_the_site_knows_one() -> None:
+    people = {"Eve": {"address": "eve@lab"}, "emmy@farm01": {"address": "emmy@lab"}}
+
+    assert told("exit-code", originator="Eve") == set()
+    assert told("exit-code", originator="eve@lab\r\nBcc: all@lab") == set()
+    assert told("exit-code", originator="Eve", recipients=people) == {"eve@lab"}
+    assert told("exit-code", originator="emmy@farm01", recipients=people) == {"emmy@lab"}
+
+
+def test_what_a_recipient_wants_comes_before_what_the_site_says() -> None:
+    routes = Routes(SAID | {"rate": 3, "mode": "when-needed",
+                            "recipients": {"x": {"address": "eve@lab", "rate": 9}}})  # fmt: skip
+
+    person = routes.person("eve@lab")
+    assert (person.rate, person.mode, person.digest) == (9, "when-needed", 300)
+    assert (routes.person("x").address, routes.person("y@lab").rate) == ("eve@lab", 3)
+
+
+def test_a_job_says_what_its_researcher_wants_and_no_other() -> None:
+    assert told("seg-fault", mode="never") == {GRID_AT, CLUSTER_AT}
+    (person,) = Routes(SAID).of_job("eve@lab", "when-needed")
+    assert person.mode == "when-needed"
+
+
+def test_nobody_gets_mail_without_a_server_and_the_command_gets_all() -> None:
+    said = {"command": ["/bin/true"], "routes": {"looping": ["nobody"]}}
+
+    for reason in ("looping", "exit-code"):
+        people = Routes(said).of_failure(reason, None, "eve@lab", "never")
+        assert [one.address for one in people] == ["command"]
