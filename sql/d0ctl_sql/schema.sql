@@ -646,59 +646,6 @@ end;
 CREATE INDEX package_releasing on package (not_before, job_id)
     where phase = 'held' and not_before is not null;
 
-CREATE TRIGGER package_refused after update of phase on package
-when old.phase <> new.phase and not exists (
-    select 1 from transition where transition.old = old.phase and transition.new = new.phase)
-begin
-    select raise(abort, 'not a transition');
-end;
-
-CREATE TRIGGER package_moved after update of phase on package when old.phase <> new.phase
-begin
-    update stage_count set n = n - 1 where stage_id = new.stage_id and phase = old.phase;
-    update stage_count set n = n + 1 where stage_id = new.stage_id and phase = new.phase;
-    update demand set ready = ready + 1 where new.phase = 'ready' and id = new.demand_id;
-    update demand set ready = ready - 1 where old.phase = 'ready' and id = new.demand_id;
-    insert into event (at, package_id, old, new, attempt_id, node_id, actor, note)
-    values (new.changed, new.id, old.phase, new.phase, new.attempt_id, new.node_id,
-            new.actor, new.note);
-end;
-
-CREATE TRIGGER package_spent after update of phase on package
-when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
-    and old.phase <> new.phase
-begin
-    insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
-    insert or ignore into spent (file_id)
-    select id from file where new.phase <> 'dropped' and package_id = new.id;
-end;
-
-CREATE TRIGGER package_cleaned after update of phase on package
-when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
-    and new.attempts > (new.phase <> 'dropped')
-    and old.phase <> 'transferring' and old.phase <> 'done' and old.phase <> 'dropped'
-begin
-    insert into purge (node_id, path)
-    select node.id, 'cache/' || attempt.id
-      from attempt join node on node.id = attempt.node_id
-     where attempt.package_id = new.id
-       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null))
-     union all
-    select node.id, 'attempts/' || attempt.id || '/work'
-      from attempt join node on node.id = attempt.node_id
-     where attempt.package_id = new.id and attempt.outcome = 'lost';
-    update attempt set kept = null where package_id = new.id and kept is not null;
-end;
-
-CREATE TRIGGER package_resubmitted after update of phase on package
-when new.actor is not null and (new.phase = 'ready' or new.phase = 'waiting')
-    and (new.tried_from <> new.attempts or new.restarts <> 0)
-    and (old.phase = 'failed' or old.phase = 'canceled' or old.phase = 'cooloff'
-         or old.phase = 'done' or (old.phase = 'held' and old.actor = 'policy'))
-begin
-    update package set tried_from = new.attempts, restarts = 0 where id = new.id;
-end;
-
 CREATE TABLE notified (
     id    integer primary key check (id = 1),
     event integer
@@ -762,3 +709,56 @@ CREATE VIEW node_trouble as
     select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
            null as next_try
       from node where node.state = 'down';
+
+CREATE TRIGGER package_refused after update of phase on package
+when old.phase <> new.phase and not exists (
+    select 1 from transition where transition.old = old.phase and transition.new = new.phase)
+begin
+    select raise(abort, 'not a transition');
+end;
+
+CREATE TRIGGER package_moved after update of phase on package when old.phase <> new.phase
+begin
+    update stage_count set n = n - 1 where stage_id = new.stage_id and phase = old.phase;
+    update stage_count set n = n + 1 where stage_id = new.stage_id and phase = new.phase;
+    update demand set ready = ready + 1 where new.phase = 'ready' and id = new.demand_id;
+    update demand set ready = ready - 1 where old.phase = 'ready' and id = new.demand_id;
+    insert into event (at, package_id, old, new, attempt_id, node_id, actor, note)
+    values (new.changed, new.id, old.phase, new.phase, new.attempt_id, new.node_id,
+            new.actor, new.note);
+end;
+
+CREATE TRIGGER package_spent after update of phase on package
+when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
+    and old.phase <> new.phase
+begin
+    insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
+    insert or ignore into spent (file_id)
+    select id from file where new.phase <> 'dropped' and package_id = new.id;
+end;
+
+CREATE TRIGGER package_cleaned after update of phase on package
+when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
+    and new.attempts > (new.phase <> 'dropped')
+    and old.phase <> 'transferring' and old.phase <> 'done' and old.phase <> 'dropped'
+begin
+    insert into purge (node_id, path)
+    select node.id, 'cache/' || attempt.id
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id
+       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null))
+     union all
+    select node.id, 'attempts/' || attempt.id || '/work'
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id and attempt.outcome = 'lost';
+    update attempt set kept = null where package_id = new.id and kept is not null;
+end;
+
+CREATE TRIGGER package_resubmitted after update of phase on package
+when new.actor is not null and (new.phase = 'ready' or new.phase = 'waiting')
+    and (new.tried_from <> new.attempts or new.restarts <> 0)
+    and (old.phase = 'failed' or old.phase = 'canceled' or old.phase = 'cooloff'
+         or old.phase = 'done' or (old.phase = 'held' and old.actor = 'policy'))
+begin
+    update package set tried_from = new.attempts, restarts = 0 where id = new.id;
+end;
