@@ -85,10 +85,10 @@ def _failures(store: Store, routes: Routes, row: Row) -> None:
 
 
 def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
-    """One that stays failed or held where there is one, and the latest of all."""
+    """One that stays failed or held where there is one, and the first and the latest of all."""
     chosen = {row["worst"] or row["example"]: None}
     if is_all:
-        chosen[row["other"]] = None
+        chosen |= {row["example"]: None, row["other"]: None}
     return [news.example(store, attempt) for attempt in chosen]
 
 

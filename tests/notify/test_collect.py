@@ -43,7 +43,7 @@ def test_failures_for_one_reason_are_one_thing_to_tell(site: Site, say: Say, tol
     by_reason = {one.reason: one for one in told.waiting() if one.kind == "failures"}
     one = by_reason["looping"]
     assert (one.subject, one.count, one.failed, one.held) == ("prod", 3, 3, 0)
-    assert [sample["path"] for sample in one.samples] == ["prod/1/3/1"]
+    assert [sample["path"] for sample in one.samples] == ["prod/1/3/1", "prod/1/1/1"]
     assert one.samples[0]["stderr"] == ["one", "two"]
     assert by_reason["log-message"].count == 1
     assert told.recipients() == ["me@here"]
@@ -418,5 +418,5 @@ def test_ten_thousand_failures_are_one_thing_with_examples(
     told.collect()
 
     (one,) = told.waiting()
-    assert (one.count, one.failed, len(one.samples)) == (10_000, 10_000, 1)
+    assert (one.count, one.failed, len(one.samples)) == (10_000, 10_000, 2)
     assert told.recipients() == ["admin@lab.example", "grid@lab.example", "me@here"]
