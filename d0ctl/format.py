@@ -31,6 +31,11 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def times(number: int) -> str:
+    """Write how often: `once`, `3 times`."""
+    return "once" if number == 1 else count(number, "time")
+
+
 def listed(words: Iterable[str], last: str = "and") -> str:
     """Join words as in a sentence."""
     *front, back = list(words) or [""]

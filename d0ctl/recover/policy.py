@@ -3,7 +3,7 @@
 import enum
 from dataclasses import dataclass
 
-from d0ctl.format import duration, size
+from d0ctl.format import duration, size, times
 from d0ctl.recover.rules import ONLY, RESTARTED, Never, Policy, Rule
 
 MEMORY_STEP = 10**8
@@ -104,7 +104,7 @@ def _give_up(rule: Rule, never: str, against: str) -> Judgement:
 
 
 def _spent(rule: Rule, number: int) -> str:
-    return f"it was tried again {rule.tries} times" if number > rule.tries else ""
+    return f"it was tried again {times(rule.tries)}" if number > rule.tries else ""
 
 
 def _never(never: Never, rule: Rule, case: Case) -> str:
@@ -119,7 +119,7 @@ def _never(never: Never, rule: Rule, case: Case) -> str:
     if not case.reported:
         return "the last attempt left no report of its end"
     if never.tries is not None and case.failures > never.tries:
-        return f"it was tried again {never.tries} times since it was submitted"
+        return f"it was tried again {times(never.tries)} since it was submitted"
     return ""
 
 

@@ -70,9 +70,3 @@ create table delivery (
 create index delivery_open on delivery (not_before) where ended is null;
 
 create index delivery_ended on delivery (ended) where ended is not null;
-
--- Every node that wants somebody, since when and why.
-create view if not exists node_trouble as
-    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
-           null as next_try
-      from node where node.state = 'down';
