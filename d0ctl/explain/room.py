@@ -42,10 +42,17 @@ def room(case: Case) -> str:
         told.commands += ["d0ctl daemon start", f"d0ctl run {case.package.job}"]
         return "nothing drives it: no daemon is running"
     if not fits:
+        _reopen(case, rows, demand)
         _what_if(case, rows, demand)
         told.commands.append("d0ctl node list")
         return "no node can take it"
-    return _turn(case, fits)
+    why = _turn(case, fits)
+    if "full_since" in told.details:
+        _reopen(case, [row for row in rows if row["name"] in out], demand)
+        told.commands.append(
+            f"d0ctl why {fits[0]['name']}" if len(fits) == 1 else "d0ctl node list"
+        )
+    return why
 
 
 def _turn(case: Case, fits: Sequence[Row]) -> str:
@@ -96,13 +103,17 @@ def _plural(kind: str) -> str:
     return f"{VERBS.get(verb, verb)} {rest}"
 
 
-def _what_if(case: Case, rows: Sequence[Row], demand: Demand) -> None:
-    """Tell which nodes could take it if just one thing were otherwise, and how to have that."""
-    told = case.told
+def _reopen(case: Case, rows: Sequence[Row], demand: Demand) -> None:
+    """Say how nodes that are drained or down, and would do, may take it again."""
     for row in rows:
-        if misfit(demand, room_of(row)) is None and len(told.commands) < MOST:
+        if misfit(demand, room_of(row)) is None and len(case.told.commands) < MOST:
             verb = "resume" if row["drained"] and row["state"] != "down" else "check"
-            told.commands.append(f"d0ctl node {verb} {row['name']}")
+            case.told.commands.append(f"d0ctl node {verb} {row['name']}")
+
+
+def _what_if(case: Case, rows: Sequence[Row], demand: Demand) -> None:
+    """Tell which nodes could take it if just one wish were otherwise."""
+    told = case.told
     usable = [row for row in rows if row["state"] == "up" and not row["drained"]]
     for wish, without in WISHES.items():
         able = [row for row in usable if misfit(replace(demand, **without), room_of(row)) is None]

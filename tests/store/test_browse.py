@@ -32,8 +32,9 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def browse_queries() -> list[str]:
-    """The names of what browse.sql holds."""
-    text = (files("d0ctl_sql") / "queries" / "browse.sql").read_text()
+    """The names of what screens and `why` ask."""
+    folder = files("d0ctl_sql") / "queries"
+    text = "\n".join((folder / f"{name}.sql").read_text() for name in ("browse", "explain"))
     return re.findall(r"^-- name: (\w+)$", text, re.MULTILINE)
 
 
