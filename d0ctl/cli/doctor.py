@@ -23,7 +23,7 @@ def doctor(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check database, home and nodes while all goes on: 5 if something is wrong."""
+    """Check database, home and nodes: 5 if something is wrong."""
     from d0ctl.doctor.look import examine
 
     with session.reader() as store:
