@@ -30,14 +30,15 @@ def has_daemon(store: Store) -> bool:
 
 
 def holders(store: Store) -> Iterator[Finding]:
-    """Leases of processes that are gone, or of another than the daemon."""
+    """Leases of processes that are gone with work left, or of another than the daemon."""
     living: dict[str, str] = {}
+    is_missed = bool(store.value("some_work_left"))
     names = {f"node {row['id']}": f"node `{row['name']}`" for row in store.rows("nodes")}
     for row in store.rows("leases"):
         name, pid = names.get(row["name"], row["name"]), row["holder"].split()[1]
-        if is_dead(row["holder"]):
+        if is_dead(row["holder"]) and is_missed:
             yield healing("lease", name, f"is held by process {pid}, which is gone")
-        else:
+        elif not is_dead(row["holder"]):
             living[name] = pid
     for name, pid in living.items():
         if pid != living.get(DAEMON, pid):

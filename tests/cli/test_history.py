@@ -126,6 +126,7 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
     site: Site, d0ctl: Type, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    site.submit(production())
     home.key.chmod(0o644)
     with site.store.writing():
         site.store.connection.execute("insert into lease values ('daemon', 'boot 17 4', 1)")

@@ -152,12 +152,19 @@ def test_a_drop_box_that_is_gone_is_told(home: Home, found: Found) -> None:
 
 
 def test_a_lease_of_a_process_that_is_gone_heals(site: Site, found: Found) -> None:
+    site.submit(production())
     damage(site, f"insert into lease values ('node 1', '{holder()}x', 1)")
 
     one = only(found)
 
     assert (one.check, one.subject, one.heals) == ("lease", "node `localhost`", True)
     assert one.detail == f"is held by process {os.getpid()}, which is gone"
+
+
+def test_nobody_misses_a_process_that_is_gone_when_all_is_done(site: Site, found: Found) -> None:
+    damage(site, f"insert into lease values ('daemon', '{holder()}x', 1)")
+
+    assert found() == []
 
 
 def test_two_who_drive_at_once_are_told(site: Site, found: Found) -> None:

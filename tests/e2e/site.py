@@ -179,10 +179,8 @@ class Site:
 
     def kill_daemon(self) -> None:
         """End the daemon as a power cut would."""
-        pid = self.json("daemon", "status")["pid"]
-        if pid is None:
-            return
-        daemon = Pid.of(pid)
+        rows = self.ask("select holder from lease where name = 'daemon'")
+        daemon = Pid.of(int(rows[0][0].split()[1])) if rows else None
         if daemon:
             kill_all([daemon])
 

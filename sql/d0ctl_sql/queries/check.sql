@@ -463,3 +463,10 @@ select json_extract(told.value, '$.path') as path
     or exists (select 1 from purge where purge.path = json_extract(told.value, '$.folder'))
     or exists (select 1 from purge where purge.node_id = :node
                                      and purge.attempt_id = attempt.id);
+
+-- name: some_work_left
+-- Whether any package of any job moves, or is to.
+select 1
+  from stage_count
+ where n > 0 and phase not in ('waiting', 'held', 'done', 'failed', 'canceled', 'dropped')
+ limit 1;
