@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.config import Home
 from d0ctl.explain import group, node, package
 from d0ctl.explain.common import Explanation
 from d0ctl.format import iso, moment
@@ -16,6 +15,7 @@ from d0ctl.select import parse
 from d0ctl.store import attempts, browse, lifecycle, nodes, open_store
 from tests.cli.building import Site, job, line, production
 from tests.cli.building import package as make
+from tests.support.homes import make_home
 
 NOW = time.time()
 
@@ -23,8 +23,7 @@ NOW = time.time()
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     """A home with its node, and somebody who drives."""
-    with open_store(Home(tmp_path / "home"), create=True) as store:
-        nodes.add_localhost(store)
+    with open_store(make_home(tmp_path / "home")) as store:
         with store.writing():
             nodes.take_lease(store, "daemon", now=NOW)
         yield Site(store)

@@ -9,15 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl import verbs
-from d0ctl.config import Home
 from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import Refused
 from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.check import faults
-from d0ctl.store.nodes import add_localhost
 from d0ctl.verbs import Request
 from tests.cli.building import Site, job, line, package
+from tests.support.homes import make_home
 
 Where = tuple[int, int, int]
 """Stage, line and package."""
@@ -102,9 +101,7 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
     things: dict[Where, Thing], data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder) / "home")
-        with open_store(home, create=True) as store:
-            add_localhost(store)
+        with open_store(make_home(Path(folder) / "home")) as store:
             site = Site(store)
             site.submit(spec_of(things))
             bring_into_states(site, things, data)
@@ -206,8 +203,7 @@ def test_drops_and_restores_in_any_order_come_to_what_is_dropped_in_the_end(
     things = data.draw(st.one_of(st.integers(1, 3).map(reco), jobs()))
     every_line = sorted({where[:2] for where in things})
     with tempfile.TemporaryDirectory() as folder:
-        with open_store(Home(Path(folder) / "home"), create=True) as store:
-            add_localhost(store)
+        with open_store(make_home(Path(folder) / "home")) as store:
             site = Site(store)
             site.submit(spec_of(things))
             bring_into_states(site, things, data)

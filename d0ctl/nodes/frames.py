@@ -76,6 +76,15 @@ _ENTRY = shape.record(
     }
 )
 
+_THING = shape.record(
+    {
+        "attempt": shape.maybe(shape.positive),
+        "path": _text,
+        "state": _text,
+        "age": shape.number,
+    }
+)
+
 _STATUS = shape.record(
     {
         "time": shape.number,
@@ -137,6 +146,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
         "status": shape.maybe(_STATUS),
         "message": _text,
     },
+    "surveyed": {**_ANSWER, "entries": shape.many(_THING), "more": shape.boolean},
     "facts": _ANSWER,
     "pong": _ANSWER,
 }

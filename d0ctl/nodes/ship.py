@@ -1,7 +1,9 @@
 """The wrapper as one file that any python3 of a node can run, named by what is in it."""
 
 import hashlib
+import importlib.util
 import io
+import marshal
 import re
 import shlex
 import sys
@@ -20,23 +22,35 @@ PYTHONS = ("python3", "/usr/libexec/platform-python")
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+\Z")
 
 
+_UNCHECKED = (1).to_bytes(4, "little")
+"""The mark of a compiled module that is taken as it is, whatever its source looks like."""
+
+
 @cache
 def archive() -> bytes:
-    """The wrapper as a zip file; the same sources always make the same bytes."""
-    folder = files("d0ctl_wrapper")
+    """The wrapper as a zip file, compiled for pythons like ours; others compile for themselves."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as bundle:
-        bundle.writestr(
-            zipfile.ZipInfo("__main__.py"),
-            "import runpy\nrunpy.run_module('d0ctl_wrapper', run_name='__main__')\n",
-        )
-        for name, module in sorted(_modules(folder, "d0ctl_wrapper")):
-            bundle.writestr(zipfile.ZipInfo(name), module)
+    with zipfile.ZipFile(buffer, "w") as bundle:
+        for name, source in _sources():
+            bundle.writestr(zipfile.ZipInfo(name), source)
+            bundle.writestr(zipfile.ZipInfo(f"{name}c"), _compiled(name, source))
     return buffer.getvalue()
 
 
+def _compiled(name: str, source: bytes) -> bytes:
+    code = compile(source, name, "exec", dont_inherit=True)
+    head = importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source)
+    return head + marshal.dumps(code)
+
+
+@cache
+def _sources() -> tuple[tuple[str, bytes], ...]:
+    """The files of the wrapper, with the names that they have in the zip file."""
+    main = b"import runpy\nrunpy.run_module('d0ctl_wrapper', run_name='__main__')\n"
+    return (("__main__.py", main), *sorted(_modules(files("d0ctl_wrapper"), "d0ctl_wrapper")))
+
+
 def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    """The python files below a folder, with the names that they have in the zip file."""
     for entry in folder.iterdir():
         if entry.is_dir():
             yield from _modules(entry, f"{name}/{entry.name}")
@@ -44,9 +58,13 @@ def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
             yield f"{name}/{entry.name}", entry.read_bytes()
 
 
+@cache
 def file_name() -> str:
-    """What the wrapper's file is called on every node."""
-    return f"{hashlib.sha256(archive()).hexdigest()[:16]}.pyz"
+    """What the wrapper's file is called on every node: its sources, and our python, decide."""
+    digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
+    for name, source in _sources():
+        digest.update(f"{name} {len(source)}\n".encode() + source)
+    return f"{digest.hexdigest()[:16]}.pyz"
 
 
 def command(address: Address, python: str, path: str) -> str:

@@ -1,6 +1,5 @@
 """The whole database, put into a file and taken back from one."""
 
-import fcntl
 import os
 import sqlite3
 import time
@@ -12,6 +11,7 @@ from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.holder import is_dead
 from d0ctl.store.migrate import migrate
+from d0ctl.store.turn import turn
 from d0ctl_sql import migrations
 
 PAGES = 2_000
@@ -111,8 +111,7 @@ def _begin_generation(home: Home, database: Path) -> None:
 
 def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
     """Replace the database, with nobody writing; half of it never lies there."""
-    with home.turn.open("a") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with turn(home):
         former = None
         if home.exists():
             with suppress(sqlite3.DatabaseError):  # what is broken is driven by nobody

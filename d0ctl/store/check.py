@@ -1,25 +1,69 @@
-"""Whether the database keeps its own rules; each query of check.sql lists what breaks one."""
+"""Whether the database keeps its own rules; each query of check.sql lists what breaks one.
 
+Every look is short: large tables go by pages, each as it is at a moment of its own, so that
+nobody waits and the write-ahead log can't grow.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from d0ctl.store.backup import GENERATION_BITS
+from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
+from d0ctl.store.counting import miscounts
+from d0ctl.store.definition import drifts
+from d0ctl.store.files import PARKED
 
-CHECKS = (
-    "check_integrity",
-    "check_foreign_keys",
-    "check_counts",
-    "check_ready",
+BY_TABLE = ("check_integrity", "check_foreign_keys")
+"""Asked of each table by itself."""
+
+BY_PACKAGE = (
     "check_missing",
     "check_early",
-    "check_feed",
+    "check_places",
     "check_attempts",
-    "check_copies",
-    "check_released",
+    "check_history",
+    "check_strays",
+    "check_needs",
+    "check_dropped",
+)
+"""Asked of a page of packages at a time."""
+
+BY_FILE = ("check_copies", "check_makers")
+"""Asked of a page of files at a time."""
+
+AT_ONCE = (
+    "check_lines",
+    "check_ready",
+    "check_staging",
+    "check_feed",
+    "check_parked",
     "check_transferring",
     "check_progress",
-    "check_hidden",
+    "check_requests",
+    "check_ids",
+    "check_texts",
 )
-"""The queries, in the order in which they are run."""
+"""Asked once: an index or a small table answers."""
+
+LASTING = ("check_released", "check_ended")
+"""Rules that a turn of the daemon restores, so that they are broken only if that stays so."""
+
+CHECKS = (
+    *BY_TABLE,
+    "check_schema",
+    "check_counts",
+    *BY_PACKAGE,
+    *BY_FILE,
+    *AT_ONCE,
+    *LASTING,
+)
+"""All that is looked for in the database."""
+
+MOST = 20
+"""How many faults of a kind are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +76,68 @@ class Fault:
 
 
 def faults(store: Store) -> list[Fault]:
-    """Everything that is wrong, all of it seen at one moment; a few of each kind."""
-    with store.reading():
-        return [
-            Fault(name.removeprefix("check_"), str(row["subject"]), str(row["detail"]))
-            for name in CHECKS
-            for row in store.rows(name)
-        ]
+    """Everything that is wrong with the database, a few of each kind; a broken file, too."""
+    return [*_file_faults(store), *rule_faults(store)]
+
+
+def rule_faults(store: Store) -> list[Fault]:
+    """What is wrong with the rows, of a file that is well."""
+    found: list[Fault] = []
+    for one in _rule_looks(store):
+        try:
+            found += one()
+        except sqlite3.DatabaseError as error:
+            found.append(Fault("integrity", "the database file", str(error)))
+    return found
+
+
+def lasting(store: Store) -> list[Fault]:
+    """What is wrong unless a turn of the daemon is about to set it right."""
+    return [fault for name in LASTING for fault in _ask(store, name)]
+
+
+def _file_faults(store: Store) -> list[Fault]:
+    """What SQLite finds wrong, table by table, and what is not as the migrations made it."""
+    found = []
+    try:
+        for row in store.rows("tables_to_check"):
+            for name in BY_TABLE:
+                found += _ask(store, name, table=row["name"])
+        found += [Fault("schema", *drift) for drift in drifts(store)]
+    except sqlite3.DatabaseError as error:
+        found.append(Fault("integrity", "the database file", str(error)))
+    return found
+
+
+def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
+    """Each a look of its own, so that a broken page of the file hides nothing elsewhere."""
+    yield lambda: [Fault("counts", *told) for told in miscounts(store)][:MOST]
+    yield lambda: list(_by_pages(store, "package_page", BY_PACKAGE))
+    yield lambda: list(_by_pages(store, "file_page", BY_FILE))
+    for name in AT_ONCE:
+        yield lambda name=name: _ask(store, name, bits=GENERATION_BITS, parked=PARKED)  # type: ignore[misc]
+
+
+def _by_pages(store: Store, pages: str, names: tuple[str, ...]) -> Iterator[Fault]:
+    """The faults of one page after the other; of each kind no more than are told."""
+    told = dict.fromkeys(names, 0)
+    after, size = 0, FIRST_CHUNK
+    while True:
+        began = time.monotonic()
+        page = store.row(pages, after=after, size=size)
+        if page is None or not page["n"]:
+            return
+        for name in names:
+            for fault in _ask(store, name, after=after, upto=page["upto"]):
+                told[name] += 1
+                if told[name] <= MOST:
+                    yield fault
+        after, size = page["upto"], next_size(size, (time.monotonic() - began) / len(names))
+
+
+def _ask(store: Store, name: str, **parameters: object) -> list[Fault]:
+    check = name.removeprefix("check_")
+    return [
+        Fault(check, str(row["subject"]), str(row["detail"]))
+        for row in store.rows(name, **parameters)
+    ]

@@ -1,7 +1,5 @@
 """One connection to the database: how it is opened, read and written."""
 
-import fcntl
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,6 +10,7 @@ from typing import Any, Self
 
 from d0ctl.config import Home, refuse_network_disk
 from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl.store.turn import turn
 from d0ctl_sql import migrations, queries
 
 BUSY_TIMEOUT_MS = 30_000
@@ -86,9 +85,7 @@ class Store:
 
         Writers queue at `d0ctl.turn`: SQLite's own lock lets a steady writer starve the others.
         """
-        descriptor = os.open(self.home.turn, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with turn(self.home):
             try:
                 self.connection.execute("begin immediate")
                 yield
@@ -102,8 +99,6 @@ class Store:
             except BaseException:
                 self._roll_back()
                 raise
-        finally:
-            os.close(descriptor)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -190,8 +185,7 @@ def _migrate(home: Home) -> None:
     """Bring the database to the newest schema, each migration in its own transaction."""
     from d0ctl.store.migrate import migrate
 
-    with home.turn.open("a") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with turn(home):
         try:
             migrate(home.database)
         except sqlite3.DatabaseError as error:

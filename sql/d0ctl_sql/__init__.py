@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 
 _HEAD = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_CREATE = re.compile(r"^CREATE", re.MULTILINE)
 
 
 def migrations() -> dict[str, str]:
@@ -28,3 +29,9 @@ def queries() -> dict[str, str]:
                 raise ValueError(f"two queries are named {name}")
             found[name] = text.strip()
     return found
+
+
+def schema() -> list[str]:
+    """What the migrations make of an empty file, a statement each."""
+    text = (files(__name__) / "schema.sql").read_text().partition("\n\n")[2]
+    return [f"CREATE{part}".strip().removesuffix(";") for part in _CREATE.split(text)[1:]]

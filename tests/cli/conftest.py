@@ -9,8 +9,8 @@ from typer.testing import CliRunner, Result
 from d0ctl.cli.app import app
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl.store.nodes import add_localhost
 from tests.cli.building import Site
+from tests.support.homes import make_home
 
 Type = Callable[..., Result]
 
@@ -26,8 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 @pytest.fixture
 def site(home: Home) -> Iterator[Site]:
     """A home with its node, and hands to move packages in it."""
-    with open_store(home, create=True) as store:
-        add_localhost(store)
+    with open_store(make_home(home.root)) as store:
         yield Site(store)
 
 

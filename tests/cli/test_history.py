@@ -1,7 +1,6 @@
 """history, logs, why, doctor, node and daemon, as they are typed."""
 
 import itertools
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.store import browse, nodes
-from d0ctl.store.check import faults
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 
@@ -116,53 +114,37 @@ def test_why_takes_every_noun(site: Site, d0ctl: Type) -> None:
 
 def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
     site.submit(production())
-    site.launch("prod/1/1/1")
-    site.fail("prod/1/2/1")
 
     result = d0ctl("doctor", "--json")
 
-    assert document(result.stdout) == {"ok": True, "findings": []}
+    assert document(result.stdout) == {"ok": True, "findings": [], "nodes": [], "unseen": {}}
     assert result.exit_code == 0
+    assert d0ctl("doctor").stdout.startswith("✔ all is well: ")
 
 
-@pytest.mark.parametrize(
-    ("damage", "check", "subject"),
-    [
-        ("update stage_count set n = n + 1 where phase = 'ready' and stage_id = 1", "counts",
-         "prod/1"),
-        ("update demand set ready = ready + 1 where id = 1", "ready", "prod"),
-        ("update package set missing = 7 where id = 2", "missing", "prod/1/1/2"),
-        ("update package set missing = 0 where id = 2", "released", "prod/1/1/2"),
-        ("insert into attempt (package_id, number, node_id, node_name, launched) "
-         "values (1, 1, 1, 'x', 1.0)", "attempts", "prod/1/1/1"),
-        ("update file set present = 1 where name = 'gen-1'", "copies", "prod:gen-1"),
-        ("update job set visible = 0", "hidden", "prod"),
-    ],
-)  # fmt: skip
-def test_the_doctor_finds_what_breaks_a_rule(
-    site: Site, d0ctl: Type, home: Home, damage: str, check: str, subject: str
+def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
+    site: Site, d0ctl: Type, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
     site.submit(production())
-    with sqlite3.connect(home.database) as connection:
-        connection.execute(damage)
-    connection.close()
-
-    result = d0ctl("doctor", "--json")
-
-    assert result.exit_code == 1
-    found = document(result.stdout)["findings"]
-    assert (check, subject) in [(one["check"], one["subject"]) for one in found]
-    assert subject in d0ctl("doctor").stdout
-
-
-def test_the_doctor_looks_around_the_database(site: Site, d0ctl: Type, home: Home) -> None:
     home.key.chmod(0o644)
-    (home.dropbox / "rejected" / "17.1").write_text("?")
+    with site.store.writing():
+        site.store.connection.execute("insert into lease values ('daemon', 'boot 17 4', 1)")
 
-    found = document(d0ctl("doctor", "--json").stdout)["findings"]
+    result = d0ctl("doctor")
 
-    assert [one["check"] for one in found] == ["home", "drop-box"]
-    assert faults(site.store) == []
+    assert result.exit_code == 5
+    assert result.stdout.splitlines() == [
+        f"✘ home: {home.key}: others may read: chmod 600 {home.key}",
+        "✘ lease: daemon: is held by process 17, which is gone: heals at the next"
+        " `d0ctl daemon start`",
+    ]
+    told = document(d0ctl("doctor", "--json").stdout)
+    assert not told["ok"]
+    assert [(one["check"], one["heals"]) for one in told["findings"]] == [
+        ("home", False),
+        ("lease", True),
+    ]
 
 
 def test_the_doctor_needs_a_patient(d0ctl: Type) -> None:

@@ -6,13 +6,21 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.site import Site
+from tests.support.homes import make_home
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def newcomer(tmp_path: Path) -> Iterator[Site]:
     """A user with d0ctl and no home yet; no process of it outlives the test."""
     site = Site(tmp_path / "site")
     try:
         yield site
     finally:
         site.end()
+
+
+@pytest.fixture
+def site(newcomer: Site) -> Site:
+    """A user whose home is as the first use makes it."""
+    make_home(newcomer.home)
+    return newcomer

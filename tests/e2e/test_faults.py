@@ -4,7 +4,16 @@ import re
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 from tests.e2e.site import Site
+
+
+@pytest.fixture
+def site(newcomer: Site) -> Site:
+    """A user with no home yet."""
+    return newcomer
+
 
 TWENTY = """\
 job: 1bad

@@ -7,6 +7,13 @@ import pytest
 
 from tests.e2e.site import EXAMPLES, Site
 
+
+@pytest.fixture
+def site(newcomer: Site) -> Site:
+    """A user with no home yet."""
+    return newcomer
+
+
 HELLO = EXAMPLES / "hello" / "job.yaml"
 
 

@@ -9,6 +9,13 @@ import pytest
 
 from tests.e2e.site import Site
 
+
+@pytest.fixture
+def site(newcomer: Site) -> Site:
+    """A user with no home yet."""
+    return newcomer
+
+
 LAUNCHER = """\
 import sys
 from pathlib import Path

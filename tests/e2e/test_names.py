@@ -119,15 +119,15 @@ stages:
     "name",
     ["two\nlines", "bell\x07", "escape\x1b[2J", "../up", "/etc/passwd", "a/../../b", "x" * 300],
 )
-def test_a_name_that_no_file_may_have_is_refused(site: Site, name: str) -> None:
+def test_a_name_that_no_file_may_have_is_refused(newcomer: Site, name: str) -> None:
     text = JOB.format(names=json.dumps(["good", name]))
 
-    done = site.d0ctl("submit", site.write(text))
+    done = newcomer.d0ctl("submit", newcomer.write(text))
 
     assert (done.code, done.out) == (2, "")
     assert "job.yaml:" in done.err
     assert all(line.isprintable() for line in done.err.splitlines())
-    assert not site.home.exists()
+    assert not newcomer.home.exists()
 
 
 @pytest.mark.parametrize("quoted", ["'{n}'", '"{n}"', "`echo {n}`", "$(echo '{n}')"])

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.config import Home
 from d0ctl.errors import NotFound
 from d0ctl.model import Phase
 from d0ctl.select import parse
 from d0ctl.store import browse, open_store
-from d0ctl.store.nodes import add_localhost
 from d0ctl.store.schedule import is_settled
 from tests.cli.building import Site, job, line, package, production
+from tests.support.homes import make_home
 
 LARGE = "package|input|file|attempt|event|binary|line|chosen"
 """Tables that grow with the jobs; `chosen` is what was asked for."""
@@ -26,8 +25,7 @@ LARGE = "package|input|file|attempt|event|binary|line|chosen"
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     """A home with its node."""
-    with open_store(Home(tmp_path / "home"), create=True) as store:
-        add_localhost(store)
+    with open_store(make_home(tmp_path / "home")) as store:
         yield Site(store)
 
 

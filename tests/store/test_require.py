@@ -10,7 +10,6 @@ from d0ctl.construct.spec import JobSpec
 from d0ctl.select import parse
 from d0ctl.store import Store, browse, open_store, schedule
 from d0ctl.store.check import faults
-from d0ctl.store.nodes import add_localhost
 from d0ctl.store.require import let_go_on
 from d0ctl.verbs import Request, apply
 from tests.cli.building import Site, job, line, package
@@ -22,9 +21,7 @@ Going = Callable[[], None]
 @pytest.fixture
 def site(home: Home) -> Site:
     """A home with its node, and hands to move packages in it."""
-    store = open_store(home, create=True)
-    add_localhost(store)
-    return Site(store)
+    return Site(open_store(home))
 
 
 def merge(require: float, lines: int = 10) -> JobSpec:

@@ -6,12 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from d0ctl.config import Home
-from d0ctl.store import Store, open_store
-from d0ctl.store.connection import read_queries
+from d0ctl.store import Store, check, open_store
 from d0ctl.store.nodes import add_localhost
-
-CHECKS = tuple(sorted(name for name in read_queries() if name.startswith("check_")))
-"""The queries that say what is wrong with a database."""
 
 
 @cache
@@ -39,9 +35,9 @@ def forget_home(home: Home) -> None:
     shutil.rmtree(home.root)
 
 
-def faults(store: Store) -> dict[str, list[tuple[object, ...]]]:
-    """What the checks find wrong, by their names."""
-    found = {name: [tuple(row) for row in store.rows(name)] for name in CHECKS}
-    if found["check_integrity"] == [("ok",)]:
-        del found["check_integrity"]
-    return {name: rows for name, rows in found.items() if rows}
+def faults(store: Store) -> dict[str, list[tuple[str, str]]]:
+    """What the rules find wrong with the rows, now and for good, by their names."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for one in [*check.rule_faults(store), *check.lasting(store)]:
+        found.setdefault(one.check, []).append((one.subject, one.detail))
+    return found

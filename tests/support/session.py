@@ -99,7 +99,7 @@ class Session:
             )
             return [tuple(row) for row in rows]
 
-    def faults(self) -> dict[str, list[tuple[object, ...]]]:
+    def faults(self) -> dict[str, list[tuple[str, str]]]:
         """What is wrong with the database."""
         with open_store(self.home) as store:
             return faults(store)

@@ -11,12 +11,12 @@ from textual.pilot import Pilot
 from d0ctl.cli import plan_words
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl.store.nodes import add_localhost
 from d0ctl_tui.acting import Speech
 from d0ctl_tui.app import Dashboard, Terminal
 from d0ctl_tui.screens.main import MainScreen
 from d0ctl_tui.widgets.lines import LineView
 from tests.cli.building import Site
+from tests.support.homes import make_home
 
 Hands = Pilot[None]
 Script = Callable[["Desk"], Awaitable[None]]
@@ -82,8 +82,7 @@ class Desk:
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     """A home with its node, and hands to move packages in it."""
-    with open_store(Home(tmp_path / "home"), create=True) as store:
-        add_localhost(store)
+    with open_store(make_home(tmp_path / "home")) as store:
         yield Site(store)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from d0ctl_wrapper import node, quantities
-from d0ctl_wrapper.attempt import yielding
 from d0ctl_wrapper.attempt.yielding import ForeignWork, Thrashing
 from d0ctl_wrapper.tour import tour
 
@@ -14,9 +13,8 @@ Stat = Callable[..., Path]
 
 
 @pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Judgement after no time at all."""
-    monkeypatch.setattr(yielding, "WINDOW", 0.0)
+def eight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node of eight processors."""
     monkeypatch.setattr("os.sysconf", lambda name: 8)
 
 
@@ -44,8 +42,8 @@ def vmstat(tmp_path: Path) -> Stat:
     return write
 
 
-def test_what_is_not_niced_is_the_work_of_others(hasty: None, stat: Stat) -> None:
-    judge = ForeignWork(0.5, 1, bytes(stat()))
+def test_what_is_not_niced_is_the_work_of_others(eight: None, stat: Stat) -> None:
+    judge = ForeignWork(0.5, 1, 0.0, stat=bytes(stat()))
 
     stat(user=60, nice=39, idle=1)
     verdict = judge()
@@ -53,16 +51,16 @@ def test_what_is_not_niced_is_the_work_of_others(hasty: None, stat: Stat) -> Non
     assert verdict == (True, "others take 60 % of the processors, 1 % are idle")
 
 
-def test_niced_work_is_that_of_attempts(hasty: None, stat: Stat) -> None:
-    judge = ForeignWork(0.5, 1, bytes(stat()))
+def test_niced_work_is_that_of_attempts(eight: None, stat: Stat) -> None:
+    judge = ForeignWork(0.5, 1, 0.0, stat=bytes(stat()))
 
     stat(user=5, nice=95)
 
     assert judge() == (False, "others take 5 % of the processors, 0 % are idle")
 
 
-def test_an_attempt_stays_as_it_is_while_neither_is_clear(hasty: None, stat: Stat) -> None:
-    judge = ForeignWork(0.5, 1, bytes(stat()))
+def test_an_attempt_stays_as_it_is_while_neither_is_clear(eight: None, stat: Stat) -> None:
+    judge = ForeignWork(0.5, 1, 0.0, stat=bytes(stat()))
 
     stat(user=60, nice=33, idle=7)
     between = judge()
@@ -73,8 +71,8 @@ def test_an_attempt_stays_as_it_is_while_neither_is_clear(hasty: None, stat: Sta
     assert free == (False, "others take 60 % of the processors, 27 % are idle")
 
 
-def test_swapping_both_ways_is_thrashing(hasty: None, vmstat: Stat) -> None:
-    judge = Thrashing(1000, bytes(vmstat(0, 0)))
+def test_swapping_both_ways_is_thrashing(eight: None, vmstat: Stat) -> None:
+    judge = Thrashing(1000, 0.0, vmstat=bytes(vmstat(0, 0)))
 
     vmstat(10**9, 0)
     one_way = judge()
@@ -87,14 +85,14 @@ def test_swapping_both_ways_is_thrashing(hasty: None, vmstat: Stat) -> None:
     assert calm == (False, "the node swaps 0 B/s in and 0 B/s out")
 
 
-def test_a_node_that_counts_nothing_is_never_judged(hasty: None, tmp_path: Path) -> None:
+def test_a_node_that_counts_nothing_is_never_judged(eight: None, tmp_path: Path) -> None:
     (tmp_path / "old").write_text("pswpin 1\npswpout 2\n")
     (tmp_path / "torn").write_text("cpu 1 2\n")
 
     assert node.memory(bytes(tmp_path / "old")) is None
     assert node.processors(bytes(tmp_path / "torn")) is None
-    assert Thrashing(1, bytes(tmp_path / "none"))() is None
-    assert ForeignWork(0.1, 1, bytes(tmp_path / "none"))() is None
+    assert Thrashing(1, vmstat=bytes(tmp_path / "none"))() is None
+    assert ForeignWork(0.1, 1, stat=bytes(tmp_path / "none"))() is None
 
 
 def test_processes_killed_for_memory_are_counted(vmstat: Stat) -> None:

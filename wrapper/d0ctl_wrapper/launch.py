@@ -19,6 +19,12 @@ LARGEST_CORE = 100 * 1000 * 1000
 """A core that takes more bytes on the disk is removed, unless a launch says otherwise."""
 
 
+WINDOW = 5.0
+"""Over so many seconds a node is watched before a binary gives way to others."""
+
+PAUSE = 10.0
+"""So many seconds a binary has to pause by itself, where it gives way."""
+
 PATIENCE = 1800.0
 """How many seconds a binary stands still for want of disk before its attempt fails."""
 
@@ -124,6 +130,8 @@ _GUARDS = shape.record(
         "patience": (shape.number, PATIENCE),
         "swap": (shape.maybe(shape.whole), None),
         "yield_cpu": (shape.maybe(shape.number), None),
+        "window": (shape.number, WINDOW),
+        "grace": (shape.number, PAUSE),
     },
 )
 

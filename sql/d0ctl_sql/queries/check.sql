@@ -1,24 +1,68 @@
 -- name: check_integrity
--- What SQLite itself finds wrong with the file.
-select 'the database file' as subject, quick_check as detail
-  from pragma_quick_check where quick_check <> 'ok' limit 20;
+-- What SQLite itself finds wrong with a table and its indices.
+select 'table ' || :table as subject, quick_check as detail
+  from pragma_quick_check(:table) where quick_check <> 'ok' limit 20;
 
 -- name: check_foreign_keys
--- Rows that point at nothing.
-select 'table ' || "table" as subject, 'row ' || rowid || ' points at a missing ' || parent as detail
-  from pragma_foreign_key_check limit 20;
+-- Rows of a table that point at nothing.
+select 'table ' || "table" as subject,
+       coalesce('row ' || rowid, 'a row') || ' points at a missing ' || parent as detail
+  from pragma_foreign_key_check(:table) limit 20;
 
--- name: check_counts
--- Stages whose counts differ from their packages.
-select job.name || '/' || stage.seq as subject,
-       stage_count.n || ' counted as ' || stage_count.phase || ', really ' || coalesce(told.n, 0)
-           as detail
-  from stage
-  join job on job.id = stage.job_id and job.visible = 1
+-- name: tables_to_check
+-- The tables of the database.
+select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name;
+
+-- name: defined
+-- All that is defined in the database.
+select type, name, sql from sqlite_master
+ where sql is not null and name not like 'sqlite_%' and name not like '%\_sqlite\_%' escape '\'
+ order by rowid;
+
+-- name: package_page
+-- The end of a page of packages, and how many were in it.
+select max(id) as upto, count(*) as n
+  from (select id from package where id > :after order by id limit :size);
+
+-- name: file_page
+-- The end of a page of files, and how many were in it.
+select max(id) as upto, count(*) as n
+  from (select id from file where id > :after order by id limit :size);
+
+-- name: last_event
+-- The newest row of history.
+select coalesce(max(id), 0) from event;
+
+-- name: stages_to_count
+-- The stages of the jobs that are wholly there.
+select stage.id from job join stage on stage.job_id = job.id where job.visible = 1;
+
+-- name: count_page
+-- How many packages of a page are in each phase of their stages.
+select stage_id, phase, count(*) as n
+  from package where id > :after and id <= :upto group by stage_id, phase;
+
+-- name: moves_since
+-- What has moved since a row of history was the newest.
+select event.id, event.package_id, event.old, event.new, package.stage_id
+  from event cross join package on package.id = event.package_id
+ where event.id > :event;
+
+-- name: counts_kept
+-- What is counted of the packages of each stage.
+select stage_count.stage_id, stage_count.phase, stage_count.n, job.name || '/' || stage.seq as path
+  from job
+  join stage on stage.job_id = job.id
   join stage_count on stage_count.stage_id = stage.id
-  left join (select stage_id, phase, count(*) as n from package group by stage_id, phase) as told
-    on told.stage_id = stage.id and told.phase = stage_count.phase
- where stage_count.n <> coalesce(told.n, 0)
+ where job.visible = 1;
+
+-- name: check_lines
+-- Stages that have another number of lines than they are said to have.
+select job.name || '/' || stage.seq as subject,
+       'has ' || stage.lines || ' lines, really ' ||
+       (select count(*) from line where line.stage_id = stage.id) as detail
+  from stage join job on job.id = stage.job_id and job.visible = 1
+ where stage.lines <> (select count(*) from line where line.stage_id = stage.id)
  limit 20;
 
 -- name: check_ready
@@ -45,7 +89,8 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
                              from package as before
                             where before.line_id = package.line_id
                               and before.seq = package.seq - 1), 0) as really
-          from package) as counted
+          from package
+         where package.id > :after and package.id <= :upto) as counted
   join line on line.id = counted.line_id
   join stage on stage.id = line.stage_id
   join job on job.id = stage.job_id and job.visible = 1
@@ -65,12 +110,64 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
           left join input on input.package_id = package.id and input.own = 0
                          and input.dropped = 0
           left join file on file.id = input.file_id
-         where package.early > 0
+         where package.early > 0 and package.id > :after and package.id <= :upto
          group by package.id) as counted
   join line on line.id = counted.line_id
   join stage on stage.id = line.stage_id
   join job on job.id = stage.job_id and job.visible = 1
  where counted.gathered <> counted.there or counted.awaited <> counted.absent
+ limit 20;
+
+-- name: check_places
+-- Packages whose node, attempt, hold, request or next try does not fit their phase.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || judged.seq as subject, judged.detail
+  from (select package.line_id, package.seq,
+               case when package.phase in ('assigned', 'starting', 'staging-in', 'running',
+                                           'suspended', 'killing', 'unreachable')
+                         and not exists (select 1 from node where node.id = package.node_id)
+                    then 'is ' || package.phase || ' on no node'
+                    when package.phase in ('ready', 'assigned') and package.missing > 0
+                    then 'is ' || package.phase || ', and waits for ' || package.missing
+                         || ' things'
+                    when package.staging > 0 and package.phase <> 'assigned'
+                    then 'is ' || package.phase || ', and waits for copies'
+                    when package.phase = 'cooloff' and package.not_before is null
+                    then 'cools off, and nobody knows until when'
+                    when package.phase not in ('cooloff', 'held') and package.not_before is not null
+                    then 'is ' || package.phase || ', and has a time for the next try'
+                    when package.phase = 'held' and package.actor is null
+                    then 'is held by nobody'
+                    when package.parked = 1 and package.phase <> 'held'
+                    then 'is ' || package.phase || ', and counts as paused'
+                    when package.early = 0 and (package.gathered > 0 or package.awaited > 0)
+                    then 'does not start early, and counts its inputs'
+                    end as detail
+          from package
+         where package.id > :after and package.id <= :upto) as judged
+  join line on line.id = judged.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where judged.detail is not null
+ limit 20;
+
+-- name: check_staging
+-- Assigned packages that wait for another number of copies than is on its way to their nodes.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
+       'waits for ' || counted.staging || ' copies, really ' || counted.really as detail
+  from (select package.line_id, package.seq, package.staging,
+               (select count(distinct input.file_id)
+                  from input
+                  join node on node.id = package.node_id
+                  join transfer on transfer.file_id = input.file_id
+                               and transfer.cluster_id = node.cluster_id
+                               and transfer.result = 0
+                 where input.package_id = package.id and input.own = 0 and input.dropped = 0
+                   and input.acquire = 'pre-fetch') as really
+          from package where package.phase = 'assigned') as counted
+  join line on line.id = counted.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where counted.staging <> counted.really
  limit 20;
 
 -- name: check_feed
@@ -95,19 +192,101 @@ select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
  limit 20;
 
 -- name: check_attempts
--- Packages with more than one live attempt, or launched without one, or ended with one.
+-- Packages with more than one live attempt, or launched without the one that counts, or ended
+-- with one, or with a gap in their attempts.
 select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
-       'is ' || counted.phase || ' with ' || counted.live || ' live attempts' as detail
-  from (select package.line_id, package.seq, package.phase, count(attempt.id) as live
+       case when counted.live <> counted.should
+            then 'is ' || counted.phase || ' with ' || counted.live || ' live attempts'
+            when counted.live <> counted.current
+            then 'is ' || counted.phase || ', and its live attempt is not the one that counts'
+            when counted.attempts <> counted.really or counted.attempts <> counted.last
+            then 'has had ' || counted.attempts || ' attempts, really ' || counted.really
+            else 'has an attempt that ended without an outcome, or the reverse' end as detail
+  from (select package.line_id, package.seq, package.phase, package.attempts,
+               package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable') as should,
+               coalesce(sum(attempt.id is not null and attempt.outcome is null), 0) as live,
+               coalesce(sum(attempt.id = package.attempt_id and attempt.outcome is null
+                            and attempt.node_id is package.node_id), 0) as current,
+               coalesce(sum(attempt.id is not null
+                            and (attempt.outcome is null) <> (attempt.ended is null)), 0) as odd,
+               count(attempt.id) as really, coalesce(max(attempt.number), 0) as last
           from package
-          left join attempt on attempt.package_id = package.id and attempt.outcome is null
-         group by package.id
-        having count(attempt.id) <> (package.phase in ('starting', 'staging-in', 'running',
-                                                       'suspended', 'killing', 'unreachable'))
-       ) as counted
+          left join attempt on attempt.package_id = package.id
+         where package.id > :after and package.id <= :upto
+         group by package.id) as counted
   join line on line.id = counted.line_id
   join stage on stage.id = line.stage_id
   join job on job.id = stage.job_id
+ where counted.live <> counted.should or counted.live <> counted.current or counted.odd > 0
+    or counted.attempts <> counted.really or counted.attempts <> counted.last
+ limit 20;
+
+-- name: check_history
+-- Packages that are in another phase than their history ends with.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || told.seq as subject,
+       'is ' || told.phase || ', and its history ends with ' || told.last as detail
+  from (select package.line_id, package.seq, package.phase,
+               (select event.new from event where event.package_id = package.id
+                 order by event.id desc limit 1) as last
+          from package
+         where package.id > :after and package.id <= :upto) as told
+  join line on line.id = told.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where told.last <> told.phase
+ limit 20;
+
+-- name: check_strays
+-- Packages of no job, stage or demand, or of a stage that is not that of their line.
+select coalesce(job.name || '/', '') || 'package ' || package.id as subject,
+       case when job.id is null then 'is of no job'
+            when demand.id is null then 'is of no demand'
+            else 'is not of the stage of its line' end as detail
+  from package
+  left join line on line.id = package.line_id
+  left join stage on stage.id = line.stage_id
+  left join job on job.id = package.job_id
+  left join demand on demand.id = package.demand_id and demand.job_id = package.job_id
+ where package.id > :after and package.id <= :upto
+   and (job.id is null or demand.id is null or stage.id is not package.stage_id
+        or stage.job_id is not package.job_id)
+ limit 20;
+
+-- name: check_needs
+-- Packages that read a file of another job which is not noted as needed, or that take what they
+-- make themselves for a file of others, or the reverse.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+       case when input.own <> (file.package_id is package.id)
+            then 'is wrong about who makes `' || file.name || '`'
+            else 'reads `' || file.name || '` of a job that is not known to be needed' end as detail
+  from package
+  join input on input.package_id = package.id
+  join file on file.id = input.file_id
+  join line on line.id = package.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where package.id > :after and package.id <= :upto
+   and (input.own <> (file.package_id is package.id)
+        or (file.job_id <> package.job_id and file.package_id is not null
+            and not exists (select 1 from need
+                             where need.job_id = package.job_id and need.maker_id = file.job_id)))
+ limit 20;
+
+-- name: check_dropped
+-- Packages of dropped lines that may still run, and dropped packages whose outputs count.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+       case when line.dropped is not null then 'is ' || package.phase || ' in a dropped line'
+            else 'is dropped, and its outputs are not' end as detail
+  from package
+  join line on line.id = package.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where package.id > :after and package.id <= :upto
+   and ((line.dropped is not null
+         and package.phase not in ('dropped', 'done', 'transferring', 'killing'))
+        or (package.phase = 'dropped'
+            and exists (select 1 from file where file.package_id = package.id
+                                             and file.dropped = 0)))
  limit 20;
 
 -- name: check_copies
@@ -116,19 +295,35 @@ select job.name || ':' || file.name as subject,
        case when file.present = 1 then 'is present, but there is no copy of it'
             else 'is not present, but there is a copy of it' end as detail
   from file join job on job.id = file.job_id and job.visible = 1
- where file.package_id is not null and file.late = 0
+ where file.package_id is not null and file.late = 0 and file.id > :after and file.id <= :upto
    and file.present <> exists (select 1 from location where location.file_id = file.id)
  limit 20;
 
--- name: check_released
--- Packages that miss nothing and still wait.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
-       'waits, and nothing is missing' as detail
-  from package
-  join line on line.id = package.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
- where package.phase = 'waiting' and package.missing = 0
+-- name: check_makers
+-- Files of no job, or made in another job than their own, or whose pattern is none.
+select 'file ' || file.id || ' (' || file.name || ')' as subject,
+       case when job.id is null then 'is of no job'
+            when file.pattern_id is not null then 'came of a pattern that is none'
+            else 'is made in another job than its own' end as detail
+  from file
+  left join job on job.id = file.job_id
+  left join package as maker on maker.id = file.package_id
+ where file.id > :after and file.id <= :upto
+   and (job.id is null or maker.job_id <> file.job_id
+        or (file.pattern_id is not null
+            and not exists (select 1 from file as pattern
+                             where pattern.id = file.pattern_id and pattern.late = 1)))
+ limit 20;
+
+-- name: check_parked
+-- Copies that are put off for want of one to make them from, though there is one.
+select job.name || ':' || file.name as subject,
+       'is to be copied, and nobody tries, though it is there' as detail
+  from transfer
+  join file on file.id = transfer.file_id and file.package_id is not null
+  join job on job.id = file.job_id and job.visible = 1
+ where transfer.not_before >= :parked
+   and exists (select 1 from location where location.file_id = file.id)
  limit 20;
 
 -- name: check_transferring
@@ -157,7 +352,121 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
                              'unreachable')
  limit 20;
 
--- name: check_hidden
--- Jobs that are half in or half out.
-select job.name as subject, 'is not wholly in or out; the next start removes it' as detail
-  from job where visible = 0 limit 20;
+-- name: check_requests
+-- Packages that are asked to pause or to go on, and do not run.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+       'is asked to ' || package.request || ', and is ' || package.phase as detail
+  from package indexed by package_requested
+  join line on line.id = package.line_id
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id
+ where (package.request = 'pause' or package.request = 'resume')
+   and package.phase not in ('starting', 'staging-in', 'running', 'suspended', 'killing',
+                             'unreachable')
+ limit 20;
+
+-- name: check_ids
+-- Numbers that would be given twice, or that were given before the last restore.
+with told (least) as (select iif(generation > 1, generation << :bits, 0) from site)
+select 'table ' || given.name as subject,
+       'the next number is ' || (coalesce(kept.seq, 0) + 1) || ', and '
+           || max(coalesce(given.most, 0), given.least) || ' was given already' as detail
+  from (select 'attempt' as name, (select max(id) from attempt) as most, told.least from told
+         union all select 'file', (select max(id) from file), told.least from told
+         union all select 'job', (select max(id) from job), told.least from told) as given
+  left join sqlite_sequence as kept on kept.name = given.name
+ where coalesce(kept.seq, 0) < max(coalesce(given.most, 0), given.least);
+
+-- name: check_texts
+-- Small tables whose JSON is none.
+select 'table ' || name as subject, detail || ' is no JSON' as detail
+  from (select 'setting' as name, setting.name as detail, value as text from setting
+         union all select 'node', node.name, facts from node
+         union all select 'node', node.name, services from node
+         union all select 'job', job.name, parameters from job
+         union all select 'job', job.name, policy from job
+         union all select 'demand', 'demand ' || id, nodes from demand
+         union all select 'demand', 'demand ' || id, exclude_nodes from demand
+         union all select 'software', title, parameters from software) as told
+ where not json_valid(text)
+ limit 20;
+
+-- name: check_released
+-- Packages that miss nothing and still wait, although they are driven.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+       'waits, and nothing is missing' as detail
+  from package
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where package.phase = 'waiting' and package.missing = 0
+ limit 20;
+
+-- name: check_ended
+-- Jobs that count as ended, although they are driven and something in them moves.
+select job.name as subject, 'counts as ended, and has packages in ' || stage_count.phase as detail
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+ where job.visible = 1 and job.ended is not null
+   and stage_count.phase not in ('waiting', 'done', 'failed', 'canceled', 'dropped', 'held')
+ limit 20;
+
+-- name: results_page
+-- What lies in results/ of a page of files: known copies, and what was delivered there.
+select file.id, job.name as job, file.name,
+       exists (select 1 from location
+                where location.file_id = file.id and location.cluster_id = 1
+                  and location.path = :results || job.name || '/' || file.name) as is_copy,
+       maker.phase in ('done', 'transferring') and file.present = 1
+           and not exists (select 1 from transfer
+                            where transfer.file_id = file.id and transfer.result = 1) as is_due
+  from file
+  join job on job.id = file.job_id and job.visible = 1
+  join package as maker on maker.id = file.package_id
+ where file.id > :after and file.id <= :upto and file.result = 1 and file.late = 0;
+
+-- name: copies_page
+-- Where copies of a page of files lie that a node has.
+select location.path
+  from location
+ where location.file_id > :after and location.file_id <= :upto and location.node_id = :node;
+
+-- name: known_attempts
+-- What is known of attempts that a node tells of.
+select attempt.id, attempt.outcome, attempt.node_id,
+       package.phase in ('done', 'dropped') as is_over,
+       exists (select 1 from purge where purge.attempt_id = attempt.id) as goes
+  from json_each(:ids) as told
+  join attempt on attempt.id = told.value
+  join package on package.id = attempt.package_id;
+
+-- name: known_copies
+-- Of the files that a node tells of, those that are copies, are kept for a next attempt, are
+-- to be removed, or are of an attempt that goes on.
+select json_extract(told.value, '$.path') as path
+  from json_each(:told) as told
+  left join attempt on attempt.id = json_extract(told.value, '$.attempt')
+ where (attempt.id is not null and (attempt.outcome is null or attempt.outcome = 'lost'
+                                   or attempt.kept is not null))
+    or exists (select 1
+                 from file join location on location.file_id = file.id
+                where file.package_id = attempt.package_id
+                  and location.path = json_extract(told.value, '$.path'))
+    or exists (select 1 from location
+                where location.file_id = json_extract(told.value, '$.file')
+                  and location.path = json_extract(told.value, '$.path'))
+    or exists (select 1 from location
+                where location.cluster_id = :cluster and location.shared = 1
+                  and location.path = json_extract(told.value, '$.path'))
+    or exists (select 1 from purge where purge.path = json_extract(told.value, '$.path'))
+    or exists (select 1 from purge where purge.path = json_extract(told.value, '$.folder'))
+    or exists (select 1 from purge where purge.node_id = :node
+                                     and purge.attempt_id = attempt.id);
+
+-- name: some_work_left
+-- Whether any package of any job moves, or is to.
+select 1
+  from stage_count
+ where n > 0 and phase not in ('waiting', 'held', 'done', 'failed', 'canceled', 'dropped')
+ limit 1;

@@ -15,7 +15,7 @@ from d0ctl_wrapper.attempt.tree import Tree
 from d0ctl_wrapper.attempt.turn import Turn
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.attempt.watch import Watcher
-from d0ctl_wrapper.attempt.yielding import ForeignWork, Judge, Thrashing, Yield
+from d0ctl_wrapper.attempt.yielding import ForeignWork, Judge, Pace, Thrashing, Yield
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places, to_path
 from d0ctl_wrapper.quantities import size
@@ -99,12 +99,15 @@ class Guards:
         return [room.look]
 
     def _yields(self, suspension: Suspension) -> "List[Watcher]":
+        asked = self._asked
         judges: "List[tuple[str, Judge]]" = []
-        if self._asked["yield_cpu"] is not None:
-            judges.append(("cpu", ForeignWork(self._asked["yield_cpu"], self._launch["cpus"])))
-        if self._asked["swap"] is not None:
-            judges.append(("swap", Thrashing(self._asked["swap"])))
+        pace = Pace(asked["window"], asked["grace"])
+        if asked["yield_cpu"] is not None:
+            work = ForeignWork(asked["yield_cpu"], self._launch["cpus"], pace.window)
+            judges.append(("cpu", work))
+        if asked["swap"] is not None:
+            judges.append(("swap", Thrashing(asked["swap"], pace.window)))
         return [
-            Yield(name, judge, suspension, Turn(self._places, name.encode("ascii"))).look
+            Yield(name, judge, suspension, Turn(self._places, name.encode("ascii")), pace).look
             for name, judge in judges
         ]

@@ -12,16 +12,18 @@ from d0ctl_wrapper import node
 from d0ctl_wrapper.attempt.suspend import Suspension
 from d0ctl_wrapper.attempt.turn import Turn
 from d0ctl_wrapper.attempt.watch import LONGEST
+from d0ctl_wrapper.launch import PAUSE, WINDOW
 from d0ctl_wrapper.quantities import share, size
-
-WINDOW = 5.0
-"""Over at least so many seconds the node is watched for a verdict."""
 
 IDLE = 0.05
 """With less than this part of the processors idle, the node is busy."""
 
-GRACE = 10.0
-"""How many seconds a binary has to pause by itself."""
+
+class Pace(NamedTuple):
+    """How long the node is watched for a verdict, and a binary has to pause by itself."""
+
+    window: float = WINDOW
+    grace: float = PAUSE
 
 
 class Verdict(NamedTuple):
@@ -38,8 +40,11 @@ Judge = Callable[[], "Verdict | None"]
 class Yield:
     """The giving way of one binary for one cause."""
 
-    def __init__(self, cause: str, judge: Judge, suspension: Suspension, turn: Turn) -> None:
+    def __init__(
+        self, cause: str, judge: Judge, suspension: Suspension, turn: Turn, pace: Pace
+    ) -> None:
         self._cause = cause
+        self._pace = pace
         self._judge = judge
         self._suspension = suspension
         self._turn = turn
@@ -49,21 +54,24 @@ class Yield:
         """Stand still or go on, if that is the verdict; the seconds until the next look."""
         verdict = self._judge()
         if verdict is None:
-            return self._suspension.proceed() or WINDOW
+            return self._suspension.proceed() or self._pace.window
         if verdict.stands not in (None, self._stands) and self._turn.take():
             self._stands = not self._stands
             if self._stands:
-                self._suspension.want(self._cause, verdict.evidence, GRACE)
+                self._suspension.want(self._cause, verdict.evidence, self._pace.grace)
             else:
                 self._suspension.release(self._cause, verdict.evidence)
-        return self._suspension.proceed() or (WINDOW if self._stands else LONGEST)
+        return self._suspension.proceed() or (self._pace.window if self._stands else LONGEST)
 
 
 class ForeignWork:
     """Judges by what the processors do for others, who are not niced as binaries are."""
 
-    def __init__(self, most: float, cpus: int, stat: bytes = node.STAT) -> None:
+    def __init__(
+        self, most: float, cpus: int, window: float = WINDOW, stat: bytes = node.STAT
+    ) -> None:
         self._most = most
+        self._window = window
         self._needs = min(0.9, cpus / float(os.sysconf("SC_NPROCESSORS_ONLN")))
         self._stat = stat
         self._at = time.monotonic()
@@ -72,7 +80,7 @@ class ForeignWork:
     def __call__(self) -> "Verdict | None":
         """Give way when others take more than `most` and nothing is idle."""
         now = node.processors(self._stat)
-        if now is None or self._before is None or time.monotonic() - self._at < WINDOW:
+        if now is None or self._before is None or time.monotonic() - self._at < self._window:
             return None
         ticks = max(1, now.total - self._before.total)
         foreign = (now.plain - self._before.plain) / float(ticks)
@@ -88,8 +96,9 @@ class ForeignWork:
 class Thrashing:
     """Judges by what the node swaps, in and out."""
 
-    def __init__(self, most: float, vmstat: bytes = node.VMSTAT) -> None:
+    def __init__(self, most: float, window: float = WINDOW, vmstat: bytes = node.VMSTAT) -> None:
         self._most = most
+        self._window = window
         self._vmstat = vmstat
         self._at = time.monotonic()
         self._before = node.memory(vmstat)
@@ -98,7 +107,7 @@ class Thrashing:
         """Give way when more bytes a second than `most` are swapped in, and as many out."""
         now = node.memory(self._vmstat)
         passed = time.monotonic() - self._at
-        if now is None or self._before is None or passed < WINDOW:
+        if now is None or self._before is None or passed < self._window:
             return None
         came = (now.swapped_in - self._before.swapped_in) / passed
         went = (now.swapped_out - self._before.swapped_out) / passed

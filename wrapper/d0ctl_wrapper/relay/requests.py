@@ -8,7 +8,7 @@ from d0ctl_wrapper.launch import FED
 
 Frame = Dict[str, Any]
 
-OF_VISITORS = ("read", "list", "ask", "stat", "ping")
+OF_VISITORS = ("read", "list", "ask", "survey", "stat", "ping")
 """What one may ask who is only looking."""
 
 KEEP_LOGS = 30 * 86400
@@ -89,6 +89,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     },
     "list": {"id": _identifier, "attempt": shape.positive, "path": shape.string},
     "ask": {"id": _identifier, "attempt": shape.positive},
+    "survey": {"id": _identifier},
     "stat": {"id": _identifier},
     "ping": {"id": _identifier},
 }

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict
 from d0ctl_wrapper import lease, software
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.relay import facts, files, listing, requests
+from d0ctl_wrapper.relay import facts, files, listing, requests, survey
 from d0ctl_wrapper.relay.asking import Asking
 from d0ctl_wrapper.relay.frames import Stream
 from d0ctl_wrapper.relay.helpers import Helpers
@@ -27,6 +27,7 @@ class Look:
             "read": self._read,
             "list": lambda frame: self.send(listing.listing(self.places, frame)),
             "ask": self.asking.ask,
+            "survey": lambda frame: survey.survey(self.places, frame, self.send),
             "stat": self._stat,
             "ping": self._ping,
         }

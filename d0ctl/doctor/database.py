@@ -1,0 +1,40 @@
+"""What is wrong inside the database, and what helps against it."""
+
+from collections.abc import Iterator
+
+from d0ctl.config import Home
+from d0ctl.doctor.finding import Finding, healing
+from d0ctl.store import Store
+from d0ctl.store.check import Fault, faults, lasting
+from d0ctl.store.holder import is_dead
+
+DAMAGED = frozenset({"integrity", "foreign_keys", "schema"})
+"""Rules that nothing of ours can break: the file itself was damaged, or somebody changed it."""
+
+
+def broken_rules(store: Store) -> Iterator[Finding]:
+    """What is wrong, whoever is at work: each rule was broken at one moment."""
+    for fault in faults(store):
+        yield _finding(fault, store.home)
+
+
+def broken_for_long(store: Store) -> Iterator[Finding]:
+    """What is wrong if a daemon is at work and it stays so."""
+    for fault in lasting(store):
+        yield _finding(fault, store.home)
+
+
+def half_jobs(store: Store) -> Iterator[Finding]:
+    """Jobs whose submission or removal was interrupted."""
+    for row in store.rows("hidden_jobs"):
+        if is_dead(row["submitter"]):
+            detail = f"is not wholly in or out: process {row['submitter'].split()[1]} is gone"
+            yield healing("hidden", row["name"], detail)
+
+
+def _finding(fault: Fault, home: Home) -> Finding:
+    if fault.check in DAMAGED:
+        advice = f"d0ctl daemon stop, then d0ctl restore FILE; keep {home.database} aside"
+    else:
+        advice = "d0ctl backup FILE, and report it with that file: nothing of ours may do this"
+    return Finding(fault.check, fault.subject, fault.detail, advice)

@@ -1,0 +1,86 @@
+"""What lies in the drop-box that should not, or for longer than it should."""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from d0ctl.doctor.finding import Finding, healing
+from d0ctl.dropbox import LEFT_BEHIND_S
+from d0ctl.format import count
+
+UNREAD_S = 60.0
+"""Messages that lie unread for longer are waited for; a daemon takes a moment."""
+
+
+def leftovers(folder: Path, *, is_driven: bool) -> Iterator[Finding]:
+    """All that is wrong with the folders of the drop-box."""
+    for name in ("tmp", "new", "cur", "rejected"):
+        if not (folder / name).is_dir():
+            yield Finding("drop-box", str(folder / name), "is missing", f"mkdir {folder / name}")
+            return
+    yield from _unfinished(folder / "tmp")
+    yield from _foreign(folder / "cur")
+    yield from _unread(folder / "new", is_driven)
+    yield from _rejected(folder / "rejected")
+
+
+def _unfinished(folder: Path) -> Iterator[Finding]:
+    old = [path for path, age, _ in _files(folder) if age > LEFT_BEHIND_S]
+    if old:
+        detail = f"{count(len(old), 'file')} that nobody finishes, such as `{old[0].name}`"
+        yield healing("drop-box", str(folder), detail)
+
+
+def _foreign(folder: Path) -> Iterator[Finding]:
+    found = _files(folder)
+    if found:
+        detail = f"{count(len(found), 'file')} that nobody reads, such as `{found[0][0].name}`"
+        yield Finding("drop-box", str(folder), detail, f"mv {folder}/* {folder.parent}/new/")
+
+
+def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
+    found = _files(folder)
+    odd = [path for path, _, mode in found if not stat.S_ISREG(mode)]
+    if odd:
+        detail = f"{count(len(odd), 'entry', 'entries')} that can't be a message"
+        yield healing("drop-box", f"{folder}/{_shown(odd[0].name)}", detail)
+    old = [age for _, age, mode in found if stat.S_ISREG(mode) and age > UNREAD_S]
+    if old:
+        detail = f"{count(len(old), 'file')} of messages unread, one for {max(old):.0f} s"
+        if is_driven:
+            advice = f"look into {folder.parent.parent / 'logs' / 'daemon.log'}"
+            yield Finding("drop-box", str(folder), detail, advice)
+        else:
+            yield healing("drop-box", str(folder), detail)
+
+
+def _rejected(folder: Path) -> Iterator[Finding]:
+    found = [one for one in _files(folder) if not one[0].name.endswith(".reason")]
+    if found:
+        path, age, _ = max(found, key=lambda one: one[1])
+        try:
+            reason = path.with_name(f"{path.name}.reason").read_text(errors="replace").strip()
+        except OSError:
+            reason = "no reason given"
+        detail = f"{count(len(found), 'message')} that could not be applied, the oldest "
+        detail += f"{age / 3600:.1f} h ago: `{_shown(path.name)}`: {reason}"
+        yield Finding("drop-box", str(folder), detail, f"read them, then rm {folder}/*")
+
+
+def _files(folder: Path) -> list[tuple[Path, float, int]]:
+    """What lies in a folder, with its age and kind; what goes meanwhile is not there."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            found.append((Path(entry.path), time.time() - status.st_mtime, status.st_mode))
+    return sorted(found)
+
+
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode(errors="backslashreplace")

@@ -1,0 +1,85 @@
+"""Who drives, by the leases; whether they live, are one, and let others write."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from d0ctl.config import Home
+from d0ctl.doctor.finding import Finding, healing
+from d0ctl.store import Store
+from d0ctl.store.holder import is_dead
+
+DAEMON = "daemon"
+
+HELD_S = 5.0
+"""A writer that has the turn for longer, and commits nothing, stands still."""
+
+SAMPLE_S = 0.02
+
+
+def is_driven(store: Store) -> bool:
+    """Whether a process lives that drives packages."""
+    return any(not is_dead(row["holder"]) for row in store.rows("leases"))
+
+
+def has_daemon(store: Store) -> bool:
+    """Whether a daemon lives."""
+    holder = store.value("lease_holder", name=DAEMON)
+    return holder is not None and not is_dead(holder)
+
+
+def holders(store: Store) -> Iterator[Finding]:
+    """Leases of processes that are gone with work left, or of another than the daemon."""
+    living: dict[str, str] = {}
+    is_missed = bool(store.value("some_work_left"))
+    names = {f"node {row['id']}": f"node `{row['name']}`" for row in store.rows("nodes")}
+    for row in store.rows("leases"):
+        name, pid = names.get(row["name"], row["name"]), row["holder"].split()[1]
+        if is_dead(row["holder"]) and is_missed:
+            yield healing("lease", name, f"is held by process {pid}, which is gone")
+        elif not is_dead(row["holder"]):
+            living[name] = pid
+    for name, pid in living.items():
+        if pid != living.get(DAEMON, pid):
+            detail = f"is held by process {pid}, and the daemon is process {living[DAEMON]}"
+            yield Finding("lease", name, detail, f"kill {pid}")
+
+
+def stuck_writer(store: Store) -> Iterator[Finding]:
+    """A process that keeps all others from writing: it has the turn and gets nowhere."""
+    began, holder = time.monotonic(), _turn_holder(store.home)
+    version = store.version()
+    while holder is not None and _turn_holder(store.home) == holder:
+        is_stopped = _state(holder) in ("T", "t")
+        if is_stopped or time.monotonic() - began > HELD_S:
+            detail = f"process {holder} keeps others from writing"
+            detail += ": it is stopped" if is_stopped else f", for {HELD_S:g} s and more"
+            advice = f"kill -CONT {holder}" if is_stopped else f"kill {holder}"
+            yield Finding("turn", str(store.home.turn), detail, advice)
+            return
+        if store.version() != version:
+            return
+        time.sleep(SAMPLE_S)
+
+
+def _turn_holder(home: Home) -> int | None:
+    """The process that has the turn, as the kernel lists locks: asking takes nothing."""
+    try:
+        status = home.turn.stat()
+        lines = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return None
+    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    for line in lines:
+        words = line.split()
+        if words[1] == "FLOCK" and words[5] == place:
+            return int(words[4])
+    return None
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""

@@ -1,0 +1,75 @@
+"""The one look at everything; what may be a race is looked at again before it is told."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from d0ctl.doctor.database import broken_for_long, broken_rules, half_jobs
+from d0ctl.doctor.dropbox import leftovers
+from d0ctl.doctor.finding import Finding
+from d0ctl.doctor.home import failing_turns, furniture
+from d0ctl.doctor.leases import has_daemon, holders, is_driven, stuck_writer
+from d0ctl.doctor.nodes import Nodes
+from d0ctl.doctor.results import deliveries, in_transit
+from d0ctl.store import Store
+
+AGAIN_S = 2.0
+"""From one look to the next; a daemon sees to what comes within a small part of that."""
+
+LOOKS = 3
+"""What is wrong in so many looks, one after the other, stays so."""
+
+Part = Callable[[], Iterable[Finding]]
+
+
+@dataclass(slots=True)
+class Look:
+    """What was found, and on which nodes it was looked for."""
+
+    findings: list[Finding] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+    unseen: dict[str, str] = field(default_factory=dict)
+    """Nodes that could not be looked at, and why."""
+
+
+def examine(store: Store, *, far: bool = False) -> Look:
+    """Look at database, home and this machine's node, and with `far` at all other nodes.
+
+    It reads, in many short looks, and writes nothing; nobody waits for it.
+    """
+    nodes = Nodes(store, far=far)
+    found = [*broken_rules(store), *_lasting([*_parts(store), nodes.look])]
+    return Look(found, nodes.seen, nodes.unseen)
+
+
+def _parts(store: Store) -> list[Part]:
+    """What changes from moment to moment beside the database, and may be caught between."""
+    home = store.home
+    return [
+        lambda: furniture(home),
+        lambda: half_jobs(store),
+        lambda: holders(store),
+        lambda: stuck_writer(store),
+        lambda: broken_for_long(store) if has_daemon(store) else (),
+        lambda: failing_turns(home) if has_daemon(store) else (),
+        lambda: leftovers(home.dropbox, is_driven=is_driven(store)),
+        lambda: deliveries(store),
+        lambda: in_transit(store),
+    ]
+
+
+def _lasting(parts: list[Part]) -> list[Finding]:
+    """What the parts find each time."""
+    found = [{one.key: one for one in part()} for part in parts]
+    for _ in range(LOOKS - 1):
+        if not any(found):
+            break
+        time.sleep(AGAIN_S)
+        for part, suspects in zip(parts, found, strict=True):
+            still = {one.key: one for one in part()} if suspects else {}
+            for key in list(suspects):
+                if key in still:
+                    suspects[key] = still[key]
+                else:
+                    del suspects[key]
+    return [one for suspects in found for one in suspects.values()]

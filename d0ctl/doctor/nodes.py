@@ -1,0 +1,196 @@
+"""What lies on the nodes, held against what the database knows of it."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from d0ctl.doctor.finding import RESTART, Finding, healing
+from d0ctl.doctor.leases import is_driven
+from d0ctl.errors import D0Error
+from d0ctl.format import count
+from d0ctl.nodes.survey import Survey, survey
+from d0ctl.store import Store
+from d0ctl.store.belongings import attempts, copies, wanted
+from d0ctl.store.connection import Row
+from d0ctl.store.nodes import address_of
+
+AT_ONCE = 16
+"""How many nodes are asked at a time."""
+
+UNFETCHED_S = 60.0
+"""A message that lies on a node for longer is waited for."""
+
+ASIDE_S = 86400.0
+"""A file that is being brought for longer is brought by nobody."""
+
+SHARED = "cache/in/u-"
+"""What wrappers bring for each other; the database learns of it when one of them ends."""
+
+MOST = 5
+"""How many things of a kind are told one by one of a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking a node: what lies there, or why it could not be told."""
+
+    node: Row
+    survey: Survey | None
+    trouble: str = ""
+
+
+class Nodes:
+    """The nodes that are asked: those of this machine, and with `far` all; not twice in vain."""
+
+    def __init__(self, store: Store, *, far: bool) -> None:
+        self._store = store
+        self._rows = [
+            row for row in store.rows("nodes") if row["base"] and (far or row["kind"] == "local")
+        ]
+        self.seen: list[str] = []
+        self.unseen: dict[str, str] = {}
+
+    def look(self) -> Iterator[Finding]:
+        """What is wrong on the nodes; those that are well are not asked again."""
+        suspicious = []
+        for one in list(self._ask()):
+            name = one.node["name"]
+            if one.survey is None:
+                self.unseen[name] = one.trouble
+                continue
+            if name not in self.seen:
+                self.seen.append(name)
+            found = list(belongings(self._store, one.node, one.survey))
+            if found:
+                suspicious.append(one.node)
+                yield from found
+        self._rows = suspicious
+
+    def _ask(self) -> Iterator[Asked]:
+        """What lies there, as the nodes answer; each has a limited time for it."""
+        if not self._rows:
+            return
+        site = str(self._store.value("site"))
+        with ThreadPoolExecutor(min(AT_ONCE, len(self._rows))) as pool:
+            asked = {
+                pool.submit(survey, self._store.home, address_of(row), site, row["base"]): row
+                for row in self._rows
+            }
+            for answer in as_completed(asked):
+                try:
+                    yield Asked(asked[answer], answer.result())
+                except D0Error as error:
+                    yield Asked(asked[answer], None, str(error))
+
+
+def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
+    """What is wrong with what lies on a node."""
+    look = _Belongings(store, node, found)
+    for kind in (look.attempts(), look.live(), look.orphans(), look.lacking(), look.waiting()):
+        yield from kind
+
+
+class _Belongings:
+    """One node's attempts, files and messages."""
+
+    def __init__(self, store: Store, node: Row, found: Survey) -> None:
+        self._store = store
+        self._node = node
+        self._found = found
+        self._base = node["base"]
+        self._name = node["name"]
+        self._is_driven = is_driven(store)
+        self._known = attempts(store, sorted(found.attempts))
+
+    def attempts(self) -> Iterator[Finding]:
+        """Attempts that the database does not know, or that go on although they ended."""
+        for attempt, state in self._found.attempts.items():
+            known = self._known.get(attempt)
+            if known is None and state == "running":
+                yield self._until_start("attempt", attempt, "runs, and the database has none such")
+            elif known is None:
+                yield self._told("attempt", f"attempts/{attempt}", "is of no attempt of this site",
+                                 f"rm -r {self._base}/attempts/{attempt}")  # fmt: skip
+            elif known["outcome"] is not None and state == "running":
+                yield self._until_start("attempt", attempt, f"runs on, and is {known['outcome']}")
+            elif attempt in self._found.works and self._is_left(known, state):
+                yield self._told("attempt", f"attempts/{attempt}/work", "is left of what has ended",
+                                 f"rm -r {self._base}/attempts/{attempt}/work")  # fmt: skip
+
+    def _is_left(self, known: Row, state: str) -> bool:
+        is_over = known["outcome"] in ("successful", "failed", "killed")
+        return is_over and state == "ended" and not known["goes"]
+
+    def live(self) -> Iterator[Finding]:
+        """Attempts that should be at work here, and of which nothing is here, or no wrapper."""
+        for row in self._store.rows("live_attempts", node=self._node["id"]):
+            state = self._found.attempts.get(row["attempt_id"], "absent")
+            if row["started"] is not None and state == "absent":
+                yield self._until_start("attempt", row["attempt_id"], "runs, and is not there")
+            elif state == "dead":
+                yield self._until_start("attempt", row["attempt_id"], "runs, and has no wrapper")
+
+    def orphans(self) -> Iterator[Finding]:
+        """Files in the cache that the database does not know."""
+        is_busy = "running" in self._found.attempts.values()
+        told = [
+            self._entry(path)
+            for path in sorted(self._found.cached())
+            if not (is_busy and path.startswith(SHARED))
+        ]
+        kept = wanted(self._store, self._node, told)
+        found = [path for entry in told if (path := str(entry["path"])) not in kept]
+        yield from self._listed("orphan", found, "is no copy that the database knows", "rm")
+
+    def _entry(self, path: str) -> dict[str, object]:
+        """A file of the cache, with the attempt or file that its place names."""
+        parts = path.split("/")
+        is_brought = parts[1] == "in"
+        number = parts[2] if is_brought else parts[1]
+        return {
+            "path": f"{self._base}/{path}",
+            "folder": "/".join(parts[:2]),
+            "attempt": int(number) if number.isdigit() and not is_brought else None,
+            "file": int(number) if number.isdigit() and is_brought else None,
+        }
+
+    def lacking(self) -> Iterator[Finding]:
+        """Copies that the database knows, and that are not there."""
+        start = f"{self._base}/"
+        found = [
+            path
+            for path in copies(self._store, self._node["id"])
+            if path.startswith(start) and path.removeprefix(start) not in self._found.files
+        ]
+        yield from self._listed("copy", found, "is a copy that is not there", "restore")
+
+    def waiting(self) -> Iterator[Finding]:
+        """Messages that nobody fetches, and files that nobody brings any more."""
+        late = [age for age in self._found.spooled().values() if age > UNFETCHED_S]
+        if late:
+            detail = f"{count(len(late), 'message')} not fetched, one for {max(late):.0f} s"
+            yield self._until_start("spool", "spool", detail)
+        for path, age in self._found.files.items():
+            if path.startswith(("cache/aside/", "spool/tmp/")) and age > ASIDE_S:
+                yield healing("spool", self._at(path), "is left by what was interrupted")
+
+    def _listed(self, check: str, paths: list[str], detail: str, verb: str) -> Iterator[Finding]:
+        for path in paths[:MOST]:
+            short = path.removeprefix(f"{self._base}/")
+            advice = f"rm {path}" if verb == "rm" else "its maker runs again when it is missed"
+            yield self._told(check, short, detail, advice)
+        if len(paths) > MOST:
+            more = f"{count(len(paths) - MOST)} more of which each {detail}"
+            yield self._told(check, f"{self._base}", more, f"d0ctl node check {self._name}")
+
+    def _until_start(self, check: str, what: object, detail: str) -> Finding:
+        """What a driver sets right; where one is at work and did not, it says so."""
+        if self._is_driven:
+            return self._told(check, str(what), detail, f"d0ctl why --node {self._name}")
+        return Finding(check, self._at(str(what)), detail, RESTART, heals=True)
+
+    def _told(self, check: str, what: str, detail: str, advice: str) -> Finding:
+        return Finding(check, self._at(what), detail, advice)
+
+    def _at(self, what: str) -> str:
+        return f"{self._name}:{what}"

@@ -1,0 +1,68 @@
+"""Whether results/ holds what was delivered, and nothing that the database does not know."""
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from d0ctl.doctor.finding import Finding, healing
+from d0ctl.dropbox import LEFT_BEHIND_S
+from d0ctl.format import count
+from d0ctl.store import Store
+from d0ctl.store.belongings import results
+
+ADVICE = "put it back, or make it anew by set-status PACKAGE unscheduled"
+
+MOST = 20
+"""How many files are told one by one."""
+
+
+def deliveries(store: Store) -> Iterator[Finding]:
+    """What is missing in results/, and what is there that no job put there."""
+    known: dict[str, set[str]] = defaultdict(set)
+    missing = []
+    for row in results(store):
+        known[row["job"]].add(row["name"])
+        path = store.home.results / row["job"] / row["name"]
+        if (row["is_copy"] or row["is_due"]) and not os.path.lexists(path):
+            missing.append(path)
+    for path in missing[:MOST]:
+        yield Finding("results", str(path), "was delivered, and is not there", ADVICE)
+    if len(missing) > MOST:
+        yield Finding("results", str(store.home.results), f"{count(len(missing), 'file')} missing",
+                      ADVICE)  # fmt: skip
+    for job, names in known.items():
+        yield from _unknown(store.home.results / job, names)
+
+
+def _unknown(folder: Path, names: set[str]) -> Iterator[Finding]:
+    """Files in the folder of a job that is there still; one that was removed left its own."""
+    found = [path for path in _walk(folder) if str(path.relative_to(folder)) not in names]
+    if found:
+        detail = f"{count(len(found), 'file')} that the job did not deliver, such as "
+        detail += f"`{found[0].relative_to(folder)}`"
+        yield Finding("results", str(folder), detail, f"mv it elsewhere, out of {folder}")
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, _, names in os.walk(folder):
+        for path in (Path(place, name) for name in sorted(names)):
+            if not (path.name.startswith(".") and _is_young(path)):
+                yield path
+
+
+def _is_young(path: Path) -> bool:
+    """Whether a file may still be on its way to its name."""
+    try:
+        return path.lstat().st_mtime > time.time() - LEFT_BEHIND_S
+    except OSError:
+        return True
+
+
+def in_transit(store: Store) -> Iterator[Finding]:
+    """Folders of files on their way for jobs that are gone."""
+    jobs = {row[0] for row in store.rows("job_ids")}
+    for path in store.home.cache.glob("[0-9]*"):
+        if path.name.isdigit() and int(path.name) not in jobs:
+            yield healing("transit", str(path), "is of a job that is gone")

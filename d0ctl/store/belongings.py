@@ -1,0 +1,53 @@
+"""What the database knows of files and attempts that lie somewhere; asked by bounded pages."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+
+PAGE = 5_000
+"""Rows, or things that a node tells of, in one look."""
+
+
+def results(store: Store) -> Iterator[Row]:
+    """Files that go to results/, with whether a copy is noted there and whether one is due."""
+    folder = f"{store.home.results}/"
+    for after, upto in _file_pages(store):
+        yield from store.rows("results_page", after=after, upto=upto, results=folder)
+
+
+def copies(store: Store, node: int) -> Iterator[str]:
+    """Paths at which a node has copies."""
+    for after, upto in _file_pages(store):
+        for row in store.rows("copies_page", after=after, upto=upto, node=node):
+            yield row["path"]
+
+
+def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:
+    """What is known of these attempts, by their ids."""
+    found: dict[int, Row] = {}
+    for start in range(0, len(ids), PAGE):
+        rows = store.rows("known_attempts", ids=json.dumps(ids[start : start + PAGE]))
+        found |= {row["id"]: row for row in rows}
+    return found
+
+
+def wanted(store: Store, node: Row, told: Sequence[dict[str, Any]]) -> set[str]:
+    """Of the files that a node tells of, the paths of those that may lie there."""
+    found: set[str] = set()
+    for start in range(0, len(told), PAGE):
+        page = json.dumps(told[start : start + PAGE])
+        rows = store.rows("known_copies", told=page, node=node["id"], cluster=node["cluster_id"])
+        found |= {row["path"] for row in rows}
+    return found
+
+
+def _file_pages(store: Store) -> Iterator[tuple[int, int]]:
+    after = 0
+    while True:
+        page = store.row("file_page", after=after, size=PAGE)
+        if page is None or not page["n"]:
+            return
+        yield after, page["upto"]
+        after = page["upto"]

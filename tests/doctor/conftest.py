@@ -1,0 +1,37 @@
+"""A home to look at, and a look that does not wait between its looks."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from d0ctl.doctor.finding import Finding
+from d0ctl.doctor.look import examine
+from d0ctl.store import open_store
+from tests.cli.building import Site
+from tests.support.homes import make_home
+
+Found = Callable[[], list[Finding]]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A home with its node, and hands to move packages in it."""
+    with open_store(make_home(tmp_path / "home")) as store:
+        yield Site(store)
+
+
+@pytest.fixture
+def found(site: Site, monkeypatch: pytest.MonkeyPatch) -> Found:
+    """What a look finds, with nothing going on."""
+    monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    return lambda: examine(site.store).findings
+
+
+def damage(site: Site, *statements: str) -> None:
+    """Do to the database what nothing of ours does, by another program."""
+    with closing(sqlite3.connect(site.store.home.database, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)

@@ -1,0 +1,159 @@
+"""The doctor beside a daemon at work, and on nodes where something is wrong."""
+
+import json
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import Site
+from tests.support.waiting import Pid, wait_until
+
+PATIENCE_S = 40.0
+DAY = 86_400.0
+
+JOB = """
+job: busy
+stages:
+  - name: make
+    lines:
+      - for: {{i: {{range: [1, {lines}]}}}}
+        packages:
+          - {{run: "sleep 0.1; echo {{i}} > a{{i}}", outputs: ["a{{i}}"]}}
+          - {{run: "cat a{{i}} > b{{i}}", inputs: ["a{{i}}"],
+             outputs: [{{file: "b{{i}}", disposition: retain-indef}}]}}
+  - name: merge
+    lines:
+      - packages: [{{run: "cat {{inputs}} > all", inputs: {{from: make}}, outputs: [all]}}]
+"""
+
+
+def query(site: Site, text: str) -> list[tuple[object, ...]]:
+    """Rows of the database, by another program."""
+    with closing(sqlite3.connect(site.home / "d0ctl.db", isolation_level=None)) as connection:
+        return connection.execute(text).fetchall()
+
+
+def old(path: Path, seconds: float) -> None:
+    """A file that has been there for so long."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("?")
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+def findings(site: Site, *words: str) -> dict[str, tuple[str, bool]]:
+    """What the doctor finds, by where: what it is, and whether it heals."""
+    told = site.d0ctl("doctor", "--json", *words)
+    document = json.loads(told.out)
+    assert told.code == (5 if document["findings"] else 0)
+    return {one["subject"]: (one["detail"], one["heals"]) for one in document["findings"]}
+
+
+def test_nothing_is_found_at_any_moment_of_a_daemons_work(site: Site) -> None:
+    site.add("farm")
+    site.start_daemon()
+    looks = 0
+
+    for number in range(1, 4):
+        site.submit(JOB.format(lines=20), "--as", f"busy{number}")
+        while query(site, "select 1 from job where ended is null"):
+            assert findings(site, "--nodes") == {}
+            looks += 1
+
+    assert site.d0ctl("wait", "busy*").code == 0
+    assert findings(site, "--nodes") == {}
+    assert looks >= 3
+
+
+@pytest.fixture
+def ran(site: Site) -> Path:
+    """The folder of a node that has worked, with no daemon any more."""
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.submit(JOB.format(lines=2))
+    site.ok("wait", "busy")
+    site.ok("daemon", "stop")
+    assert findings(site, "--nodes") == {}
+    return Path(str(query(site, "select base from node where name = 'farm'")[0][0]))
+
+
+def test_what_lies_on_a_node_is_held_against_the_database(site: Site, ran: Path) -> None:
+    me = Pid.of(os.getpid())
+    assert me
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    record = f"{me.number} {me.started} {boot} 1\n"
+    for attempt in (9001, 9002):
+        (ran / "attempts" / str(attempt)).mkdir()
+    (ran / "attempts/9002/wrapper").write_text(record)
+    (ran / "attempts/1/wrapper").write_text(record)
+    (ran / "attempts/1/end").unlink()
+    (ran / "attempts/2/work").mkdir()
+    for name in ("cache/3/extra", "cache/in/77/x"):
+        old(ran / name, 0)
+    for name in ("cache/aside/half", "spool/tmp/1.7"):
+        old(ran / name, DAY + 60)
+    old(ran / "spool/new/1.99", 300)
+    ((copy,),) = query(
+        site, "select path from location join file on file.id = file_id where name = 'b1'"
+    )
+    Path(str(copy)).unlink()
+
+    found = findings(site, "--nodes")
+
+    late, _ = found.pop("farm:spool")
+    assert late.startswith("1 message not fetched, one for 3")
+    assert found == {
+        "farm:attempts/9001": ("is of no attempt of this site", False),
+        "farm:9002": ("runs, and the database has none such", True),
+        "farm:1": ("runs on, and is successful", True),
+        "farm:attempts/2/work": ("is left of what has ended", False),
+        "farm:cache/3/extra": ("is no copy that the database knows", False),
+        "farm:cache/in/77/x": ("is no copy that the database knows", False),
+        f"farm:{Path(str(copy)).relative_to(ran)}": ("is a copy that is not there", False),
+        "farm:cache/aside/half": ("is left by what was interrupted", True),
+        "farm:spool/tmp/1.7": ("is left by what was interrupted", True),
+    }
+    assert findings(site) == {}, "the other nodes are looked at only when asked for"
+
+
+def test_an_attempt_that_died_while_nobody_looked_heals(site: Site) -> None:
+    site.start_daemon()
+    site.submit("job: waits\nstages: [{lines: [{run: 'sleep 300', outputs: []}]}]\n")
+    site.wait_phase("waits/1/1/1", "running")
+    site.kill_daemon()
+    (note,) = (site.home / "nodes").glob("*/localhost/attempts/1/wrapper")
+    wrapper = Pid.of(int(note.read_text().split()[0]))
+    assert wrapper
+    os.kill(wrapper.number, 9)
+    wait_until(lambda: not wrapper.lives(), PATIENCE_S)
+
+    found = findings(site)
+
+    assert found["localhost:1"] == ("runs, and has no wrapper", True)
+    assert found["daemon"][1]
+    note.unlink()
+    assert findings(site)["localhost:1"] == ("runs, and is not there", True)
+
+    site.start_daemon()
+    site.wait_phase("waits/1/1/1", "running")
+    wait_until(lambda: findings(site) == {}, PATIENCE_S, "it has healed")
+    site.ok("kill", "waits", "--yes")
+
+
+def test_a_node_that_does_not_answer_is_told_and_is_no_finding(site: Site) -> None:
+    sshd = site.start_sshd("farm")
+    site.add("farm", sshd)
+    site.start_daemon()
+    site.wait_node("farm", "up")
+    site.ok("daemon", "stop")
+    sshd.stop()
+
+    told = site.d0ctl("doctor", "--nodes")
+
+    assert told.code == 0
+    assert told.err.startswith("d0ctl: node `farm` was not looked at: ")
+    assert "node `localhost`" in told.out
