@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 
-from d0ctl.explain import recovery
+from d0ctl.explain import mistrust, recovery
 from d0ctl.explain.case import Case, job_hold
 from d0ctl.explain.common import MOST, Explanation, against, any_driver, kept_back, takers
 from d0ctl.explain.waiting import waiting, wants_of, ways_out
@@ -57,6 +57,7 @@ def _room(case: Case) -> str:
         else:
             fits.append(row)
     fits = recovery.but_last(one, fits, told)
+    fits = mistrust.left_out(case, fits)
     if not rows:
         told.commands.append("d0ctl node add NAME [user@]host")
         return "there is no node at all"

@@ -15,6 +15,8 @@ CHECKS = (
     "check_attempts",
     "check_copies",
     "check_released",
+    "check_bad_nodes",
+    "check_conduct",
     "check_transferring",
     "check_progress",
     "check_hidden",

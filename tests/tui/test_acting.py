@@ -1,5 +1,6 @@
 """What the dashboard does to jobs: the same as the command line, once the plan has been seen."""
 
+from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store import browse, nodes
 from d0ctl.verbs import Request, apply
@@ -237,3 +238,28 @@ def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard
     dashboard(script, start="prod/1/2")
 
     assert site.phase("prod/1/2/1") == "held"
+
+
+def test_a_node_that_burns_packages_is_shown_with_the_evidence_and_resumed(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=30))
+    nodes.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    for name in ("localhost", "hole"):
+        site.up(name, machine_id=name)
+    for number in range(1, 8):
+        site.finish(f"prod/1/{number}/1")
+    for number in range(8, 11):
+        site.launch(f"prod/1/{number}/1", "hole")
+        site.end(f"prod/1/{number}/1", "failed", reason="exit-code")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.sees("◒ hole", "by d0ctl: 3 packages of")
+        await desk.sees("node `hole` was drained by d0ctl at", "which run elsewhere")
+        await desk.press("u", "enter")
+        await desk.sees("resumed `hole`")
+
+    dashboard(script)
+
+    assert nodes.burner(site.store, nodes.named(site.store, "hole")["id"]) is None

@@ -161,3 +161,18 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
 -- Jobs that are half in or half out.
 select job.name as subject, 'is not wholly in or out; the next start removes it' as detail
   from job where visible = 0 limit 20;
+
+-- name: check_bad_nodes
+-- Nodes that d0ctl has drained, and that take packages all the same.
+select 'node ' || node.name as subject, 'drained by d0ctl, and not drained' as detail
+  from bad_node join node on node.id = bad_node.node_id and node.drained = 0
+ limit 20;
+
+-- name: check_conduct
+-- Nodes of which more failures in a row are counted than failures.
+select 'node ' || node.name as subject,
+       conduct.streak || ' failures of stage ' || conduct.stage_id || ' in a row, of '
+           || conduct.failed as detail
+  from conduct join node on node.id = conduct.node_id
+ where conduct.streak > conduct.failed
+ limit 20;
