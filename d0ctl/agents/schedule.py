@@ -3,7 +3,7 @@
 from d0ctl.agents.control import Control
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
-from d0ctl.store import Store
+from d0ctl.store import Store, conduct
 from d0ctl.store import schedule as store_schedule
 from d0ctl.store.finish import sweep
 from d0ctl.store.require import let_go_on
@@ -13,23 +13,26 @@ def schedule(control: Control, now: float) -> None:
     """ready -> assigned, for as many packages as there is room."""
     store = control.store
     store_schedule.advance(store, now=now)
-    decisions = decide(store, control.job)
+    decisions = decide(store, control.job, now=now)
     if decisions:
         store_schedule.assign(store, decisions, now=now)
 
 
-def decide(store: Store, job: int | None = None) -> list[Decision]:
+def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision]:
     """What is to go where, of one job or of all."""
-    nodes = store_schedule.nodes(store)
+    nodes = store_schedule.nodes(store, now=now)
     demands = store_schedule.demands(store, job)
     if not nodes or not demands:
         return []
+    demands = conduct.left_out(store, demands, nodes)
+    demands, rooms = conduct.mistrust(store, demands, nodes, now)
     decisions = place(
         nodes,
         demands,
         lambda demand, limit: store_schedule.oldest(store, demand, limit),
         lambda packages: store_schedule.local_bytes(store, packages),
         lambda packages: store_schedule.brought(store, packages),
+        rooms,
     )
     for demand in demands:
         if demand.early:

@@ -18,6 +18,8 @@ def sync(control: Control, now: float) -> None:
             control.store.change("demand_pace", demand=demand, pace=pace)
         for node, size in applied.needs.items():
             control.wishes[node] = size
+        for verdict in applied.verdicts:
+            log.warning("%s", verdict)
         if applied.unknown:
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
     control.after(control.dropbox.clear, letters.files)

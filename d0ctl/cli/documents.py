@@ -5,7 +5,7 @@ from typing import Any
 
 from d0ctl.format import iso
 from d0ctl.store import browse
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.left_out import Shortfall
 from d0ctl.store.left_out import shortfall as shortfall_of
 from d0ctl.store.views import (
@@ -235,6 +235,11 @@ def package(store: Store, one: PackageView) -> Document:
         "inputs": [_input(each) for each in browse.inputs(store, one.id, MOST_FILES)],
         "outputs": [_output(each) for each in browse.outputs(store, one.id, MOST_FILES)],
     }
+
+
+def exclusion(row: Row) -> Document:
+    """A node that packages of a job are kept off which failed there, and how the job did there."""
+    return {"node": row["name"], "successful": row["successful"], "failed": row["failed"]}
 
 
 def _binary(one: Any) -> Document:

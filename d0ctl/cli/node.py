@@ -1,5 +1,6 @@
 """`d0ctl node`: the machines that packages run on."""
 
+import json as json_module
 import time
 from typing import Annotated, Any
 
@@ -29,22 +30,25 @@ Destination = Annotated[
 @app.command("list")
 def list_nodes(json: options.Json = False) -> None:
     """Show every node, its slots and its troubles."""
-    rows: list[tuple[Row, int]] = []
+    rows: list[tuple[Row, int, Row | None]] = []
     if session.home().exists():
         with session.reader() as store, store.reading():
             used = {row["id"]: row["used"] for row in store.rows("node_rooms")}
-            rows = [(row, used.get(row["id"], 0)) for row in store.rows("nodes")]
+            rows = [
+                (row, used.get(row["id"], 0), nodes.burner(store, row["id"]))
+                for row in store.rows("nodes")
+            ]
     if json:
-        emit_json({"nodes": [document(row, used) for row, used in rows]})
+        emit_json({"nodes": [document(*row) for row in rows]})
     elif rows:
         now = time.time()
-        table([_row(row, used, now) for row, used in rows])
+        table([_row(*row, now) for row in rows])
     else:
         emit("no nodes yet: d0ctl node add NAME [user@]host")
 
 
-def document(row: Row, used: int) -> dict[str, Any]:
-    """A node as JSON."""
+def document(row: Row, used: int, bad: Row | None) -> dict[str, Any]:
+    """A node as JSON; with what d0ctl holds against it, if it has drained it."""
     return {
         "node": row["name"], "kind": row["kind"], "destination": row["destination"],
         "cluster": row["cluster"], "state": row["state"], "since": iso(row["since"]),
@@ -52,12 +56,29 @@ def document(row: Row, used: int) -> dict[str, Any]:
         "drain_note": row["drain_note"], "cpus": row["cpus"], "used": used,
         "free": max(0, row["cpus"] - used), "launched": row["launched"],
         "assigned": row["assigned"], "memory": row["memory"], "platform": row["platform"],
+        "burnt": _burnt(bad),
     }  # fmt: skip
 
 
-def _row(row: Row, used: int, now: float) -> list[str]:
+def _burnt(bad: Row | None) -> dict[str, Any] | None:
+    if bad is None:
+        return None
+    told: dict[str, Any] = json_module.loads(bad["details"])
+    return {
+        "since": iso(bad["since"]), "evidence": bad["evidence"], "stage": told["stage"],
+        "packages": told["packages"], "reasons": told["reasons"], "others": told["others"],
+        "rests": bad["times"], "next_try": iso(bad["next_try"]), "canary": bad["canary"],
+    }  # fmt: skip
+
+
+def _row(row: Row, used: int, bad: Row | None, now: float) -> list[str]:
     notes = []
-    if row["drained"]:
+    if bad is not None:
+        from d0ctl.explain.mistrust import trial
+
+        notes.append(paint(f"drained by d0ctl: {clean(bad['evidence'])}", "yellow"))
+        notes.append(clean(trial(bad, now)))
+    elif row["drained"]:
         notes.append(paint(f"drained: {clean(row['drain_note'] or 'no reason given')}", "yellow"))
     if row["trouble"]:
         notes.append(paint(clean(row["trouble"]), "red"))

@@ -7,8 +7,8 @@ from d0ctl.cli import documents, show_part
 from d0ctl.cli.output import bar, emit, emit_json, mark, paint, table, tally
 from d0ctl.format import clean, count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
-from d0ctl.store import browse
-from d0ctl.store.connection import Store
+from d0ctl.store import browse, conduct
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.left_out import Shortfall, short_packages
 from d0ctl.store.views import FailureView, JobSummary, PackageRow, StageSummary
 
@@ -32,6 +32,7 @@ class Picture:
     held: list[PackageRow]
     troubles: list[str]
     short: list[Shortfall]
+    excluded: list[Row]
     now: float
 
 
@@ -48,6 +49,7 @@ def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[
         held=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_HELD),
         troubles=browse.carrying_troubles(store, job.id),
         short=short_packages(store, job.id) if dropped else [],
+        excluded=conduct.exclusions(store, job.id),
         now=now,
     )
     if json:
@@ -65,6 +67,7 @@ def document(picture: Picture) -> documents.Document:
         "nodes": picture.where,
         "running": [documents.package_row(row) for row in picture.live],
         "failed": [documents.failure(one) for one in picture.failed],
+        "excluded": [documents.exclusion(row) for row in picture.excluded],
     }
 
 
@@ -105,6 +108,16 @@ def _head(picture: Picture) -> None:
         emit(paint(f"being finished ({job.finish}) by {by}", "yellow"))
     for one in picture.short:
         emit(f"{clean(one.path)} goes with {clean(one.sentence())}")
+    _excluded(picture.excluded)
+
+
+def _excluded(rows: list[Row]) -> None:
+    if not rows:
+        return
+    from d0ctl.explain.mistrust import excluded
+
+    for row in rows:
+        emit(paint(clean(excluded(row)), "yellow"))
 
 
 def _stages(stages: list[StageSummary]) -> None:

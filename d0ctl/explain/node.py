@@ -1,5 +1,6 @@
 """Why a node is as it is, and what takes its slots."""
 
+from d0ctl.explain import mistrust
 from d0ctl.explain.common import MOST, Explanation, any_driver, takers
 from d0ctl.format import moment
 from d0ctl.store.connection import Store
@@ -18,8 +19,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         told.facts.append("what runs there goes on; what was planned there goes elsewhere")
         told.commands.append(f"d0ctl node check {name}")
     elif row["drained"]:
-        why = f": {row['drain_note']}" if row["drain_note"] else ""
-        told.answer = f"node `{name}` is drained and takes nothing new{why}"
+        mistrust.drained(store, row, told, now)
         told.commands.append(f"d0ctl node resume {name}")
     elif row["state"] == "unknown":
         told.answer = f"node `{name}` has not been reached yet"
@@ -34,6 +34,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if room["used"]:
         told.facts.append(takers(store, room, now))
     _blocked(store, row["cluster_id"], told)
+    mistrust.deeds(store, name, told, now)
     return told
 
 

@@ -1,11 +1,12 @@
 """Why no node takes a ready package: which are ruled out by what, which are full since when."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from d0ctl.explain import recovery
+from d0ctl.explain import mistrust, recovery
 from d0ctl.explain.case import Case
 from d0ctl.explain.common import MOST, against, any_driver, room_of, takers
 from d0ctl.format import iso, listed, moment
@@ -20,7 +21,10 @@ WISHES: Mapping[str, dict[str, Any]] = {
 }  # fmt: skip
 """What a package asks of a node, and a demand without it."""
 
-VERBS = {"is": "are", "has": "have"}
+_OWN = re.compile(" since | until |:")
+"""What begins the part of an objection that is for one node."""
+
+VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 
 
 def room(case: Case) -> str:
@@ -28,6 +32,7 @@ def room(case: Case) -> str:
     told, rows = case.told, case.store.rows("node_rooms")
     demand = _demand(case)
     out = {row["name"]: why for row in rows if (why := against(row, demand, case.now))}
+    out |= mistrust.against(case, [row for row in rows if row["name"] not in out])
     fits = [row for row in rows if row["name"] not in out]
     told.facts += grouped(out)
     told.details["nodes"] = [
@@ -95,7 +100,7 @@ def grouped(out: Mapping[str, str]) -> list[str]:
 
 def _kind(why: str) -> str:
     """What an objection has in common with others: without times, notes and troubles."""
-    return why if why.startswith("is ruled out") else why.partition(" since ")[0].partition(":")[0]
+    return why if why.startswith("is ruled out") else _OWN.split(why, maxsplit=1)[0]
 
 
 def _plural(kind: str) -> str:

@@ -14,13 +14,8 @@ from typing import Any
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.link import Frame, Link, Site, open_link
+from d0ctl.nodes.oversight import Oversight
 from d0ctl.nodes.transport import Address
-
-PING_S = 20.0
-"""How often a quiet relay is pinged."""
-
-SILENCE_S = 90.0
-"""A relay that says nothing for so long, in spite of pings, counts as gone."""
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
@@ -247,13 +242,15 @@ class Courier:
 
     def _write_orders(self) -> None:
         """Send orders, and pings however many those are; give up a link that says nothing."""
-        pinged = time.monotonic()
+        watched, oversight = self._link, Oversight(time.monotonic())
         while not self._stopping.is_set():
-            item = self._next_order(pinged + PING_S - time.monotonic())
-            link = self._link
-            if time.monotonic() - pinged >= PING_S:
-                pinged = time.monotonic()
-                self._ping(link)
+            item = self._next_order(oversight.due(self._heard) - time.monotonic())
+            link, now, heard = self._link, time.monotonic(), self._heard
+            if link is not watched:
+                watched, oversight = link, Oversight(now)
+            elif now >= oversight.due(heard):
+                self._ping(link, oversight.is_silent(now, heard))
+                oversight.ask(now, heard)
             if item is not None and link is not None and item[0] == self._number:
                 _send(link, item[1])
                 if item[1]["kind"] == "lease":
@@ -264,11 +261,11 @@ class Courier:
             return self._orders.get(timeout=max(0.0, timeout))
         return None
 
-    def _ping(self, link: Link | None) -> None:
+    def _ping(self, link: Link | None, is_silent: bool) -> None:
         """Have a link say something; one that says nothing all the same is no good."""
         if link is None:
             return
-        if time.monotonic() - self._heard > SILENCE_S:
+        if is_silent:
             _close(link)
         else:
             _send(link, PING)

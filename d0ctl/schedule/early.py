@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from d0ctl.schedule.place import Decision, Demand, NodeRoom, misfit
+from d0ctl.schedule.place import Decision, Demand, NodeRoom, suited
 
 MOST_OPEN = 64
 """How many packages may wait for inputs on one node; each is a process that sleeps there."""
@@ -15,7 +15,8 @@ def place_open(
     bytes_of: Mapping[int, Mapping[int, int]],
 ) -> list[Decision]:
     """Give each package to the node that has most of its inputs, then to the idlest."""
-    places = {node.id: MOST_OPEN - node.open for node in nodes if misfit(demand, node) is None}
+    fits = [node for node in suited(demand, nodes) if node.burnt is None]
+    places = {node.id: MOST_OPEN - node.open for node in fits}
     decisions = []
     for package in packages:
         there = bytes_of.get(package, {})

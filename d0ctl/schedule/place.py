@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from d0ctl.format import size
 
@@ -13,13 +14,22 @@ AHEAD_MOST = 64
 
 NOTHING_BROUGHT: "Mapping[int, Brought]" = {}
 
+Rooms: TypeAlias = Mapping[tuple[int, int], int]
+"""How many packages more of a stage, named first, a node may take that is not trusted with it."""
+
+NO_BOUNDS: Rooms = {}
+
+UNBOUNDED = 10**9
+"""More packages than any node can take."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeRoom:
     """A node that may take packages: its cpus, those given out, and what it is.
 
     `bringing` is how many cpus the packages ask for whose inputs are on their way, which take
-    none before; `open` is how many packages wait there for inputs that are not made yet.
+    none before; `open` is how many packages wait there for inputs that are not made yet. One that
+    has burnt packages of a stage, `burnt`, takes a single one, of that stage if there is any.
     """
 
     id: int
@@ -32,6 +42,7 @@ class NodeRoom:
     services: Sequence[str] = ()
     bringing: int = 0
     open: int = 0
+    burnt: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +52,9 @@ class Demand:
     `pace` is how many seconds such a package lately took, None when not known. `software` has
     for each title the platforms that it exists for, None for any. `early` ones start at their
     first input; those that fetch read files that may have to be brought. `avoid` is the node of
-    the last attempt, to be left out when another fits.
+    the last attempt, to be left out when another fits; so is `excluded`, which its job leaves to
+    packages that have not failed there, if that is where it failed last, `failed_on`. It is
+    `trusting` when no node can take it but such that have to prove themselves.
     """
 
     id: int
@@ -57,6 +70,11 @@ class Demand:
     early: bool = False
     fetches: bool = False
     avoid: str | None = None
+    failed_on: str | None = None
+    excluded: str | None = None
+    stage: int = 0
+    job: int = 0
+    trusting: bool = False
 
     def ahead(self, cpus: int) -> int:
         """How many cpus' worth a node with `cpus` may have in hand beyond them.
@@ -87,17 +105,39 @@ class _Hand:
 
     Of those a node may have as many cpus' worth in hand as it has cpus, beyond what computes
     there, so that their transfers overlap with that (`002`, package distribution daemons).
+    `bounds` says of some stages how many packages it may take, `others` of all the rest.
     """
 
     node: NodeRoom
     free: int
     rest: int
+    bounds: dict[int, int]
+    others: int = UNBOUNDED
 
-    def take(self, cpus: int, is_brought: bool) -> None:
+    def ahead(self, demand: Demand) -> int:
+        """How many cpus' worth of a demand it may have in hand beyond its cpus."""
+        return demand.ahead(self.node.cpus) if self.node.burnt is None else 0
+
+    def most(self, demand: Demand) -> int:
+        """How many packages of a demand it can take, whatever their inputs."""
+        room = max(self.free, self.rest) if demand.fetches else self.free
+        return min(max(0, room + self.ahead(demand)) // demand.cpus, self.bound(demand))
+
+    def bound(self, demand: Demand) -> int:
+        """How many packages of a demand it is trusted with."""
+        if demand.trusting and self.node.burnt is None:
+            return self.others
+        return self.bounds.get(demand.stage, self.others)
+
+    def take(self, demand: Demand, is_brought: bool) -> None:
         """Give a package to the node."""
-        self.rest -= cpus
+        self.rest -= demand.cpus
         if not is_brought:
-            self.free -= cpus
+            self.free -= demand.cpus
+        if demand.stage in self.bounds:
+            self.bounds[demand.stage] -= 1
+        if self.node.burnt is not None:
+            self.bounds, self.others = {}, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +173,11 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
 def suited(demand: Demand, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
     """The nodes that packages of this demand may go to."""
     fits = [node for node in nodes if misfit(demand, node) is None]
-    if demand.avoid is None:
-        return fits
-    return [node for node in fits if node.name != demand.avoid] or fits
+    for name in (demand.excluded, demand.avoid):
+        others = [node for node in fits if node.name != name]
+        if any(node.burnt is None for node in others):
+            fits = others
+    return fits
 
 
 def place(
@@ -144,6 +186,7 @@ def place(
     oldest: Callable[[int, int], Sequence[int]],
     local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
     brought: Callable[[Sequence[int]], Mapping[int, Brought]] = lambda packages: NOTHING_BROUGHT,
+    bounds: Rooms = NO_BOUNDS,
 ) -> list[Decision]:
     """Decide for as many packages as there is room, in the order of `demands`.
 
@@ -151,15 +194,14 @@ def place(
     bytes of a package's inputs lie in which cluster, `brought` how many files. The work grows
     with the room and the demands that are ready, never with what waits or is done.
     """
-    hands = [
-        _Hand(node, node.cpus - node.used, 2 * node.cpus - node.used - node.bringing)
-        for node in nodes
-    ]
+    wanted_by = list(demands)
+    trust = _by_node(bounds)
+    hands = [_hand(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
     decisions: list[Decision] = []
-    for demand in demands:
+    for demand in wanted_by:
         fitting = {node.id for node in suited(demand, nodes)}
         fits = [hand for hand in hands if hand.node.id in fitting]
-        most = sum(_most(hand, demand) // demand.cpus for hand in fits)
+        most = sum(hand.most(demand) for hand in fits)
         if not most:
             continue
         packages = oldest(demand.id, min(most, demand.ready))
@@ -171,16 +213,30 @@ def place(
             if hand is None and not demand.fetches:
                 break
             if hand is not None:
-                hand.take(demand.cpus, _is_brought(wanted.get(package), hand.node))
+                hand.take(demand, _is_brought(wanted.get(package), hand.node))
                 carried = max(places.values(), default=0) - places.get(hand.node.cluster, 0)
                 decisions.append(Decision(package, hand.node.id, carried))
     return decisions
 
 
-def _most(hand: _Hand, demand: Demand) -> int:
-    """How many cpus' worth of packages of a demand a node can take, whatever their inputs."""
-    room = max(hand.free, hand.rest) if demand.fetches else hand.free
-    return max(0, room + demand.ahead(hand.node.cpus))
+def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:
+    found: dict[int, dict[int, int]] = {}
+    for (stage, node), most in bounds.items():
+        found.setdefault(node, {})[stage] = most
+    return found
+
+
+def _hand(
+    node: NodeRoom, nodes: Sequence[NodeRoom], demands: Sequence[Demand], bounds: dict[int, int]
+) -> _Hand:
+    """A node with what it can take; one that is to be tried gets a package of what it burnt."""
+    free, rest = node.cpus - node.used, 2 * node.cpus - node.used - node.bringing
+    if node.burnt is None:
+        return _Hand(node, free, rest, bounds)
+    own = [demand for demand in demands if demand.stage == node.burnt]
+    if any(node in suited(demand, nodes) for demand in own):
+        return _Hand(node, free, rest, {node.burnt: 1}, others=0)
+    return _Hand(node, free, rest, {}, others=1)
 
 
 def _is_brought(files: Brought | None, node: NodeRoom) -> bool:
@@ -200,12 +256,12 @@ def _best(
 
     def room(hand: _Hand) -> int:
         left = hand.rest if _is_brought(files, hand.node) else hand.free
-        return left + demand.ahead(hand.node.cpus)
+        return left + hand.ahead(demand)
 
     return max(
-        (hand for hand in fits if room(hand) >= demand.cpus),
+        (hand for hand in fits if room(hand) >= demand.cpus and hand.bound(demand) > 0),
         key=lambda hand: (
-            hand.free + demand.ahead(hand.node.cpus) >= demand.cpus,
+            hand.free + hand.ahead(demand) >= demand.cpus,
             places.get(hand.node.cluster, 0),
             room(hand) / hand.node.cpus,
         ),

@@ -19,6 +19,7 @@ from d0ctl.construct.policy import read_policy
 from d0ctl.construct.script import compile_script
 from d0ctl.construct.shell import Context
 from d0ctl.construct.template import LoopName, Scope
+from d0ctl.site.bad_nodes import read_bad_nodes, read_exclusion
 from d0ctl.site.fields import entries, named, values
 from d0ctl.site.mail import read_mail
 from d0ctl.site.standard import STANDARD
@@ -159,5 +160,7 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "transfer": read_transfer,
     "policy": read_policy,
     "mail": read_mail,
+    "bad-nodes": read_bad_nodes,
+    "exclusion": read_exclusion,
 }
 """The sections, and how each is read; what a reader returns is kept as JSON."""

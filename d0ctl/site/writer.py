@@ -7,13 +7,15 @@ from typing import Any
 import yaml
 
 from d0ctl.construct.kinds import SIZE, TIME
+from d0ctl.site.bad_nodes import BAD_NODE_KEYS
 from d0ctl.site.settings import DEFAULTS
 from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.units import format_size, format_time
 
 TIMES = frozenset({"timeout", "runtime", "delay", "longest", "release", "attempt", "all-attempts",
                    "digest", "command-timeout",
-                   *(key for key, kind in DEFAULTS.items() if kind is TIME)})  # fmt: skip
+                   *(key for key, kind in {**DEFAULTS, **BAD_NODE_KEYS}.items()
+                     if kind is TIME)})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size",
                    *(key for key, kind in DEFAULTS.items() if kind is SIZE)})  # fmt: skip
 
@@ -77,6 +79,8 @@ def _readable(value: Any, key: str = "") -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key in TIMES:
             return format_time(value)
+        if key == "burnt" and not value:
+            return "no"
         return _size(int(value)) if key in SIZES else value
     return "no" if value is None else value
 

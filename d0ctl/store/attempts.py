@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import chains, feed, habits, origins, recovery
+from d0ctl.store import bad_nodes, chains, feed, habits, origins, recovery
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.equip import equipped
@@ -187,6 +187,7 @@ def refuse(store: Store, node: int, attempt: int, reason: str, message: str, *, 
     """starting -> cooloff or held: no wrapper came to be, so this was no failure of the package."""
     if recovery.refused(store, node, attempt, reason, message, now=now):
         store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
+        bad_nodes.refused(store, attempt, now=now)
     else:
         end_unstarted(store, node, [attempt], now=now)
 

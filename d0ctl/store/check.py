@@ -40,6 +40,8 @@ AT_ONCE = (
     "check_staging",
     "check_feed",
     "check_parked",
+    "check_bad_nodes",
+    "check_conduct",
     "check_transferring",
     "check_progress",
     "check_requests",

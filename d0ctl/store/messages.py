@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
-from d0ctl.store import chains, late, recovery, software
+from d0ctl.store import bad_nodes, chains, conduct, late, recovery, software
+from d0ctl.store.conduct import Ended
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
 from d0ctl.store.habits import learn
@@ -27,12 +28,13 @@ _End: TypeAlias = tuple[Message, Row]
 @dataclass(slots=True)
 class Applied:
     """What came of a batch: attempts nobody knows, how long a demand's packages took, and how
-    many bytes of their disks nodes are short of.
+    many bytes of their disks nodes are short of; and which nodes were drained or taken back.
     """
 
     unknown: set[int] = field(default_factory=set)
     durations: dict[int, list[float]] = field(default_factory=dict)
     needs: dict[int, int] = field(default_factory=dict)
+    verdicts: list[str] = field(default_factory=list)
 
 
 def apply(
@@ -61,7 +63,7 @@ def apply(
     _tell_progress(store, [m for m in heard if m["kind"] == "progress"], now)
     _keep_notes(store, [m for m in messages if m["kind"] == "note"], contexts)
     ends = late.populate(store, ends, now=now)
-    _tell_ends(store, ends, now)
+    reasons = _tell_ends(store, ends, now)
     for message, context in ends:
         _count_duration(applied, message, context)
     if _tell_places(store, ends):
@@ -73,6 +75,7 @@ def apply(
             short_of = live[message["attempt"]]["node_id"]
             applied.needs[short_of] = max(applied.needs.get(short_of, 0), message["bytes"])
     _keep(store, now)
+    applied.verdicts = bad_nodes.weigh(store, _conduct(ends, reasons), now=now)
     learn(store, ends)
     remake(store, now=now)
     return applied
@@ -180,9 +183,11 @@ def _here(time: float | None, context: Row) -> float | None:
     return None if time is None else time - (context["clock"] or 0.0)
 
 
-def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> None:
+def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> dict[int, str]:
+    """Note how attempts ended, and what follows; the reason of each that failed."""
     with_results = _packages_with_results(store, ends)
-    answers = recovery.answer(store, _failures(store, ends), now=now)
+    failures = _failures(store, ends)
+    answers = recovery.answer(store, failures, now=now)
     rows = [_end_row(*end, with_results, answers) for end in ends]
     store.change_many("tell_end", rows)
     chains.keep(store, (message for message, _ in ends))
@@ -196,6 +201,23 @@ def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> None:
             for o in m["outputs"]
         ),
     )
+    return {one.attempt: one.reason for one in failures}
+
+
+def _conduct(ends: Sequence[_End], reasons: Mapping[int, str]) -> list[Ended]:
+    """The ends that say something of a node: attempts that went well, and those that failed."""
+    return [
+        conduct.of_end(message, context, _ended(message, context), reasons.get(message["attempt"]))
+        for message, context in ends
+        if context["node"] is not None
+        and (message["outcome"] == "successful" or message["attempt"] in reasons)
+    ]
+
+
+def _ended(message: Message, context: Row) -> float:
+    """When an attempt ended, by our clock."""
+    lag = 0.0 if message["outcome"] == "lost" else context["clock"] or 0.0
+    return float(message["ended"]) - lag
 
 
 def _failures(store: Store, ends: Sequence[_End]) -> list[Failure]:
@@ -251,7 +273,7 @@ def _end_row(
         message["outcome"],
         answer.phase if answer else _phase_after(message, context, package in with_results),
         _here(message["started"], context),
-        message["ended"] if message["outcome"] == "lost" else _here(message["ended"], context),
+        _ended(message, context),
         message["utc_offset"],
         message["binary"],
         message["reason"],

@@ -98,10 +98,13 @@ def forget(store: Store, name: str, *, now: float) -> None:
 
 
 def drain(store: Store, name: str, *, actor: str, note: str | None) -> int:
-    """Let a node take nothing new; how many packages are still there. Raises NotFound."""
+    """Let a node take nothing new, until a person says otherwise; how many packages are still
+    there. Raises NotFound.
+    """
     with store.writing():
         row = named(store, name)
         store.change("drain_node", node=row["id"], note=note)
+        store.change("forget_bad_node", node=row["id"])
         _keep_deed(store, "node drain", name, actor, note)
         return int(store.value("node_in_use", node=row["id"]))
 
@@ -114,8 +117,23 @@ def resume(store: Store, name: str, *, actor: str, note: str | None) -> None:
             raise Refused(
                 f"node `{name}` is not drained, so it can't be resumed", hint=f"d0ctl why {name}"
             )
-        store.change("resume_node", node=row["id"])
-        _keep_deed(store, "node resume", name, actor, note)
+        take_back(store, row["id"], name, actor=actor, note=note, now=time.time())
+
+
+def take_back(
+    store: Store, node: int, name: str, *, actor: str, note: str | None, now: float
+) -> None:
+    """Let a drained node take packages again, and count anew how it does; in a transaction."""
+    store.change("resume_node", node=node)
+    store.change("forget_bad_node", node=node)
+    store.change("forget_conduct_of_node", node=node)
+    store.change("forget_job_conduct_of_node", node=node)
+    keep_action(store, verb="node resume", target=name, actor=actor, note=note, packages=0, now=now)
+
+
+def burner(store: Store, node: int) -> Row | None:
+    """Why d0ctl itself has drained a node, and when it is tried again; None when it has not."""
+    return store.row("bad_node", node=node)
 
 
 def _keep_deed(store: Store, verb: str, name: str, actor: str, note: str | None) -> None:

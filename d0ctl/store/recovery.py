@@ -148,10 +148,18 @@ class _Demands:
         """The demand for the next attempt; None where that is what it was."""
         memory = found.memory or row["memory"]
         avoid = row["node_name"] if found.elsewhere else None
-        if (memory, avoid, found.priority) == (row["memory"], row["avoid"], row["boost"]):
-            return None
+        asked = self.like(row, memory, avoid, found.priority)
+        return None if asked == row["demand_id"] else asked
+
+    def like(self, row: Row, memory: int | None, avoid: str | None, boost: int) -> int:
+        """The demand that asks for the same, but for this, after an attempt that failed."""
+        failed_on = row["node_name"]
+        former = row["memory"], row["avoid"], row["boost"], row["failed_on"]
+        if (memory, avoid, boost, failed_on) == former:
+            return int(row["demand_id"])
         wanted: Mapping[str, Any] = {
-            "demand": row["demand_id"], "memory": memory, "avoid": avoid, "boost": found.priority,
+            "demand": row["demand_id"], "memory": memory, "avoid": avoid, "boost": boost,
+            "failed_on": failed_on,
         }  # fmt: skip
         key = tuple(wanted.values())
         if key not in self.known:
@@ -159,6 +167,12 @@ class _Demands:
                 "make_demand_like", **wanted
             )
         return self.known[key]
+
+
+def elsewhere(store: Store, rows: Sequence[Row]) -> list[int]:
+    """The demands of packages that are to run on another node than that of their last attempt."""
+    demands = _Demands(store)
+    return [demands.like(row, row["memory"], row["node_name"], row["boost"]) for row in rows]
 
 
 def refused(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from d0ctl.store import bad_nodes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
 
@@ -62,8 +63,11 @@ def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]
 
 
 def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """failed, canceled, cooloff -> ready or waiting; how many. Their tries count anew."""
+    """failed, canceled, cooloff -> ready or waiting; how many. Their tries count anew, and so does
+    how nodes did with their jobs.
+    """
     store.change("leave_out_dropped")
+    bad_nodes.forget_jobs(store, actor=actor, note=note, now=now)
     retried = store.change("retry_packages", actor=actor, note=note, now=now)
     store.change("reopen_jobs")
     store.change("reopen_finished")

@@ -11,8 +11,8 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED
 
 
-def nodes(store: Store) -> list[NodeRoom]:
-    """The nodes that may take packages."""
+def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
+    """The nodes that may take packages; with the time also those that one package is to try."""
     return [
         NodeRoom(
             id=row["id"],
@@ -25,8 +25,9 @@ def nodes(store: Store) -> list[NodeRoom]:
             memory=row["memory"],
             platform=row["platform"],
             services=services_of(row),
+            burnt=row["burnt"],
         )
-        for row in store.rows("schedulable_nodes")
+        for row in store.rows("schedulable_nodes", now=now)
     ]
 
 
@@ -53,6 +54,9 @@ def demand_of(row: Row, catalogue: Catalogue) -> Demand:
         early=bool(row["early"]),
         fetches=bool(row["fetches"]),
         avoid=row["avoid"],
+        failed_on=row["failed_on"],
+        stage=row["stage_id"],
+        job=row["job_id"],
     )
 
 
@@ -91,6 +95,7 @@ def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
     store.change("clear_decision")
     store.change_many("decide", ((decision.package, decision.node) for decision in decisions))
     assigned = store.change("assign_packages", now=now)
+    store.change("mark_canaries")
     store.change("want_inputs", now=now, parked=PARKED)
     store.change("count_staging")
     return assigned

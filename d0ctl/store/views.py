@@ -303,6 +303,7 @@ class PackageView:
     software: str
     needs: str
     avoid: str | None
+    failed_on: str | None
     wall_time: float | None
 
     @property

@@ -141,7 +141,7 @@ CREATE TABLE demand (
     ready         integer not null default 0 check (ready >= 0),
     pace          real                     -- seconds such a package lately took
 , software text not null default '[]', needs text not null default '[]', early integer not null default 0 check (early in (0, 1)), fetches integer not null default 0
-    check (fetches in (0, 1)), avoid text, boost integer not null default 0 check (boost between 0 and 100)) strict;
+    check (fetches in (0, 1)), avoid text, boost integer not null default 0 check (boost between 0 and 100), failed_on text) strict;
 
 CREATE INDEX demand_of_job on demand (job_id);
 
@@ -646,6 +646,57 @@ end;
 CREATE INDEX package_releasing on package (not_before, job_id)
     where phase = 'held' and not_before is not null;
 
+CREATE TABLE job_conduct (
+    job_id     integer not null references job on delete cascade,
+    node_id    integer not null references node on delete cascade,
+    successful integer not null default 0,
+    failed     integer not null default 0,
+    primary key (job_id, node_id)
+) strict, without rowid;
+
+CREATE INDEX job_conduct_of_node on job_conduct (node_id);
+
+CREATE TABLE conduct (
+    stage_id   integer not null references stage on delete cascade,
+    node_id    integer not null references node on delete cascade,
+    job_id     integer not null,
+    successful integer not null default 0,
+    failed     integer not null default 0,
+    streak     integer not null default 0, -- failures in a row, up to now
+    since      real,                       -- when the first of them ended
+    last       real,                       -- when the last of them ended
+    lasted     real,                       -- how long the last of them took
+    longest    real,                       -- how long the longest of them took
+    primary key (stage_id, node_id)
+) strict, without rowid;
+
+CREATE INDEX conduct_streak on conduct (stage_id) where streak > 0;
+
+CREATE INDEX conduct_of_node on conduct (node_id);
+
+CREATE INDEX conduct_of_job on conduct (job_id);
+
+CREATE TABLE bad_node (
+    node_id   integer primary key references node on delete cascade,
+    job_id    integer not null,
+    stage_id  integer not null,
+    since     real not null,
+    began     real not null,               -- when the first of what it burnt had ended
+    evidence  text not null,               -- in a sentence
+    details   text not null,               -- as JSON
+    times     integer not null default 1,  -- how often it was found so since it was last well
+    next_try  real not null,               -- when one package is to try it
+    canary_id integer                      -- the package that does, or did last
+) strict;
+
+CREATE VIEW node_trouble as
+    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
+           null as next_try
+      from node where node.state = 'down'
+     union all
+    select node.id, node.name, 'drained', bad_node.since, bad_node.evidence, bad_node.next_try
+      from bad_node join node on node.id = bad_node.node_id;
+
 CREATE TABLE notified (
     id    integer primary key check (id = 1),
     event integer
@@ -704,11 +755,6 @@ CREATE TABLE delivery (
 CREATE INDEX delivery_open on delivery (not_before) where ended is null;
 
 CREATE INDEX delivery_ended on delivery (ended) where ended is not null;
-
-CREATE VIEW node_trouble as
-    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
-           null as next_try
-      from node where node.state = 'down';
 
 CREATE TRIGGER package_refused after update of phase on package
 when old.phase <> new.phase and not exists (

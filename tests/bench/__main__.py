@@ -17,6 +17,7 @@ from tests.bench import (
     commands,
     dashboard,
     failures,
+    hanging,
     messages,
     peers,
     placement,
@@ -39,6 +40,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("policy", failures.measure),
     ("P7", beside.measure),
     ("P8", zpeak.measure),
+    ("P10", hanging.measure),
 )
 
 ROW = "{:3} {:44} {:>10} {:3} {:32} {}"

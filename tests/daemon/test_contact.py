@@ -16,6 +16,7 @@ from d0ctl.agents.schedule import schedule
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes import courier as couriers
+from d0ctl.nodes import oversight
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up
 from d0ctl.nodes.link import Frame, Link, Site
@@ -164,6 +165,26 @@ def test_an_order_that_does_not_go_out_ends_the_link(
     courier.order({"kind": "kill", "attempts": [3], "grace": 5.0})
     wait_until(lambda: fresh.sent, PATIENCE_S)
     assert [frame["attempts"] for frame in fresh.sent] == [[3]]
+
+
+def test_a_link_that_says_nothing_when_it_is_asked_is_given_up(
+    links: Links,
+    reports: "queue.SimpleQueue[Report]",
+    courier: Courier,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, seconds in (("SHORTEST_S", 0.01), ("LONGEST_S", 0.02), ("SILENCE_S", 0.1)):
+        monkeypatch.setattr(oversight, name, seconds)
+    mute = Stub()
+    links.ready.put(mute)
+    up = reports.get(timeout=PATIENCE_S)
+    assert isinstance(up, Up)
+    courier.accept(up.link)
+    courier.order({"kind": "resend", "attempts": [1]})
+
+    assert isinstance(reports.get(timeout=PATIENCE_S), Down)
+    assert mute.closed.is_set()
+    assert sum(frame["kind"] == "ping" for frame in mute.sent) > 1
 
 
 def test_a_courier_that_is_reaching_its_node_is_stopped_at_once_and_leaves_no_link(

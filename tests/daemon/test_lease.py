@@ -10,6 +10,7 @@ from d0ctl.agents.control import Control
 from d0ctl.agents.heed import heed
 from d0ctl.agents.oversee import hear
 from d0ctl.nodes import courier as couriers
+from d0ctl.nodes import oversight
 from d0ctl.nodes.courier import Courier, Report, Up
 from d0ctl.nodes.link import Frame, Site
 from d0ctl.nodes.transport import Address
@@ -75,7 +76,8 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
 ) -> None:
     link = Stub()
     monkeypatch.setattr(couriers, "open_link", lambda *_, **__: link)
-    monkeypatch.setattr(couriers, "PING_S", 0.01)
+    for name in ("SHORTEST_S", "LONGEST_S"):
+        monkeypatch.setattr(oversight, name, 0.01)
     reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
     site = Site("site", tmp_path, tmp_path, tmp_path, lease=7.0)
     courier = Courier(

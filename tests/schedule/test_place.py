@@ -1,12 +1,23 @@
 """The pure scheduler: room, order, wishes, and what is sent ahead."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.schedule.early import MOST_OPEN, place_open
-from d0ctl.schedule.place import AHEAD_MOST, Brought, Decision, Demand, NodeRoom, misfit, place
+from d0ctl.schedule.place import (
+    AHEAD_MOST,
+    Brought,
+    Decision,
+    Demand,
+    NodeRoom,
+    misfit,
+    place,
+    suited,
+)
 
 
 def decide(
@@ -199,3 +210,43 @@ def test_a_node_has_a_bounded_number_of_open_packages() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=1, used=0, open=MOST_OPEN - 1)]
 
     assert len(place_open(nodes, Demand(1, 3, early=True), [1, 2, 3], {})) == 1
+
+
+@given(
+    st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
+    st.lists(wishes, max_size=6, unique_by=lambda wish: wish.id),
+    st.data(),
+)
+def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
+    nodes: list[NodeRoom], demands: list[Demand], data: st.DataObject
+) -> None:
+    demands = [replace(one, stage=data.draw(st.integers(1, 2))) for one in demands]
+    nodes = [replace(one, burnt=data.draw(st.none() | st.integers(1, 3))) for one in nodes]
+    pairs = [(stage, node.id) for stage in (1, 2) for node in nodes]
+    bounds = data.draw(st.dictionaries(st.sampled_from(pairs), st.integers(0, 3))) if pairs else {}
+
+    decisions = place(
+        nodes, demands, lambda demand, limit: [demand * 1000 + n for n in range(limit)],
+        lambda packages: {}, bounds=bounds,
+    )  # fmt: skip
+
+    stages = {one.id: one.stage for one in demands}
+    given_out = Counter((stages[one.package // 1000], one.node) for one in decisions)
+    tried = {node.id: node.burnt for node in nodes if node.burnt is not None}
+    for (stage, node), n in given_out.items():
+        assert node in tried or n <= bounds.get((stage, node), n)
+    for node, burnt in tried.items():
+        got = [stage for (stage, where), n in given_out.items() for _ in range(n) if where == node]
+        assert len(got) <= 1
+        others = [one for one in demands if one.stage == burnt]
+        room = next(one for one in nodes if one.id == node)
+        if got and got != [burnt]:
+            assert not any(room in suited(one, nodes) for one in others)
+
+
+def test_one_that_is_to_be_tried_is_no_other_node_to_go_to() -> None:
+    well = NodeRoom(1, "a", 1, cpus=1, used=0)
+    tried = NodeRoom(2, "b", 2, cpus=1, used=0, burnt=7)
+    demand = Demand(1, ready=2, avoid="a", stage=7)
+
+    assert [room.name for room in suited(demand, [well, tried])] == ["a", "b"]

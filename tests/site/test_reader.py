@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from d0ctl.model import Address
+from d0ctl.site.bad_nodes import BAD_NODE_KEYS, EXCLUSION_KEYS
 from d0ctl.site.mail import MAIL_KEYS, PERSON_KEYS
 from d0ctl.site.nodes import CLUSTER_KEYS, NODE_KEYS
 from d0ctl.site.reader import SECTIONS
 from d0ctl.site.settings import DEFAULTS, HOOK_KEYS, LOG_RULE_KEYS, TRANSFER_KEYS
 from d0ctl.site.software import SOFTWARE_KEYS
 from d0ctl.site.spec import ClusterEntry, NodeEntry
-from d0ctl.site.standard import STANDARD
+from d0ctl.site.standard import BAD_NODES, EXCLUSION, STANDARD
 
 from .conftest import Faults, Read
 
@@ -47,6 +48,8 @@ defaults: {lease: 2h, nice: 20}
 transfer:
   Root: {fetch: x}
   root: {fetch: "xrdcp {source}", store: "xrdcp '{source}' {dest}"}
+bad-nodes: {burnt: 0, pause: 1h, try-again: 30m, longest: 10m, patience: 1}
+exclusion: always
 """
 
 TOLD = """\
@@ -87,6 +90,11 @@ at position 0
 26:3: `Root` is no scheme such as `root` or `https`
 27:17: `fetch` needs `{dest}`
 27:50: `{source}` is quoted by itself and can't stand inside quotes
+28:20: `burnt` takes a whole number, 1 or more, or `no`, not `0`
+28:23: `pause` must not be longer than `minimum-run`, which is 20m
+28:50: `try-again` must not be longer than `longest`, which is 10m
+28:64: `bad-nodes` has no key `patience`
+29:12: `exclusion` takes keys such as `completed`, not `always`
 """
 
 
@@ -190,6 +198,7 @@ LEVELS = {
     "Node": NODE_KEYS, "Cluster": CLUSTER_KEYS, "Software": SOFTWARE_KEYS,
     "Log rule": LOG_RULE_KEYS, "Hooks": HOOK_KEYS, "Defaults": DEFAULTS,
     "Transfer": TRANSFER_KEYS, "Mail": MAIL_KEYS, "Recipient": PERSON_KEYS,
+    "Bad nodes": BAD_NODE_KEYS, "Exclusion": EXCLUSION_KEYS,
 }  # fmt: skip
 
 
@@ -203,6 +212,8 @@ def test_the_reference_has_each_key_of_a_level(level: str) -> None:
 
 def test_the_reference_names_each_section_and_the_real_defaults() -> None:
     assert [name for name in SECTIONS if f"`{name}:`" not in REFERENCE] == []
-    told = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| (\d+\w*) \|$", REFERENCE, re.MULTILINE))
-    real = {name: value for name, value in STANDARD.items() if value is not None}
-    assert {name: DEFAULTS[name].convert(told[name]) for name in real} == real
+    told = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| (\d+[\w%]*) \|$", REFERENCE, re.MULTILINE))
+    standard = {**STANDARD, **BAD_NODES, **EXCLUSION}
+    real = {name: value for name, value in standard.items() if value is not None}
+    kinds = {**DEFAULTS, **BAD_NODE_KEYS, **EXCLUSION_KEYS}
+    assert {name: kinds[name].convert(told[name]) for name in real} == real

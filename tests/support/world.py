@@ -220,7 +220,7 @@ class World:
         """Plan as the scheduler does; how many packages got a node."""
         with self.store.writing():
             planning.advance(self.store, now=self.now)
-            decisions = decide(self.store)
+            decisions = decide(self.store, now=self.now)
             return planning.assign(self.store, decisions, now=self.now) if decisions else 0
 
     def launch(self, node: Node) -> int:

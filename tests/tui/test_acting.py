@@ -5,6 +5,7 @@ import re
 import pytest
 
 from d0ctl.errors import BadUsage
+from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store import browse, nodes
 from d0ctl.verbs import Changes, Request, apply
@@ -286,3 +287,28 @@ def test_wishes_that_nobody_can_have_are_told_as_they_are_on_the_command_line() 
     assert read("") == Changes()
     again = read("--disk=20GB on=a on=b wall-time=90m")
     assert options(again) == ["--disk", "20GB", "--wall-time", "1h30m", "--on", "a", "--on", "b"]
+
+
+def test_a_node_that_burns_packages_is_shown_with_the_evidence_and_resumed(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=30))
+    nodes.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    for name in ("localhost", "hole"):
+        site.up(name, machine_id=name)
+    for number in range(1, 8):
+        site.finish(f"prod/1/{number}/1")
+    for number in range(8, 11):
+        site.launch(f"prod/1/{number}/1", "hole")
+        site.end(f"prod/1/{number}/1", "failed", reason="exit-code")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.sees("◒ hole", "by d0ctl: 3 packages of")
+        await desk.sees("node `hole` was drained by d0ctl at", "which run elsewhere")
+        await desk.press("u", "enter")
+        await desk.sees("resumed `hole`")
+
+    dashboard(script)
+
+    assert nodes.burner(site.store, nodes.named(site.store, "hole")["id"]) is None

@@ -58,7 +58,7 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
        line.dropped as line_dropped,
        line.named as line_named, demand.cpus, demand.memory, demand.disk, demand.platform,
        demand.nodes, demand.exclude_nodes, demand.software, demand.needs,
-       demand.avoid
+       demand.avoid, demand.failed_on
   from job
   join stage on stage.job_id = job.id and stage.seq = :stage
   join line on line.stage_id = stage.id and line.seq = :line

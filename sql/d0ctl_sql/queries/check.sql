@@ -29,10 +29,6 @@ select max(id) as upto, count(*) as n
 select max(id) as upto, count(*) as n
   from (select id from file where id > :after order by id limit :size);
 
--- name: last_event
--- The newest row of history.
-select coalesce(max(id), 0) from event;
-
 -- name: stages_to_count
 -- The stages of the jobs that are wholly there.
 select stage.id from job join stage on stage.job_id = job.id where job.visible = 1;
@@ -470,3 +466,18 @@ select 1
   from stage_count
  where n > 0 and phase not in ('waiting', 'held', 'done', 'failed', 'canceled', 'dropped')
  limit 1;
+
+-- name: check_bad_nodes
+-- Nodes that d0ctl has drained, and that take packages all the same.
+select 'node ' || node.name as subject, 'drained by d0ctl, and not drained' as detail
+  from bad_node join node on node.id = bad_node.node_id and node.drained = 0
+ limit 20;
+
+-- name: check_conduct
+-- Nodes of which more failures in a row are counted than failures.
+select 'node ' || node.name as subject,
+       conduct.streak || ' failures of stage ' || conduct.stage_id || ' in a row, of '
+           || conduct.failed as detail
+  from conduct join node on node.id = conduct.node_id
+ where conduct.streak > conduct.failed
+ limit 20;

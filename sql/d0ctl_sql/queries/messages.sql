@@ -10,7 +10,8 @@ insert into heard (attempt_id) values (?);
 -- What a verdict on each attempt that is heard of depends on.
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
-       package.demand_id, node.clock
+       package.demand_id, package.job_id, package.stage_id, attempt.launched, node.clock,
+       node.name as node
   from heard
   join attempt on attempt.id = heard.attempt_id
   join package on package.id = attempt.package_id

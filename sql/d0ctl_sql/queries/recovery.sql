@@ -11,7 +11,7 @@ insert or ignore into failing (attempt_id, reason) values (?, ?);
 -- asked for, and what the package has behind it since a person last had it tried.
 select failing.attempt_id, attempt.node_name, node.platform, package.policy,
        job.policy as job_policy, package.wall_time, package.demand_id, demand.memory,
-       demand.avoid, demand.boost, demand.software,
+       demand.avoid, demand.boost, demand.failed_on, demand.software,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
                    and past.answer is not 'restart' then 1 end) as failures,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
@@ -53,15 +53,16 @@ select other.id
    and other.needs = demand.needs and other.early = demand.early
    and other.fetches = demand.fetches
    and other.memory is :memory and other.avoid is :avoid and other.boost = :boost
+   and other.failed_on is :failed_on
  where demand.id = :demand
  limit 1;
 
 -- name: make_demand_like
 -- A demand that asks for what another does, but for what a further try changes.
 insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes, pace,
-                    software, needs, early, fetches, avoid, boost)
+                    software, needs, early, fetches, avoid, boost, failed_on)
 select job_id, stage_id, cpus, :memory, disk, platform, nodes, exclude_nodes, pace, software,
-       needs, early, fetches, :avoid, :boost
+       needs, early, fetches, :avoid, :boost, :failed_on
   from demand where id = :demand
 returning id;
 

@@ -1,12 +1,14 @@
 -- name: schedulable_nodes
 -- Nodes that may take packages, with the cpus that live packages take there, those of packages
--- whose inputs are on their way, and how many packages wait there for inputs to come.
+-- whose inputs are on their way, and how many packages wait there for inputs to come; and those
+-- that d0ctl has drained and that one package is to try, with the stage that it failed.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
-       coalesce(live.open, 0) as open
+       coalesce(live.open, 0) as open, bad_node.stage_id as burnt
   from node
   join cluster on cluster.id = node.cluster_id
+  left join bad_node on bad_node.node_id = node.id
   left join (select package.node_id,
                     sum(iif(package.early = 1 and package.awaited > 0, 1, 0)) as open,
                     sum(case when package.early = 1 and package.awaited > 0 then 0
@@ -20,7 +22,15 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
               where package.phase in ('assigned', 'starting', 'staging-in', 'running',
                                       'suspended', 'killing', 'unreachable')
               group by package.node_id) as live on live.node_id = node.id
- where node.state = 'up' and node.drained = 0
+ where node.state = 'up'
+   and (node.drained = 0
+        or (bad_node.next_try <= :now
+            and not exists (select 1 from package
+                             where package.id = bad_node.canary_id
+                               and package.node_id = node.id
+                               and package.phase in ('assigned', 'starting', 'staging-in',
+                                                     'running', 'suspended', 'killing',
+                                                     'unreachable'))))
  order by node.id;
 
 -- name: ready_demands
@@ -28,13 +38,15 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 -- job first what was tried already, as it holds up the completion (`000` section 5).
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches, demand.avoid
+       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
+       demand.job_id
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
    and job.ended is null
    and (:job is null or job.id = :job)
- order by job.priority + demand.boost desc, job.id, demand.avoid is null, demand.id;
+ order by job.priority + demand.boost desc, job.id,
+          demand.avoid is null and demand.failed_on is null, demand.id;
 
 -- name: ready_packages
 -- The oldest ready packages of a demand, but for those that take no slot yet.
@@ -106,6 +118,13 @@ update package
        early = min(early, 1)
   from decision
  where package.id = decision.package_id and package.phase = 'ready';
+
+-- name: mark_canaries
+-- Of nodes that d0ctl has drained, keep which package tries them.
+update bad_node set canary_id = decision.package_id
+  from decision
+  join package on package.id = decision.package_id and package.phase = 'assigned'
+ where bad_node.node_id = decision.node_id and package.node_id = decision.node_id;
 
 -- name: want_inputs
 -- Ask for the inputs that the cluster of the chosen node lacks; now, if that was put off.

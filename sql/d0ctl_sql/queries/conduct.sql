@@ -1,0 +1,181 @@
+-- name: add_conduct
+-- How a node did with packages of a stage; one that went well ends the row of failures before.
+insert into conduct (stage_id, node_id, job_id, successful, failed, streak, since, last, lasted,
+                     longest)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict do update
+   set successful = conduct.successful + excluded.successful,
+       failed = conduct.failed + excluded.failed,
+       streak = excluded.streak + iif(excluded.successful > 0, 0, conduct.streak),
+       since = case when excluded.successful > 0 or conduct.streak = 0 then excluded.since
+                    else conduct.since end,
+       last = coalesce(excluded.last, conduct.last),
+       lasted = coalesce(excluded.lasted, conduct.lasted),
+       longest = case when excluded.successful > 0 or conduct.streak = 0 then excluded.longest
+                      else max(conduct.longest, coalesce(excluded.longest, 0)) end;
+
+-- name: add_job_conduct
+-- The same by job, for the exclusion of nodes.
+insert into job_conduct (job_id, node_id, successful, failed) values (?, ?, ?, ?)
+on conflict do update
+   set successful = job_conduct.successful + excluded.successful,
+       failed = job_conduct.failed + excluded.failed;
+
+-- name: streaks
+-- The nodes that failed last with some stages.
+select stage_id, node_id, successful, failed, streak, last, lasted
+  from conduct
+ where streak > 0 and stage_id in (select value from json_each(:stages));
+
+-- name: proven_nodes
+-- The nodes that have run a stage well.
+select node_id from conduct where stage_id = :stage and successful > 0;
+
+-- name: stage_in_hand
+-- How many packages of a stage a node has in hand.
+select count(*) from package
+ where node_id = :node and stage_id = :stage
+   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                 'unreachable');
+
+-- name: conduct_of_job
+-- How nodes did with the packages of a job.
+select node_id, successful, failed from job_conduct where job_id = :job;
+
+-- name: named_conduct_of_job
+-- How nodes did with the packages of a job, the worst first.
+select node.name, job_conduct.successful, job_conduct.failed
+  from job_conduct join node on node.id = job_conduct.node_id
+ where job_conduct.job_id = :job
+ order by job_conduct.failed desc, node.name;
+
+-- name: burners
+-- The nodes, not drained yet, that failed last with some stages.
+select conduct.*, node.name as node, job.name || '/' || stage.seq as path
+  from conduct
+  join node on node.id = conduct.node_id and node.drained = 0
+  join stage on stage.id = conduct.stage_id
+  join job on job.id = conduct.job_id
+ where conduct.streak > 0
+   and conduct.stage_id in (select value from json_each(:stages));
+
+-- name: conduct_of_others
+-- How all other nodes did with a stage.
+select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
+  from conduct where stage_id = :stage and node_id <> :node;
+
+-- name: forget_conduct_of_node
+-- A node begins anew.
+delete from conduct where node_id = :node;
+
+-- name: forget_job_conduct_of_node
+-- A node begins anew.
+delete from job_conduct where node_id = :node;
+
+-- name: forget_conduct_of_chosen
+-- What nodes did with the jobs of the chosen packages counts no more (`001`).
+delete from conduct
+ where job_id in (select package.job_id
+                    from chosen join package on package.id = chosen.package_id);
+
+-- name: forget_job_conduct_of_chosen
+-- What nodes did with the jobs of the chosen packages counts no more (`001`).
+delete from job_conduct
+ where job_id in (select package.job_id
+                    from chosen join package on package.id = chosen.package_id);
+
+-- name: place_of_attempt
+-- Of which stage an attempt is, and on which node that is still there.
+select package.stage_id, package.job_id, node.id as node_id, package.id as package_id
+  from attempt
+  join package on package.id = attempt.package_id
+  join node on node.id = attempt.node_id
+ where attempt.id = :attempt;
+
+-- name: bad_nodes
+-- The nodes that d0ctl has drained.
+select bad_node.*, node.name as node
+  from bad_node join node on node.id = bad_node.node_id
+ order by bad_node.since;
+
+-- name: bad_node
+-- Why d0ctl has drained a node, and which package tries it now.
+select bad_node.*,
+       (select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq
+          from package
+          join line on line.id = package.line_id
+          join stage on stage.id = package.stage_id
+          join job on job.id = package.job_id
+         where package.id = bad_node.canary_id and package.node_id = bad_node.node_id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')) as canary
+  from bad_node where node_id = :node;
+
+-- name: bad_nodes_of_chosen
+-- The nodes that were drained for what they burnt of the jobs of the chosen packages.
+select bad_node.node_id, node.name as node
+  from bad_node join node on node.id = bad_node.node_id
+ where bad_node.job_id in (select package.job_id
+                             from chosen join package on package.id = chosen.package_id);
+
+-- name: keep_bad_node
+-- d0ctl drains a node, with what speaks against it.
+insert into bad_node (node_id, job_id, stage_id, since, began, evidence, details, next_try)
+values (:node, :job, :stage, :now, :began, :evidence, :details, :next_try);
+
+-- name: fail_bad_node
+-- The package that tried a node failed as well, so it rests for longer.
+update bad_node set times = :times, next_try = :next_try, canary_id = null
+ where node_id = :node;
+
+-- name: forget_bad_node
+-- A node is well again, or in a person's hands.
+delete from bad_node where node_id = :node;
+
+-- name: burnt_attempts
+-- What a node burnt of a stage since a time, of jobs that still go on, with what it asks for.
+select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
+       demand.memory, demand.avoid, demand.boost, demand.failed_on,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package.attempt_id = attempt.id
+       and (package.phase in ('failed', 'cooloff')
+            or (package.phase = 'held' and package.actor = 'policy')) as stands
+  from attempt indexed by attempt_failed
+  join package on package.id = attempt.package_id and package.stage_id = :stage
+  join demand on demand.id = package.demand_id
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id and job.finish is null
+ where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
+   and attempt.node_id = :node and attempt.answer is not 'restart';
+
+-- name: burnt_attempt
+-- The same of the last attempt of the package that tried a node.
+select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
+       demand.memory, demand.avoid, demand.boost, demand.failed_on, '' as path,
+       package.phase in ('failed', 'cooloff')
+       or (package.phase = 'held' and package.actor = 'policy') as stands
+  from package
+  join attempt on attempt.id = package.attempt_id
+  join demand on demand.id = package.demand_id
+  join job on job.id = package.job_id and job.finish is null
+ where package.id = :package and attempt.node_id = :node and attempt.outcome in ('failed', 'lost')
+   and attempt.answer is not 'restart';
+
+-- name: forgive_attempt
+-- What its node burnt is not counted as a try.
+update attempt set answer = 'restart' where id = ?;
+
+-- name: run_elsewhere
+-- failed, cooloff, held -> ready or waiting: its node burnt it, and others run it well.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
+       not_before = null, demand_id = :demand, changed = :now, actor = null, note = :note
+ where id = :package
+   and (phase in ('failed', 'cooloff') or (phase = 'held' and actor = 'policy'));
+
+-- name: node_deeds
+-- What was done to a node, the last first.
+select at, actor, verb, note from action
+ where target = :name and verb in ('node drain', 'node resume')
+ order by id desc limit :limit;

@@ -1,0 +1,112 @@
+"""What a person sees of nodes that burn packages: list, why, status, and how it is cleared."""
+
+import json
+
+import pytest
+
+from d0ctl.model import Address
+from d0ctl.store import conduct, nodes
+from tests.cli.building import Site, document, production
+from tests.cli.conftest import Type
+
+
+@pytest.fixture
+def burning(site: Site) -> Site:
+    """A job that runs well here, and of which another node has burnt three packages."""
+    site.submit(production(lines=30))
+    nodes.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    for name in ("localhost", "hole"):
+        site.up(name, machine_id=name)
+    for number in range(1, 8):
+        site.finish(f"prod/1/{number}/1")
+    for number in range(8, 11):
+        burn(site, f"prod/1/{number}/1")
+    return site
+
+
+def burn(site: Site, path: str) -> None:
+    """Let a package fail on the bad node."""
+    site.launch(path, "hole")
+    site.end(path, "failed", reason="exit-code", detail="binary 1 ended with exit code 3")
+
+
+def test_the_list_shows_who_drained_a_node_and_why(burning: Site, d0ctl: Type) -> None:
+    rows = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+    told = {row["node"]: row["burnt"] for row in rows}
+
+    assert told["localhost"] is None
+    assert told["hole"]["packages"] == ["prod/1/8/1", "prod/1/9/1", "prod/1/10/1"]
+    assert told["hole"]["others"] == {"successful": 7, "failed": 0}
+    assert told["hole"]["rests"] == 1
+    screen = d0ctl("node", "list").stdout
+    assert "drained by d0ctl: 3 packages of `prod/1` failed here in a row" in screen
+    assert "; one package tries it at " in screen
+
+
+def test_why_names_what_was_burnt_and_when_it_is_tried(burning: Site, d0ctl: Type) -> None:
+    screen = d0ctl("why", "hole").stdout
+
+    assert "node `hole` was drained by d0ctl at " in screen
+    assert "it burnt `prod/1/8/1`, `prod/1/9/1` and `prod/1/10/1`, which run elsewhere" in screen
+    assert "while other nodes ran 7 of 7 well" in screen
+    assert "d0ctl: node drain: 3 packages of `prod/1`" in screen
+    assert "d0ctl node resume hole" in screen
+    assert burning.phase("prod/1/8/1") == "ready"
+    assert "`hole` burnt it, so it runs elsewhere" in d0ctl("history", "prod/1/8/1").stdout
+    assert "node `hole` is drained: by d0ctl: 3 packages" in d0ctl("why", "prod/1/8/1").stdout
+
+
+def test_a_person_resumes_it_or_keeps_it_drained(burning: Site, d0ctl: Type) -> None:
+    assert d0ctl("node", "resume", "hole", "--reason", "mended").exit_code == 0
+    assert nodes.burner(burning.store, nodes.named(burning.store, "hole")["id"]) is None
+    assert "node resume: mended" in d0ctl("why", "hole").stdout
+
+    assert d0ctl("node", "drain", "hole", "--reason", "to the shop").exit_code == 0
+
+    assert "is drained and takes nothing new: to the shop" in d0ctl("why", "hole").stdout
+
+
+def test_a_retry_takes_back_what_was_drained_for_the_job(burning: Site, d0ctl: Type) -> None:
+    burning.fail("prod/1/11/1")
+
+    assert d0ctl("retry", "prod/1/11/1").exit_code == 0
+
+    (hole,) = (row for row in document(d0ctl("node", "list", "--json").stdout)["nodes"]
+               if row["node"] == "hole")  # fmt: skip
+    assert (hole["drained"], hole["burnt"]) == (False, None)
+    assert conduct.exclusions(burning.store, 1) == []
+
+
+def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Type) -> None:
+    rules = {"hook": {"tries": 9}}
+    with burning.store.writing():
+        burning.store.change("keep_setting", name="policy", value=json.dumps(rules))
+    nodes.resume(burning.store, "hole", actor="eve", note=None)
+    for number in range(11, 16):
+        burning.finish(f"prod/1/{number}/1")
+    for number in range(16, 21):
+        burning.launch(f"prod/1/{number}/1", "hole")
+        burning.end(f"prod/1/{number}/1", "failed", reason="hook")
+
+    told = document(d0ctl("status", "prod", "--json").stdout)["excluded"]
+
+    assert told == [{"node": "hole", "successful": 0, "failed": 5}]
+    sentence = "what failed on node `hole` is kept off it: 5 of 5 attempts of this job failed there"
+    assert sentence in d0ctl("status", "prod").stdout
+    nodes.resume(burning.store, "hole", actor="eve", note=None)
+    assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []
+
+
+def test_a_package_says_which_node_pauses(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=9))
+    nodes.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    for name in ("localhost", "hole"):
+        site.up(name, machine_id=name)
+    burn(site, "prod/1/1/1")
+    with site.store.writing():
+        nodes.take_lease(site.store, "daemon", now=0.0)
+
+    screen = d0ctl("why", "prod/1/2/1").stdout
+
+    assert "node `hole` pauses until " in screen
+    assert "1 package of its stage failed there in a row" in screen
