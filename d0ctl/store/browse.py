@@ -173,10 +173,8 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
 
     Raises NotFound when there are none; with `lenient`, only if their level isn't there.
     """
-    if wanted.node is not None and not store.row("node_by_name", name=wanted.node):
-        names = [row[0] for row in store.rows("node_names")]
-        raise NotFound(f"there is no node `{wanted.node}`",
-                       hint=nearest(wanted.node, names) or "d0ctl node list")  # fmt: skip
+    if wanted.node is not None:
+        check_node(store, wanted.node)
     store.change("clear_chosen")
     phases = wanted.phases
     by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_LOOKED_AT
@@ -195,6 +193,14 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
         if not (lenient and wanted.is_filtered):
             raise _nothing(store, wanted)
     return found
+
+
+def check_node(store: Store, name: str) -> None:
+    """Raise NotFound, with the nearest name, for a node that is not there."""
+    if not store.row("node_by_name", name=name):
+        names = [row[0] for row in store.rows("node_names")]
+        raise NotFound(f"there is no node `{name}`",
+                       hint=nearest(name, names) or "d0ctl node list")  # fmt: skip
 
 
 def _check_levels(store: Store, wanted: Selector) -> None:

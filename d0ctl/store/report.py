@@ -68,29 +68,44 @@ def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -
     scope: dict[str, int | None] = {"job": None, "chosen": 0, "window": NEAR}
     if wanted is None:
         store.change("report_all")
-    elif wanted.is_one and wanted.level == "job":
-        scope["job"] = browse.job(store, wanted.job).id
-        store.change("report_job", job=scope["job"])
     else:
-        browse.choose(store, wanted, now=now, lenient=True)
-        store.change("report_chosen")
+        _take_in(store, wanted, scope, now)
+    blamed = _blamed(store, scope)
+    if wanted is not None and wanted.node is not None:
+        store.change("leave_other_nodes", node=wanted.node)
     whole = store.row("failures_in_all")
     assert whole is not None
+    if not whole["count"] and wanted is not None and wanted.node is not None:
+        browse.check_node(store, wanted.node)
     groups = {
         group: [_alike(store, row) for row in store.rows(_QUERIES[group], limit=limit)]
         for group in GROUPS
     }
-    if wanted is not None and scope["job"] is None:
-        scope["chosen"] = _choose_around(store, wanted, now)
     return Report(whole["count"], whole["packages"], whole["wasted"], whole["failed"],
-                  whole["again"], groups, _blamed(store, scope))  # fmt: skip
+                  whole["again"], groups, blamed)  # fmt: skip
+
+
+def _take_in(store: Store, wanted: Selector, scope: dict[str, int | None], now: float) -> None:
+    """Take in what failed where it is meant; reason and node are those of attempts."""
+    place = replace(wanted, reason=None, node=None)
+    if place.is_one and place.level == "job":
+        scope["job"] = browse.job(store, place.job).id
+        store.change("report_job", job=scope["job"])
+    elif place == Selector():
+        store.change("report_all")
+    else:
+        browse.choose(store, place, now=now, lenient=True)
+        store.change("report_chosen")
+        scope["chosen"] = _choose_around(store, place, now)
+    if wanted.reason is not None:
+        store.change("leave_other_reasons", reason=wanted.reason)
 
 
 def _choose_around(store: Store, wanted: Selector, now: float) -> int:
     """Choose all packages of the place that is meant, whatever became of them; 0 for all."""
     if wanted.depth == 1 and wanted.job == "*":
         return 0
-    place = replace(wanted, states=(), reason=None, node=None, older_than=None)
+    place = replace(wanted, states=(), older_than=None)
     return min(1, browse.choose(store, place, now=now, lenient=True))
 
 

@@ -19,6 +19,15 @@ select attempt.id, coalesce(attempt.reason, 'unknown')
   from chosen join attempt on attempt.package_id = chosen.package_id
  where attempt.outcome in ('failed', 'lost');
 
+-- name: leave_other_reasons
+-- Of what was taken in, leave out what failed for another reason.
+delete from failing where reason <> :reason;
+
+-- name: leave_other_nodes
+-- Of what was taken in, leave out what failed on another node.
+delete from failing
+ where (select node_name from attempt where attempt.id = failing.attempt_id) <> :node;
+
 -- name: failures_in_all
 -- How many failures were taken in, of how many packages, and the CPU seconds that they took;
 -- where an attempt could not tell, the time that it lasted.
