@@ -96,6 +96,12 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
           "insert into transfer (file_id, cluster_id, wanted, not_before) values (1, 1, 1, 1e13)"]),
         ("transferring", "prod/1/1/1", "transfers results, of which none is under way",
          [ANYHOW, "update package set phase = 'transferring' where id = 1"]),
+        ("bad_nodes", "node localhost", "drained by d0ctl, and not drained",
+         ["insert into bad_node (node_id, job_id, stage_id, since, began, evidence, details,"
+          " next_try) values (1, 1, 1, 1, 1, 'it burnt 3 packages', '{}', 9)"]),
+        ("conduct", "node localhost", "2 failures of stage 1 in a row, of 1",
+         ["insert into conduct (stage_id, node_id, job_id, failed, streak)"
+          " values (1, 1, 1, 1, 2)"]),
         ("progress", "prod/1/1/1", "has progress, and is ready",
          ["insert into progress (package_id, attempt_id, seq, at, binary, line, cpu, rss)"
           " values (1, 1, 1, 1, 1, '', 0, 0)"]),
