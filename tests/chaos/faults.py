@@ -1,0 +1,203 @@
+"""The faults: each does one thing to a field, and says whether there was something to do it to."""
+
+import random
+import signal
+from collections.abc import Callable
+from functools import partial
+
+from d0ctl.errors import ExitCode
+from tests.chaos import tamper
+from tests.chaos.field import Field
+from tests.chaos.plan import PARTITION
+from tests.support.sshd import Sshd
+from tests.support.waiting import Pid, descendants, kill_all, wait_until
+
+Fault = Callable[[Field, random.Random], bool]
+
+BEYOND_S = 4.0
+"""How long a node is away that is given up meanwhile."""
+
+
+def kill_daemon(field: Field, chance: random.Random) -> bool:
+    """The daemon is killed from outside."""
+    field.kill_daemon()
+    return True
+
+
+def trap_daemon(field: Field, chance: random.Random) -> bool:
+    """The next daemon is killed at a point of its own, and the one there is now."""
+    field.orders.kill("daemon", chance)
+    field.kill_daemon()
+    return True
+
+
+def kill_relay(field: Field, chance: random.Random) -> bool:
+    """The relay of a node is killed."""
+    return _kill_one(chance, [field.relay(chance.choice(field.schedule.nodes))])
+
+
+def trap_relay(field: Field, chance: random.Random) -> bool:
+    """The next relay is killed at a point of its own."""
+    field.orders.kill("relay", chance)
+    kill_relay(field, chance)
+    return True
+
+
+def kill_wrapper(field: Field, chance: random.Random) -> bool:
+    """A wrapper is killed."""
+    return _kill_one(chance, [Pid.of(pid) for pid in sorted(field.wrappers().values())])
+
+
+def trap(role: str, field: Field, chance: random.Random) -> bool:
+    """The next process of a role that a relay forks is killed at a point of its own."""
+    field.orders.kill(role, chance)
+    return True
+
+
+def kill_binary(field: Field, chance: random.Random) -> bool:
+    """A process of a binary is killed."""
+    found = [pid for wrapper in field.wrappers().values() for pid in descendants(wrapper)]
+    return _kill_one(chance, sorted(found, key=lambda pid: pid.number))
+
+
+def kill_and_retry(field: Field, chance: random.Random) -> bool:
+    """Somebody kills a package, and is perhaps killed himself; who drives it retries it later."""
+    paths = sorted(field.phases())
+    if not paths:
+        return False
+    if chance.random() < 0.4:
+        field.orders.kill("call", chance)
+    return field.call("kill", chance.choice(paths), "--yes") == ExitCode.DONE
+
+
+def spoil(deed: str, field: Field, chance: random.Random) -> bool:
+    """A frame between the next relay of a node and its control host has bad luck."""
+    field.orders.spoil(deed, chance)
+    kill_relay(field, chance)
+    return True
+
+
+def fill(name: str, field: Field, chance: random.Random) -> bool:
+    """A disk is full for a while."""
+    disk = field.disks[name]
+    driver = [field.pilot] if field.pilot else []
+    users = field.of_node(name) if name in field.sshds else driver
+    disk.fill(users)
+    field.later(chance.uniform(0.1, 1.0), lambda: disk.clear(field.ours()))
+    return True
+
+
+def fill_node(field: Field, chance: random.Random) -> bool:
+    """The disk of a node is full for a while."""
+    name = chance.choice(field.schedule.nodes)
+    return fill(name if name in field.sshds else "home", field, chance)
+
+
+def cut(field: Field, chance: random.Random) -> bool:
+    """All connections of an sshd end."""
+    sshd = _sshd(field, chance)
+    if sshd.process is None:
+        return False
+    sshd.cut()
+    return True
+
+
+def freeze(field: Field, chance: random.Random) -> bool:
+    """An sshd and its connections stand still for a while."""
+    sshd = _sshd(field, chance)
+    if sshd.process is None:
+        return False
+    frozen = [pid for pid in (Pid.of(sshd.pid), *sshd.connections()) if pid]
+    for pid in frozen:
+        pid.kill(signal.SIGSTOP)
+
+    def thaw() -> None:
+        for pid in frozen:
+            pid.kill(signal.SIGCONT)
+
+    field.later(chance.uniform(0.2, 1.5), thaw)
+    return True
+
+
+def be_away(seconds: float, field: Field, chance: random.Random) -> bool:
+    """An sshd is gone for a while; what runs on its node goes on."""
+    sshd = _sshd(field, chance)
+    if sshd.process is None:
+        return False
+    sshd.stop()
+    field.later(seconds, sshd.start)
+    return True
+
+
+def reboot(field: Field, chance: random.Random, is_power_cut: bool = False) -> bool:
+    """A machine loses all its processes, and comes back with another boot id.
+
+    In a power cut files that were just being written, and that nobody syncs, are empty then.
+    """
+    name = chance.choice(field.schedule.nodes)
+    sshd = field.sshds.get(name)
+    if sshd:
+        if sshd.process is None:
+            return False
+        sshd.close()
+        field.later(chance.uniform(0, 0.5), sshd.start)
+    else:
+        field.kill_daemon()
+
+    def dead() -> bool:
+        found = field.of_node(name)
+        for pid in found:
+            pid.kill(signal.SIGKILL)
+        return not found
+
+    wait_until(dead, what=f"{name} is down")
+    if is_power_cut:
+        tamper.empty_new(field, name)
+    field.boot(name)
+    return True
+
+
+def _sshd(field: Field, chance: random.Random) -> Sshd:
+    return field.sshds[chance.choice(sorted(field.sshds))]
+
+
+def _kill_one(chance: random.Random, found: list[Pid] | list[Pid | None]) -> bool:
+    there = [pid for pid in found if pid]
+    if not there:
+        return False
+    kill_all([chance.choice(there)])
+    return True
+
+
+FAULTS: dict[str, Fault] = {
+    "daemon killed": kill_daemon,
+    "daemon killed at a point": trap_daemon,
+    "relay killed": kill_relay,
+    "relay killed at a point": trap_relay,
+    "wrapper killed": kill_wrapper,
+    "wrapper killed at a point": partial(trap, "wrapper"),
+    "helper killed at a point": partial(trap, "helper"),
+    "binary killed": kill_binary,
+    "kill and retry": kill_and_retry,
+    "message lost": lambda field, chance: tamper.tamper(field, chance, tamper.lose),
+    "message doubled": lambda field, chance: tamper.tamper(field, chance, tamper.double),
+    "message delayed": lambda field, chance: tamper.tamper(field, chance, tamper.delay),
+    "message truncated": lambda field, chance: tamper.tamper(field, chance, tamper.truncate),
+    "message forged": tamper.forge,
+    "frame doubled": partial(spoil, "double"),
+    "frame lost": partial(spoil, "lose"),
+    "frame delayed": partial(spoil, "delay"),
+    "frame halved": partial(spoil, "halve"),
+    "frame garbled": partial(spoil, "garble"),
+    "answer cut off": partial(spoil, "cut"),
+    "home full": partial(fill, "home"),
+    "drop-box full": partial(fill, "drop-box"),
+    "node full": fill_node,
+    "connections cut": cut,
+    "sshd frozen": freeze,
+    "sshd away": partial(be_away, 0.8),
+    "node rebooted": reboot,
+    "power cut": partial(reboot, is_power_cut=True),
+    PARTITION: partial(be_away, BEYOND_S),
+}
+"""What is done for each kind of a plan."""
