@@ -3,6 +3,7 @@
 import random
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from d0ctl.errors import ExitCode
@@ -14,8 +15,11 @@ from tests.support.waiting import Pid, descendants, kill_all, wait_until
 
 Fault = Callable[[Field, random.Random], bool]
 
-BEYOND_S = 4.0
-"""How long a node is away that is given up meanwhile."""
+BEYOND_S, WAKE_S = 4.0, 3.0
+"""How long a node is away that is given up meanwhile; when it wakes, if it was asleep."""
+
+WORK_S = 0.5
+"""How long somebody waits for a node to be at work before it is cut off."""
 
 
 def kill_daemon(field: Field, chance: random.Random) -> bool:
@@ -108,14 +112,8 @@ def freeze(field: Field, chance: random.Random) -> bool:
     if sshd.process is None:
         return False
     frozen = [pid for pid in (Pid.of(sshd.pid), *sshd.connections()) if pid]
-    for pid in frozen:
-        pid.kill(signal.SIGSTOP)
-
-    def thaw() -> None:
-        for pid in frozen:
-            pid.kill(signal.SIGCONT)
-
-    field.later(chance.uniform(0.2, 1.5), thaw)
+    _signal(frozen, signal.SIGSTOP)
+    field.later(chance.uniform(0.2, 1.5), lambda: _signal(frozen, signal.SIGCONT))
     return True
 
 
@@ -127,6 +125,35 @@ def be_away(seconds: float, field: Field, chance: random.Random) -> bool:
     sshd.stop()
     field.later(seconds, sshd.start)
     return True
+
+
+def part(field: Field, chance: random.Random) -> bool:
+    """A node at work is out of contact for so long that it is given up, and perhaps asleep."""
+    busy = [
+        name for name in sorted(field.sshds) if field.sshds[name].process and _works(field, name)
+    ]
+    if not busy:
+        return False
+    name = chance.choice(busy)
+    field.sshds[name].stop()
+    if chance.random() < 0.7:
+        asleep = field.of_node(name)
+        _signal(asleep, signal.SIGSTOP)
+        field.later(WAKE_S, lambda: _signal(asleep, signal.SIGCONT))
+    field.later(BEYOND_S, field.sshds[name].start)
+    return True
+
+
+def _works(field: Field, name: str) -> bool:
+    """Whether a node comes to have a wrapper that runs, within a moment."""
+    with suppress(TimeoutError):
+        wait_until(lambda: field.wrappers_of(name), WORK_S)
+    return bool(field.wrappers_of(name))
+
+
+def _signal(family: list[Pid], number: int) -> None:
+    for pid in family:
+        pid.kill(number)
 
 
 def reboot(field: Field, chance: random.Random, is_power_cut: bool = False) -> bool:
@@ -198,6 +225,6 @@ FAULTS: dict[str, Fault] = {
     "sshd away": partial(be_away, 0.8),
     "node rebooted": reboot,
     "power cut": partial(reboot, is_power_cut=True),
-    PARTITION: partial(be_away, BEYOND_S),
+    PARTITION: part,
 }
 """What is done for each kind of a plan."""

@@ -27,6 +27,13 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 IMPATIENT = "defaults: {lease: 1s, unreachable-after: 2s}\n"
 """The site file of a schedule that puts a node out of contact beyond the lease."""
 
+PHASES = """
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq, phase
+  from package join job on job.id = package.job_id and job.visible = 1
+  join stage on stage.id = package.stage_id join line on line.id = package.line_id
+ order by package.id
+"""
+
 CALL_S = 60.0
 """How long a command may take."""
 
@@ -86,6 +93,12 @@ class Field(Session):
         top = self.home.nodes if name == "localhost" else self.folder / name / "work"
         return top / self.site() / name
 
+    def phases(self) -> dict[str, str]:
+        """The phase of every package of a job that is wholly in."""
+        with open_store(self.home, read_only=True) as store:
+            rows = store.connection.execute(PHASES)
+            return {row[0]: row[1] for row in rows}
+
     # what runs ---------------------------------------------------------------------------
 
     def of_node(self, name: str) -> list[Pid]:
@@ -107,6 +120,17 @@ class Field(Session):
             pid = Pid.of(int(number))
             return pid if pid and pid.started == started else None
         return None
+
+    def wrappers_of(self, name: str) -> list[Pid]:
+        """The wrappers of a node that live."""
+        found = []
+        for path in sorted(self.base_of(name).glob("attempts/*/wrapper")):
+            with suppress(OSError, ValueError, IndexError):
+                number, started = path.read_text().split()[:2]
+                pid = Pid.of(int(number))
+                if pid and pid.started == started:
+                    found.append(pid)
+        return found
 
     def start_daemon(self, plainly: bool = False) -> None:
         """Start a daemon; plainly as a user does, who has no traps and long waits."""
