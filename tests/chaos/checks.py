@@ -1,6 +1,7 @@
 """What must be true after a run, whatever happened in it; each check says what is not, in words."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -12,6 +13,11 @@ from tests.chaos.field import Field
 
 GIVEN_UP = "its node did not answer"
 """How the history of an attempt begins whose node was out of contact beyond the lease."""
+
+FULL = ("No space left on device", "database or disk is full", "File too large")
+"""What a full disk, or its stand-in, has programs say."""
+
+MULTILINE = re.MULTILINE | re.DOTALL
 
 Results = dict[str, bytes]
 """What a job has left in results/, by name."""
@@ -35,6 +41,7 @@ def check(field: Field, expected: Results | None) -> Iterator[str]:
     yield from counted_twice(field)
     yield from overlaps(field)
     yield from _letters(field)
+    yield from _crashes(field)
     yield from (f"{name}: {rows}" for name, rows in field.faults().items())
     if field.call("doctor") != ExitCode.DONE:
         yield "doctor is not content"
@@ -113,3 +120,10 @@ def _is_spoilt(text: str, spoiled: list[str]) -> bool:
     except ValueError:
         return any(text in one or json.dumps(text)[1:-1] in one for one in spoiled)
     return text in spoiled
+
+
+def _crashes(field: Field) -> Iterator[str]:
+    """Nothing has ended with a traceback, but where a full disk could not be written to."""
+    told = [path.read_text() for path in field.folder.glob("**/attempts/*/crash")]
+    told += re.findall(r"^Traceback .*?^\S*(?:Error|Exception)\b.*?$", field.log(), MULTILINE)
+    yield from (text for text in told if not any(word in text for word in FULL))

@@ -64,7 +64,7 @@ class Disk:
         """Give the space back."""
         self.filler.unlink(missing_ok=True)
         for pid in (*self.limited, *users) if self.limited else ():
-            _limit(pid, resource.RLIM_INFINITY)
+            _limit(pid, None)
         self.limited.clear()
 
     def remove(self) -> None:
@@ -77,9 +77,11 @@ class Disk:
         return subprocess.run(["umount", self.folder], capture_output=True).returncode == 0
 
 
-def _limit(pid: Pid, size: int) -> None:
-    """Let a process write no file beyond this size; what it starts inherits that."""
+def _limit(pid: Pid, size: int | None) -> None:
+    """Let a process write no file beyond this size, or any; what it starts inherits that."""
     with suppress(ProcessLookupError, PermissionError):
         if pid.lives():
             _, most = resource.prlimit(pid.number, resource.RLIMIT_FSIZE)
-            resource.prlimit(pid.number, resource.RLIMIT_FSIZE, (size, most))
+            resource.prlimit(
+                pid.number, resource.RLIMIT_FSIZE, (most if size is None else size, most)
+            )

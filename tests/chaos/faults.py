@@ -15,7 +15,7 @@ from tests.support.waiting import Pid, descendants, kill_all, wait_until
 
 Fault = Callable[[Field, random.Random], bool]
 
-BEYOND_S, WAKE_S = 4.0, 3.0
+BEYOND_S, WAKE_S = 4.5, 4.0
 """How long a node is away that is given up meanwhile; when it wakes, if it was asleep."""
 
 WORK_S = 0.5

@@ -13,7 +13,7 @@ BAD_LINE = f"{JOB}/1/6"
 
 PACKAGES = 11
 
-RULE = "{tries: 60, delay: 0.2s}"
+RULE = "{tries: 60, delay: 0.2s, elsewhere: no}"
 
 TEXT = """\
 job: {job}
