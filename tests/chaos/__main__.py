@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 
 from tests.chaos.plan import WEIGHTS, calm, schedule
 from tests.chaos.play import Outcome, play
@@ -67,17 +68,18 @@ def table(outcomes: list[Outcome]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Play, tell, count; 1 if anything went wrong."""
+    """Play, tell, count, also when somebody breaks it off; 1 if anything went wrong."""
     asked = options()
     first = secrets.randbelow(10**9) if asked.seed is None else asked.seed
     print(f"schedules {first} to {first + asked.schedules - 1}", flush=True)
-    outcomes = []
-    for outcome in play_all(first, asked.schedules, asked.workers):
-        outcomes.append(outcome)
-        if outcome.troubles:
-            tell(outcome)
-        elif len(outcomes) % 50 == 0:
-            print(f"{len(outcomes)} schedules", flush=True)
+    outcomes: list[Outcome] = []
+    with suppress(KeyboardInterrupt):
+        for outcome in play_all(first, asked.schedules, asked.workers):
+            outcomes.append(outcome)
+            if outcome.troubles:
+                tell(outcome)
+            if len(outcomes) % 20 == 0:
+                print(f"{len(outcomes)} schedules", flush=True)
     print(*table(outcomes), sep="\n")
     return int(any(outcome.troubles for outcome in outcomes))
 

@@ -35,6 +35,24 @@ def trap_daemon(field: Field, chance: random.Random) -> bool:
     return True
 
 
+def add_daemon(field: Field, chance: random.Random) -> bool:
+    """Another daemon runs for a while beside the one there is, or after it."""
+    second = field.second_daemon()
+    field.later(chance.uniform(0.5, 2), lambda: _signal([second], signal.SIGKILL))
+    return True
+
+
+def sleep(field: Field, chance: random.Random) -> bool:
+    """One process, whichever, stands still for a while."""
+    there = sorted(field.ours(), key=lambda pid: pid.number)
+    if not there:
+        return False
+    asleep = [chance.choice(there)]
+    _signal(asleep, signal.SIGSTOP)
+    field.later(chance.uniform(0.2, 2.5), lambda: _signal(asleep, signal.SIGCONT))
+    return True
+
+
 def kill_relay(field: Field, chance: random.Random) -> bool:
     """The relay of a node is killed."""
     return _kill_one(chance, [field.relay(chance.choice(field.schedule.nodes))])
@@ -199,6 +217,8 @@ def _kill_one(chance: random.Random, found: list[Pid] | list[Pid | None]) -> boo
 FAULTS: dict[str, Fault] = {
     "daemon killed": kill_daemon,
     "daemon killed at a point": trap_daemon,
+    "second daemon": add_daemon,
+    "process asleep": sleep,
     "relay killed": kill_relay,
     "relay killed at a point": trap_relay,
     "wrapper killed": kill_wrapper,

@@ -140,8 +140,17 @@ class Field(Session):
                 holder = nodes.living_holder(store, "daemon")
             self.pilot = Pid.of(int(holder.split()[1])) if holder else None
             return
-        words = ("-m", "tests.chaos.process", *self._words("daemon"), "daemon", "run")
-        self.pilot = Pid.of(self._start(*words).pid)
+        self.pilot = self._run_daemon("daemon")
+
+    def second_daemon(self) -> Pid:
+        """Start a daemon without traps beside the one that is there."""
+        second = self._run_daemon("second")
+        assert second, self.log()
+        return second
+
+    def _run_daemon(self, role: str) -> Pid | None:
+        words = ("-m", "tests.chaos.process", *self._words(role), "daemon", "run")
+        return Pid.of(self._start(*words).pid)
 
     def _words(self, role: str) -> list[str]:
         python = self.folder / "localhost" / "python"

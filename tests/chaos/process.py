@@ -6,8 +6,8 @@ from d0ctl.cli import main
 from d0ctl.model import Address
 from tests.chaos import trap
 
-DAEMON = "daemon"
-"""The role of the process that drives."""
+DRIVERS = ("daemon", "second")
+"""The roles of processes that drive."""
 
 
 def shorten() -> None:
@@ -40,7 +40,7 @@ def use_traps_here(trapping: str) -> None:
 if __name__ == "__main__":
     orders, role, python = sys.argv[1:4]
     sys.argv[1:4] = []
-    if role == DAEMON:
+    if role in DRIVERS:
         shorten()
         use_traps_here(python)
     trap.lay(orders, role)
