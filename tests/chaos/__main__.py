@@ -4,6 +4,7 @@ import argparse
 import multiprocessing
 import os
 import secrets
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -70,6 +71,8 @@ def table(outcomes: list[Outcome]) -> Iterator[str]:
 def main() -> int:
     """Play, tell, count, also when somebody breaks it off; 1 if anything went wrong."""
     asked = options()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     first = secrets.randbelow(10**9) if asked.seed is None else asked.seed
     print(f"schedules {first} to {first + asked.schedules - 1}", flush=True)
     outcomes: list[Outcome] = []
