@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 from collections import Counter
 from collections.abc import Iterator
 
@@ -20,13 +21,14 @@ FULL = ("No space left on device", "database or disk is full", "File too large")
 MULTILINE = re.MULTILINE | re.DOTALL
 
 Results = dict[str, bytes]
-"""What a job has left in results/, by name."""
+"""What a job has left, by folder and name."""
 
 
 def results(field: Field) -> Results:
-    """What the job has left."""
-    folder = field.home.results / work.JOB
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("*"))}
+    """What the job has left, in results/ and in the world outside."""
+    folders = (field.home.results / work.JOB, field.folder / work.STORED)
+    paths = [path for folder in folders for path in sorted(folder.glob("*"))]
+    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in paths}
 
 
 def check(field: Field, expected: Results | None) -> Iterator[str]:
@@ -42,6 +44,7 @@ def check(field: Field, expected: Results | None) -> Iterator[str]:
     yield from overlaps(field)
     yield from _letters(field)
     yield from _crashes(field)
+    yield from _exits(field)
     yield from (f"{name}: {rows}" for name, rows in field.faults().items())
     if field.call("doctor") != ExitCode.DONE:
         yield "doctor is not content"
@@ -127,3 +130,12 @@ def _crashes(field: Field) -> Iterator[str]:
     told = [path.read_text() for path in field.folder.glob("**/attempts/*/crash")]
     told += re.findall(r"^Traceback .*?^\S*(?:Error|Exception)\b.*?$", field.log(), MULTILINE)
     yield from (text for text in told if not any(word in text for word in FULL))
+
+
+def _exits(field: Field) -> Iterator[str]:
+    """No daemon has ended by itself, unless it found no room to begin."""
+    if any(strike.kind.endswith("full") for strike in field.schedule.strikes):
+        return
+    for process in field.drivers:
+        if process.poll() not in (0, -signal.SIGKILL, -signal.SIGTERM):
+            yield f"a daemon ended by itself: exit code {process.returncode}"

@@ -48,7 +48,8 @@ class Field(Session):
         self.disks = {"home": Disk(home, "40m"), "drop-box": Disk(home / "dropbox", "8m")}
         super().__init__(folder)
         self.journal = work.Journal(folder / "journal")
-        (folder / "locks").mkdir()
+        for name in ("locks", work.STORED):
+            (folder / name).mkdir()
         self.sshds: dict[str, Sshd] = {}
         self.is_plain = True
         self.pilot: Pid | None = None

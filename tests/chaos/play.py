@@ -167,9 +167,7 @@ class Player:
         if verb == "kill-line":
             words = ["kill-line", work.BAD_LINE, "--drop-outputs", "--yes"]
             return self.site.call(*words, lasts=lasts)
-        path = self.site.folder / "storm.yaml"
-        path.write_text(work.text(self.site.journal.path, self.site.folder / "locks"))
-        code = self.site.call("submit", str(path), lasts=lasts)
+        code = self.site.call("submit", str(work.write(self.site.folder)), lasts=lasts)
         submitted = len(self.site.phases())
         assert submitted in (0, work.PACKAGES), f"a submission of {submitted} packages"
         return code

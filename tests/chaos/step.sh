@@ -9,6 +9,17 @@ flock -n 9 || echo "double $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
 echo "start $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
 sleep "$seconds"
 case $deed in
+early)
+	exec 3<"$D0CTL_INPUTS"
+	while :; do
+		closed=
+		[ ! -e "$D0CTL_INPUTS.closed" ] || closed=yes
+		while read -r part <&3; do cat -- "$part" >>gathered; done
+		[ -z "$closed" ] || break
+		sleep 0.05
+	done
+	set -- gathered
+	;;
 bad) exit 7 ;;
 flaky)
 	if ! grep -q "^fail $D0CTL_PACKAGE " "$journal"; then

@@ -11,7 +11,13 @@ BAD = f"{JOB}/1/6/1"
 
 BAD_LINE = f"{JOB}/1/6"
 
-PACKAGES = 11
+PACKAGES = 12
+
+BASE = "base"
+"""A file that lies beside the job file, and is brought to the nodes."""
+
+STORED = "stored"
+"""A folder of the world outside, to which one output goes."""
 
 RULE = "{tries: 60, delay: 0.2s, elsewhere: no}"
 
@@ -35,7 +41,8 @@ stages:
     lines:
       - for: {{n: [1, 2, 3]}}
         packages:
-          - run: {good} 0.1 {{n}}.raw
+          - run: {good} 0.1 {{n}}.raw {{inputs}}
+            inputs: {base}
             outputs: "{{n}}.raw"
           - binaries:
               - run: {good} 0.05 {{n}}.hit {{inputs}}
@@ -58,14 +65,26 @@ stages:
         outputs: [{{file: all, result: true}}]
       - run: {good} 0.05 end {{inputs}}
         inputs: all
-        outputs: end
+        outputs: [{{file: end, locator: {stored}/end, result: true}}]
+      - early-start: yes
+        run: {early} 0 gathered-early
+        inputs: {{from: chain}}
+        outputs: gathered-early
 """
 
+DEEDS = ("good", "flaky", "bad", "early")
 
-def text(journal: Path, locks: Path) -> str:
-    """The job file, for a journal and a folder of locks."""
-    deeds = {deed: f"bash {STEP} {deed} {journal} {locks}" for deed in ("good", "flaky", "bad")}
-    return TEXT.format(job=JOB, rule=RULE, restarts="{tries: 60}", **deeds)
+
+def write(folder: Path) -> Path:
+    """Write the job file and what lies beside it, for a journal and locks in the same folder."""
+    deeds = {deed: f"bash {STEP} {deed} {folder}/journal {folder}/locks" for deed in DEEDS}
+    folder.joinpath(BASE).write_text("base\n")
+    text = TEXT.format(
+        job=JOB, rule=RULE, restarts="{tries: 60}", base=BASE, stored=folder / STORED, **deeds
+    )
+    path = folder / "storm.yaml"
+    path.write_text(text)
+    return path
 
 
 class Journal:
