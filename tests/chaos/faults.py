@@ -3,23 +3,16 @@
 import random
 import signal
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 
 from d0ctl.errors import ExitCode
-from tests.chaos import tamper
+from tests.chaos import links, tamper
 from tests.chaos.field import Field
+from tests.chaos.links import send_all
 from tests.chaos.plan import PARTITION
-from tests.support.sshd import Sshd
-from tests.support.waiting import Pid, descendants, kill_all, wait_until
+from tests.support.waiting import Pid, descendants, kill_all
 
 Fault = Callable[[Field, random.Random], bool]
-
-BEYOND_S, WAKE_S = 4.5, 4.0
-"""How long a node is away that is given up meanwhile; when it wakes, if it was asleep."""
-
-WORK_S = 0.5
-"""How long somebody waits for a node to be at work before it is cut off."""
 
 
 def kill_daemon(field: Field, chance: random.Random) -> bool:
@@ -38,7 +31,7 @@ def trap_daemon(field: Field, chance: random.Random) -> bool:
 def add_daemon(field: Field, chance: random.Random) -> bool:
     """Another daemon runs for a while beside the one there is, or after it."""
     second = field.second_daemon()
-    field.later(chance.uniform(0.5, 2), lambda: _signal([second], signal.SIGKILL))
+    field.later(chance.uniform(0.5, 2), lambda: send_all([second], signal.SIGKILL))
     return True
 
 
@@ -48,8 +41,8 @@ def sleep(field: Field, chance: random.Random) -> bool:
     if not there:
         return False
     asleep = [chance.choice(there)]
-    _signal(asleep, signal.SIGSTOP)
-    field.later(chance.uniform(0.2, 2.5), lambda: _signal(asleep, signal.SIGCONT))
+    send_all(asleep, signal.SIGSTOP)
+    field.later(chance.uniform(0.2, 2.5), lambda: send_all(asleep, signal.SIGCONT))
     return True
 
 
@@ -115,97 +108,6 @@ def fill_node(field: Field, chance: random.Random) -> bool:
     return fill(name if name in field.sshds else "home", field, chance)
 
 
-def cut(field: Field, chance: random.Random) -> bool:
-    """All connections of an sshd end."""
-    sshd = _sshd(field, chance)
-    if sshd.process is None:
-        return False
-    sshd.cut()
-    return True
-
-
-def freeze(field: Field, chance: random.Random) -> bool:
-    """An sshd and its connections stand still for a while."""
-    sshd = _sshd(field, chance)
-    if sshd.process is None:
-        return False
-    frozen = [pid for pid in (Pid.of(sshd.pid), *sshd.connections()) if pid]
-    _signal(frozen, signal.SIGSTOP)
-    field.later(chance.uniform(0.2, 1.5), lambda: _signal(frozen, signal.SIGCONT))
-    return True
-
-
-def be_away(seconds: float, field: Field, chance: random.Random) -> bool:
-    """An sshd is gone for a while; what runs on its node goes on."""
-    sshd = _sshd(field, chance)
-    if sshd.process is None:
-        return False
-    sshd.stop()
-    field.later(seconds, sshd.start)
-    return True
-
-
-def part(field: Field, chance: random.Random) -> bool:
-    """A node at work is out of contact for so long that it is given up, and perhaps asleep."""
-    busy = [
-        name for name in sorted(field.sshds) if field.sshds[name].process and _works(field, name)
-    ]
-    if not busy:
-        return False
-    name = chance.choice(busy)
-    field.sshds[name].stop()
-    if chance.random() < 0.7:
-        asleep = field.of_node(name)
-        _signal(asleep, signal.SIGSTOP)
-        field.later(WAKE_S, lambda: _signal(asleep, signal.SIGCONT))
-    field.later(BEYOND_S, field.sshds[name].start)
-    return True
-
-
-def _works(field: Field, name: str) -> bool:
-    """Whether a node comes to have a wrapper that runs, within a moment."""
-    with suppress(TimeoutError):
-        wait_until(lambda: field.wrappers_of(name), WORK_S)
-    return bool(field.wrappers_of(name))
-
-
-def _signal(family: list[Pid], number: int) -> None:
-    for pid in family:
-        pid.kill(number)
-
-
-def reboot(field: Field, chance: random.Random, is_power_cut: bool = False) -> bool:
-    """A machine loses all its processes, and comes back with another boot id.
-
-    In a power cut files that were just being written, and that nobody syncs, are empty then.
-    """
-    name = chance.choice(field.schedule.nodes)
-    sshd = field.sshds.get(name)
-    if sshd:
-        if sshd.process is None:
-            return False
-        sshd.close()
-        field.later(chance.uniform(0, 0.5), sshd.start)
-    else:
-        field.kill_daemon()
-
-    def dead() -> bool:
-        found = field.of_node(name)
-        for pid in found:
-            pid.kill(signal.SIGKILL)
-        return not found
-
-    wait_until(dead, what=f"{name} is down")
-    if is_power_cut:
-        tamper.empty_new(field, name)
-    field.boot(name)
-    return True
-
-
-def _sshd(field: Field, chance: random.Random) -> Sshd:
-    return field.sshds[chance.choice(sorted(field.sshds))]
-
-
 def _kill_one(chance: random.Random, found: list[Pid] | list[Pid | None]) -> bool:
     there = [pid for pid in found if pid]
     if not there:
@@ -240,11 +142,11 @@ FAULTS: dict[str, Fault] = {
     "home full": partial(fill, "home"),
     "drop-box full": partial(fill, "drop-box"),
     "node full": fill_node,
-    "connections cut": cut,
-    "sshd frozen": freeze,
-    "sshd away": partial(be_away, 0.8),
-    "node rebooted": reboot,
-    "power cut": partial(reboot, is_power_cut=True),
-    PARTITION: part,
+    "connections cut": links.cut,
+    "sshd frozen": links.freeze,
+    "sshd away": partial(links.be_away, 0.8),
+    "node rebooted": links.reboot,
+    "power cut": partial(links.reboot, is_power_cut=True),
+    PARTITION: links.part,
 }
 """What is done for each kind of a plan."""

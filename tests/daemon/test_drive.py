@@ -48,6 +48,17 @@ def test_a_job_runs_to_its_end_without_a_daemon(session: Session) -> None:
     is_whole(session)
 
 
+def test_what_a_killed_driver_had_half_copied_is_removed_by_the_next(session: Session) -> None:
+    for folder in session.home.asides:
+        folder.mkdir()
+        (folder / f".999999999-1.{'0' * 32}").write_text("hal")
+
+    session.drive(session.submit(hello(session)))
+
+    is_whole(session)
+    assert not any(any(folder.iterdir()) for folder in session.home.asides)
+
+
 def test_a_job_runs_to_its_end_by_the_daemon(session: Session) -> None:
     session.daemon()
     session.submit(hello(session))
