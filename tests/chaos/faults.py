@@ -76,7 +76,7 @@ def kill_binary(field: Field, chance: random.Random) -> bool:
 
 
 def kill_and_retry(field: Field, chance: random.Random) -> bool:
-    """Somebody kills a package, and is perhaps killed himself; who drives it retries it later."""
+    """Somebody kills a package, by a command that may be killed itself; it is retried later."""
     paths = sorted(field.phases())
     if not paths:
         return False
