@@ -16,6 +16,7 @@ from typing import Any
 from d0ctl.agents.control import LEASE, Control
 from d0ctl.agents.distribute import carry_files, distribute, forget_idle
 from d0ctl.agents.feed import feed
+from d0ctl.agents.heed import heed
 from d0ctl.agents.oversee import give_up, hear, look_after, stand_in
 from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
@@ -51,7 +52,7 @@ STEPS: tuple[Step, ...] = (
 )
 """What a turn does, in this order."""
 
-SLOW_STEPS: tuple[Step, ...] = (stand_in, look_after, give_up, see_to_software, forget_idle)
+SLOW_STEPS: tuple[Step, ...] = (stand_in, heed, look_after, give_up, see_to_software, forget_idle)
 """What a turn does besides, once a second."""
 
 REST_S = 0.005

@@ -9,7 +9,8 @@ import typer
 
 from d0ctl.cli import completion, options, session
 from d0ctl.cli.output import can_ask, confirmed, emit, emit_json, paint, say, table
-from d0ctl.errors import BadUsage, ExitCode, NotFound, Refused
+from d0ctl.cli.software_title import no_such, split
+from d0ctl.errors import BadUsage, ExitCode, Refused
 from d0ctl.format import clean, count, size
 
 if TYPE_CHECKING:
@@ -136,14 +137,6 @@ def _made(
     return replace(found, runtime=None)
 
 
-def split(title: str) -> tuple[str, str]:
-    """The name and the version of software. Raises BadUsage."""
-    name, slash, version = title.partition("/")
-    if not (name and slash and version):
-        raise BadUsage(f"`{title}` is no software: it reads NAME/VERSION, as `reco/v12-01`")
-    return name, version
-
-
 @app.command()
 def remove(
     title: Title,
@@ -179,11 +172,6 @@ def remove(
             keep_action(store, verb="software remove", target=title, actor=session.actor(),
                         note=reason, packages=0, now=time.time())  # fmt: skip
     emit(f"removed `{title}`")
-
-
-def no_such(title: str) -> NotFound:
-    """What to say of software that the catalogue has not."""
-    return NotFound(f"there is no software `{title}`", hint="d0ctl software list")
 
 
 @app.command()

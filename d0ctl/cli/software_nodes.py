@@ -8,6 +8,7 @@ from typing import Any
 
 from d0ctl.cli import session
 from d0ctl.cli.output import can_ask, emit, emit_json, glyph, paint, say
+from d0ctl.cli.software_title import no_such, split
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.format import clean
 from d0ctl.store import nodes, software
@@ -22,7 +23,6 @@ NO_FILES = {"archive": "-", "checksum": "-", "size": None, "manifest": None}
 
 def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[int]:
     """Keep an order for each node; their numbers. Raises NotFound and Refused."""
-    from d0ctl.cli.software import split
     from d0ctl.store.lifecycle import keep_action
 
     split(title)
@@ -50,8 +50,6 @@ def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
 
 def _entries(store: Store, verb: str, title: str, node: Row, *, told: bool) -> list[Entry]:
     """The entries of the catalogue that are meant on a node; `told` that it was named."""
-    from d0ctl.cli.software import no_such, split
-
     catalogue = Catalogue(store)
     if verb == "purge":
         _refuse_use(store, title, node)

@@ -24,9 +24,16 @@ PATIENCE_S = 1800.0
 KEEP_LOGS_S = 30 * 86400.0
 """How long the logs of an attempt stay on its node, unless its job is removed."""
 
+TRANSFER_IDLE_S = 300.0
+"""How long a transfer of a wrapper may go without a byte before it is stuck."""
+
+TRANSFER_TIMEOUT_S = 12 * 3600.0
+"""How long a transfer of a wrapper may take."""
+
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
     "grace": GRACE_S, "reserve": RESERVE, "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
-    "keep-logs": KEEP_LOGS_S,
+    "keep-logs": KEEP_LOGS_S, "transfer-idle": TRANSFER_IDLE_S,
+    "transfer-timeout": TRANSFER_TIMEOUT_S,
 }  # fmt: skip
 """What counts where the site file says nothing."""

@@ -6,12 +6,15 @@ from typing import Any
 
 import yaml
 
+from d0ctl.construct.kinds import SIZE, TIME
+from d0ctl.site.settings import DEFAULTS
 from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.units import format_size, format_time
 
-TIMES = frozenset({"looping", "lease", "unreachable-after", "grace", "timeout", "runtime",
-                   "delay", "longest", "release", "attempt", "all-attempts"})  # fmt: skip
-SIZES = frozenset({"memory", "capacity", "size"})
+TIMES = frozenset({"timeout", "runtime", "delay", "longest", "release", "attempt", "all-attempts",
+                   *(key for key, kind in DEFAULTS.items() if kind is TIME)})  # fmt: skip
+SIZES = frozenset({"memory", "capacity", "size",
+                   *(key for key, kind in DEFAULTS.items() if kind is SIZE)})  # fmt: skip
 
 
 def document(site: Site) -> dict[str, Any]:

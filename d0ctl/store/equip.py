@@ -24,10 +24,15 @@ def equipped(
         return {**binary, "script": _absence(title, package["platform"]), "argv": None}
     software = order_of(entry, is_here=package["cluster_id"] == CONTROL)
     binary = {**_habits(entry), **binary, **_judges(entry, binary), "software": software}
+
+    def filled(name: str, shell: str) -> str:
+        return _filled(entry[name], shell, entry, row, package, binary, inputs)
+
+    if entry["check"] is not None and "check" not in binary:
+        binary["check"] = filled("check", "bash")
     if not _is_bare(row):
         return binary
-    script = _script(entry, row, package, binary, inputs)
-    return {**binary, "script": script, "shell": entry["shell"]}
+    return {**binary, "script": filled("script", entry["shell"]), "shell": entry["shell"]}
 
 
 def _habits(entry: Row) -> dict[str, Any]:
@@ -48,9 +53,10 @@ def _is_bare(row: Row) -> bool:
     return row["script"] is None and row["argv"] is None
 
 
-def _script(
-    entry: Row, row: Row, package: Row, binary: Mapping[str, Any], inputs: Sequence[Row]
-) -> str:
+def _filled(
+    text: str, shell: str, entry: Row, row: Row, package: Row,
+    binary: Mapping[str, Any], inputs: Sequence[Row],
+) -> str:  # fmt: skip
     paths = [one["name"] for one in inputs if one["binary"] == row["seq"]]
     given = dict(zip(binary["inputs"], paths, strict=True))
     files = Files(given, [output["name"] for output in binary["outputs"]])
@@ -59,8 +65,7 @@ def _script(
         name: _text(values.get(name, standard))
         for name, standard in json.loads(entry["parameters"]).items()
     }
-    script = invoking_script(entry["script"], entry["shell"], parameters, files)
-    return with_inputs(script, binary["inputs"])
+    return with_inputs(invoking_script(text, shell, parameters, files), binary["inputs"])
 
 
 def _text(value: Any) -> str:

@@ -73,6 +73,10 @@ class Rules:
         schemes = {locators.scheme(locator) for locator in named if locator is not None}
         if schemes:
             known = setting(self._store, "transfer") or {}
-            launch["transfer"] = {"commands": {s: known[s] for s in schemes if s in known}}
+            launch["transfer"] = {
+                "commands": {s: known[s] for s in schemes if s in known},
+                "idle": default(self._store, "transfer-idle"),
+                "timeout": default(self._store, "transfer-timeout"),
+            }
         if deliver:
             launch["lease"] = default(self._store, "lease")

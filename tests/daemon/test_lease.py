@@ -1,11 +1,13 @@
 """On a new link the orders to end go first, and then the lease; it is renewed with each ping."""
 
+import json
 import queue
 from pathlib import Path
 
 import pytest
 
 from d0ctl.agents.control import Control
+from d0ctl.agents.heed import heed
 from d0ctl.agents.oversee import hear
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes.courier import Courier, Report, Up
@@ -26,6 +28,7 @@ class Ear:
         self.is_up = False
         self.renewal = {"kind": "lease", "seconds": 7.0}
         self.orders: list[Frame] = []
+        self.site: Site
 
     def accept(self, link: int) -> None:
         self.is_up = True
@@ -89,6 +92,22 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
         wait_until(lambda: link.sent.count({"kind": "lease", "seconds": 7.0}) > 3)
     finally:
         courier.stop()
+
+
+def test_what_the_site_says_of_leases_and_logs_counts_at_once(control: Control) -> None:
+    ear = Ear(1)
+    control.couriers[1] = ear  # type: ignore[assignment]
+    with control.store.writing():
+        told = json.dumps({"lease": 60.0, "keep-logs": 5.0})
+        control.store.change("keep_setting", name="defaults", value=told)
+
+    for _ in range(2):
+        heed(control, NOW)
+    for action in control.afterwards:
+        action()
+
+    assert (ear.site.lease, ear.site.keep_logs) == (60.0, 5.0)
+    assert ear.orders == [{"kind": "keep", "seconds": 5.0}]
 
 
 def test_the_length_of_the_lease_is_the_sites(control: Control) -> None:

@@ -33,6 +33,7 @@ software:
   - name: hello
     version: "1"
     script: echo hello from any platform > {{outputs}}
+    check: grep -q hello {{outputs}}
 """
 
 JOB = """\
@@ -187,6 +188,15 @@ def test_a_script_of_the_catalogue_needs_no_archive(site: Site, shelf: Path) -> 
     site.ok("run", site.write("stages: [{lines: [{software: hello/1, outputs: x}]}]", "hi.yaml"))
 
     assert (site.home / "results/hi-001/x").read_text() == "hello from any platform\n"
+
+
+def test_the_check_of_the_catalogue_judges_what_a_job_runs_with_it(site: Site, shelf: Path) -> None:
+    site.ok("site", "apply", described(site, str(shelf)))
+    bad = "stages: [{lines: [{run: echo bye > x, software: hello/1, outputs: x}]}]"
+
+    assert site.d0ctl("run", site.write(bad, "bad.yaml")).code == 1
+    [failure] = json.loads(site.ok("status", "bad-001/1/1/1", "--json"))["failures"]
+    assert failure["reason"] == "verification"
 
 
 def test_a_node_that_is_down_gets_its_software_later(site: Site, shelf: Path) -> None:

@@ -56,7 +56,9 @@ sites = st.builds(
         optional={
             "log-rules": rules,
             "hooks": st.fixed_dictionaries({"before": lines, "timeout": seconds}),
-            "defaults": st.fixed_dictionaries({"looping": seconds, "nice": st.integers(0, 19)}),
+            "defaults": st.fixed_dictionaries(
+                {"looping": seconds, "nice": st.integers(0, 19), "transfer-idle": seconds}
+            ),
             "transfer": st.just({"root": {"fetch": "cp {source} {dest}"}}),
         },
     ),

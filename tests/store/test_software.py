@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from d0ctl.construct.spec import BinarySpec, InputSpec, OutputSpec
+from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, OutputSpec
 from d0ctl.model import Address
 from d0ctl.site.spec import SoftwareEntry
 from d0ctl.store import Store, attempts, nodes, schedule, software
@@ -160,6 +160,23 @@ def test_what_a_job_says_itself_goes_before_the_catalogue(store: Store) -> None:
         "name": "reco", "version": "v1", "platform": "", "source": "https://x/y.tar",
         "checksum": CHECKSUM, "manifest": None,
     }  # fmt: skip
+
+
+def test_the_check_of_the_catalogue_verifies_what_has_none_of_its_own(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(check="verify {cards} {inputs} {outputs}"))
+    own = BinarySpec(
+        "own", script="reco", software="reco/v1", outputs=(OutputSpec("-o"),),
+        inputs=(InputSpec("/data/a b.raw", made=False, acquire=Acquire.NONE),),
+    )  # fmt: skip
+    checked = BinarySpec("checked", script="reco", software="reco/v1", check="test -s x")
+    submitted(store, job("one", [package(reco(parameters={"cards": "my own"}))],
+                         [package(own)], [package(checked)]))  # fmt: skip
+    assign(store)
+
+    assert [one["check"] for one in launched(store, here)] == [
+        "verify 'my own'  ", "verify std 'a b.raw' ./-o", "test -s x"
+    ]  # fmt: skip
 
 
 def test_software_that_left_the_catalogue_is_missing_software(store: Store) -> None:

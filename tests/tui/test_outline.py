@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_tui.draw.outline import Branch, Outline, Path
+from d0ctl_tui.read.outline import Branch, Outline, Path
 
 
 def branches(depth: int = 3) -> st.SearchStrategy[Branch]:

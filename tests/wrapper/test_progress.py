@@ -167,6 +167,16 @@ def test_progress_is_read_from_the_log_by_a_rule(node: Client) -> None:
     finish(node)
 
 
+def test_a_rule_for_progress_that_backtracks_without_end_is_given_up(node: Client) -> None:
+    script = "printf 'a%.0s' $(seq 60); echo b; " + STAYS
+    node.launch(launch(1, binary(script=script, progress={"log": "^(a+)+$"})))
+
+    told = progress(node)
+
+    assert told["line"] == "its rule for progress backtracks without end on a line of the log"
+    finish(node)
+
+
 def test_progress_is_read_from_the_growth_of_an_output(node: Client) -> None:
     rule = {"output": "big.root", "of": 4000}
     script = "head -c 1000 /dev/zero > big.root; " + STAYS

@@ -74,6 +74,30 @@ def test_a_word_that_has_to_come_and_never_does_is_a_failed_verification(node: C
     assert end["reason"] == "exit-code"
 
 
+HOPELESS = rule("^(a+)+$")
+"""Takes years on a line of many a and a b."""
+
+CRUEL = "printf 'a%.0s' $(seq 60); echo b; echo FATAL after it"
+
+
+def test_an_expression_without_end_fails_the_verification(node: Client) -> None:
+    end = node.run(binary(script=CRUEL, log_rules=[HOPELESS]))
+
+    told = (
+        "the log rule `^(a+)+$` backtracks without end on a line, so it is not looked for any more"
+    )
+    assert (end["reason"], end["detail"]) == ("verification", f"binary 1 (step): {told}")
+
+
+def test_a_passive_expression_without_end_is_given_up_and_the_others_go_on(node: Client) -> None:
+    rules = [rule("^(a+)+$", passive=True), rule("^FATAL")]
+    end = node.run(binary(script=CRUEL, log_rules=rules))
+
+    assert end["reason"] == "log-message"
+    assert end["detail"].endswith("FATAL after it")
+    assert [text[:30] for text in notes(node)] == ["the log rule `^(a+)+$` backtra"]
+
+
 def test_each_of_a_million_lines_is_read_in_bounded_memory(node: Client) -> None:
     resource.prlimit(node.process.pid, resource.RLIMIT_AS, (400_000_000, 400_000_000))
     rules = [rule("^777777$", passive=True), rule("^1000000$")]

@@ -72,6 +72,15 @@ def test_logs_go_when_they_were_kept_for_long_enough(node: Client, connect: Conn
     assert (node.base / "cache/1/out").exists()
 
 
+def test_a_relay_is_told_anew_how_long_logs_are_kept(node: Client) -> None:
+    node.run(binary(script="true"))
+    wait_until(lambda: (node.folder(1) / "end").exists())
+
+    node.send("keep", seconds=-1)
+
+    wait_until(lambda: not node.folder(1).exists())
+
+
 def test_logs_stay_of_whom_the_control_host_has_not_heard(node: Client, connect: Connect) -> None:
     node.acknowledges = False
     node.run(binary(script="true"))

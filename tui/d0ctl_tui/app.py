@@ -18,7 +18,7 @@ from d0ctl.store import pulse
 from d0ctl.store.connection import open_store
 from d0ctl.store.trouble import told
 from d0ctl.verbs import VERBS
-from d0ctl_tui import crash, finding, themes
+from d0ctl_tui import crash, themes
 from d0ctl_tui.acting import AnyDeed, Speech, made, misfit
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
@@ -26,11 +26,12 @@ from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.draw.spans import Line, Span, fit, foreign
 from d0ctl_tui.messages import Changed, Handed, Troubled
+from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import beat, logs
 from d0ctl_tui.read.beat import Beat
 from d0ctl_tui.read.places import Places
-from d0ctl_tui.read.poller import Poller
 from d0ctl_tui.read.source import Source
+from d0ctl_tui.screens import finding
 from d0ctl_tui.screens.finder import Ask, Choice, Finder
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
@@ -214,6 +215,10 @@ class Dashboard(App[None]):
     def rate_lines(self, columns: int, height: int) -> list[Line]:
         """What ended over time."""
         return strips.rates(self.rates, self.beat, columns, height, self.glyphs)
+
+    def go_to(self, selector: str) -> None:
+        """Reveal on the main screen what a path names."""
+        self.main.go_to(selector)
 
     def show_nodes(self, name: str | None = None) -> None:
         """Show the nodes, beginning at one."""

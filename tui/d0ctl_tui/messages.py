@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from d0ctl_tui.draw.outline import Path
+from d0ctl_tui.read.outline import Path
 
 
 class Repeated(Message):

@@ -1,17 +1,13 @@
 """Where somebody has been in the tree, and how to get to a path that is typed."""
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 from d0ctl import select
 from d0ctl.errors import D0Error
 from d0ctl.store import browse, outline
 from d0ctl.store.connection import Store
-from d0ctl_tui.draw.outline import Path
+from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.source import Source
-
-if TYPE_CHECKING:
-    from d0ctl_tui.screens.main import MainScreen
 
 REMEMBERED = 40
 
@@ -22,20 +18,6 @@ class Places:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.been: deque[str] = deque(maxlen=REMEMBERED)
-
-    def go(self, screen: "MainScreen", selector: str, *, remember: bool = True) -> None:
-        """Reveal what a path names, and remember where we come from; say so if it isn't there."""
-        try:
-            path = self.resolve(selector)
-        except D0Error as error:
-            hint = f": {error.hint}" if error.hint else ""
-            screen.board.tell(f"{error}{hint}")
-            return
-        here = screen.tree_view.selector
-        if remember and here and here != selector:
-            self.remember(here)
-        screen.tree_view.reveal(path)
-        screen.update()
 
     def remember(self, selector: str) -> None:
         """Keep a place, the latest last, each once."""

@@ -11,7 +11,7 @@ from d0ctl.store import browse, outline, pulse
 from d0ctl.store.connection import Store, open_store
 from d0ctl.store.trouble import told
 from d0ctl.store.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
-from d0ctl_tui.draw.outline import Path
+from d0ctl_tui.read.outline import Path
 
 T = TypeVar("T")
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView

@@ -1,17 +1,14 @@
 """From one package that needs a person to the next, in the order of the tree."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from d0ctl.model import Phase
 from d0ctl.store import outline
 from d0ctl.store.connection import Store
 from d0ctl.store.views import PackageRow
-from d0ctl_tui.draw.outline import Path
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
-    from d0ctl_tui.widgets.tree import Tree
+from d0ctl_tui.read.outline import Path
+from d0ctl_tui.read.source import Row, Source
 
 PHASES = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 
@@ -21,39 +18,46 @@ STALLED = (Phase.WAITING,)
 FAR = 1 << 62
 
 
-def next_trouble(board: "Dashboard", tree: "Tree", *, forward: bool) -> Path | None:
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where the walk begins: the row that is chosen, and its place in the tree."""
+
+    path: Path | None
+    row: Row | None
+
+
+def next_trouble(
+    source: Source, troubled: Mapping[int, Mapping[str, int]], here: Here, *, forward: bool
+) -> Path | None:
     """Where the next is, over the end to the beginning; None where nothing needs a person."""
-    troubled = board.beat.troubled
-    order = [job for job in board.source.jobs if job in troubled]
+    order = [job for job in source.jobs if job in troubled]
     if not order:
         return None
-    here = tree.chosen
-    row = tree.chosen_row
-    job = board.source.jobs[here[0]] if here else order[0]
-    at = _package_before(board, here, row, forward) if job in order else 0
+    job = source.jobs[here.path[0]] if here.path else order[0]
+    at = _package_before(source, here, forward) if job in order else 0
     phases = {job: PHASES if troubled[job].keys() & set(PHASES) else STALLED for job in order}
-    found = board.source.ask(lambda store: _search(store, phases, job, at, forward), None)
-    return board.source.path_of(found) if found else None
+    found = source.ask(lambda store: _search(store, phases, job, at, forward), None)
+    return source.path_of(found) if found else None
 
 
-def _package_before(board: "Dashboard", here: Path | None, row: object, forward: bool) -> int:
+def _package_before(source: Source, here: Here, forward: bool) -> int:
     """The package after which the search begins, or before which."""
-    if isinstance(row, PackageRow):
-        return row.id
-    if here and len(here) == 5:
-        parent = board.source.row(here[:4])
+    if isinstance(here.row, PackageRow):
+        return here.row.id
+    if here.path and len(here.path) == 5:
+        parent = source.row(here.path[:4])
         return parent.id if isinstance(parent, PackageRow) else 0
-    first = board.source.ask(lambda store: _first(store, board, here or ()), None)
+    first = source.ask(lambda store: _first(store, source, here.path or ()), None)
     if first is not None:
         return first - 1 if forward else first
     return 0 if forward else FAR
 
 
-def _first(store: Store, board: "Dashboard", here: Path) -> int | None:
+def _first(store: Store, source: Source, here: Path) -> int | None:
     """The first package below a row."""
     if len(here) < 2:
         return None
-    job = board.source.jobs[here[0]]
+    job = source.jobs[here[0]]
     line = here[2] + 1 if len(here) > 2 else 1
     found: int | None = store.value("outline_first_below", job=job, stage=here[1] + 1, line=line)
     return found

@@ -1,16 +1,14 @@
 """What lies over a screen: a box in its middle, closed by escape."""
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 Result = TypeVar("Result")
 
@@ -26,7 +24,7 @@ class Dialog(ModalScreen[Result]):
 
     TITLE_HERE = ""
 
-    def __init__(self, board: "Dashboard") -> None:
+    def __init__(self, board: Board) -> None:
         super().__init__()
         self.board = board
 

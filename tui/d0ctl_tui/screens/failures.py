@@ -2,7 +2,6 @@
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import work
 from textual.app import ComposeResult
@@ -13,19 +12,17 @@ from d0ctl.store import outline, pulse
 from d0ctl.store.connection import open_store
 from d0ctl.store.trouble import told
 from d0ctl.store.views import PackageRow
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
-from d0ctl_tui.draw.outline import Outline
 from d0ctl_tui.draw.rows import Columns, Sight, clock
 from d0ctl_tui.draw.spans import Line, Span, foreign, spread
 from d0ctl_tui.messages import Handed, LineOpened
+from d0ctl_tui.read.outline import Outline
 from d0ctl_tui.read.source import PAGE
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 MOST = 100_000
 """How many failed packages are grouped; the header counts all."""
@@ -39,7 +36,7 @@ class Groups(LineView):
 
     has_cursor = True
 
-    def __init__(self, board: "Dashboard") -> None:
+    def __init__(self, board: Board) -> None:
         super().__init__(id="groups", glyphs=board.glyphs)
         self.board = board
         self.outline = Outline()
@@ -115,7 +112,7 @@ class FailuresScreen(SubScreen):
     BINDINGS = bindings(FAILURES, SUB)
     COMMANDS_HERE = FAILURES
 
-    def __init__(self, board: "Dashboard", job: str | None, job_id: int | None) -> None:
+    def __init__(self, board: Board, job: str | None, job_id: int | None) -> None:
         super().__init__(board)
         self.job = job
         self.job_id = job_id
@@ -172,7 +169,7 @@ class FailuresScreen(SubScreen):
             self.groups.toggle()
         else:
             self.app.pop_screen()
-            self.board.main.go_to(package.path)
+            self.board.go_to(package.path)
 
     def action_log(self) -> None:
         """Show the log of the package."""

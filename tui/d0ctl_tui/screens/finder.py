@@ -3,22 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.looks import Glyphs
 from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, spread
 from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.lines import LineView
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 KEYS = (
     Command("down,ctrl+n", "pick(1)", "next", "move"),
@@ -84,7 +81,7 @@ class Finder(Dialog[Choice]):
 
     BINDINGS = bindings(KEYS)
 
-    def __init__(self, board: "Dashboard", title: str, find: Find, *, slow: bool = False) -> None:
+    def __init__(self, board: Board, title: str, find: Find, *, slow: bool = False) -> None:
         super().__init__(board)
         self.TITLE_HERE = title
         self.find = find
@@ -147,7 +144,7 @@ class Finder(Dialog[Choice]):
 class Ask(Dialog[str]):
     """One question, answered by typing."""
 
-    def __init__(self, board: "Dashboard", title: str, value: str = "") -> None:
+    def __init__(self, board: Board, title: str, value: str = "") -> None:
         super().__init__(board)
         self.TITLE_HERE = title
         self.value = value

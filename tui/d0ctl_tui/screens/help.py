@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import MOVE, Command, bindings
 from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, pad, width
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.band import Page
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 KEY = 10
 
@@ -27,7 +24,7 @@ class Help(Dialog[None]):
     BINDINGS = bindings(CLOSE)
     TITLE_HERE = "keys"
 
-    def __init__(self, board: "Dashboard", commands: Sequence[Command]) -> None:
+    def __init__(self, board: Board, commands: Sequence[Command]) -> None:
         super().__init__(board)
         self.commands = [*commands, *MOVE]
         self.page = Page("words", self._draw, board.glyphs)

@@ -4,13 +4,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
 from d0ctl.format import size
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.draw.spans import EMPTY, Line, Span, cut, foreign, spread
@@ -20,9 +20,6 @@ from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.finder import Ask
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 NEAR_S = 0.5
 FAR_S = 3.0
@@ -45,7 +42,7 @@ class WindowRead(Repeated):
 class LogPane(LineView):
     """The window; its lines come from a thread that reads."""
 
-    def __init__(self, board: "Dashboard") -> None:
+    def __init__(self, board: Board) -> None:
         super().__init__(id="pager", glyphs=board.glyphs)
         self.shown: list[tuple[int, str]] = []
         self.found = ""
@@ -91,7 +88,7 @@ class LogScreen(SubScreen):
     BINDINGS = bindings(LOG, SUB)
     COMMANDS_HERE = LOG
 
-    def __init__(self, board: "Dashboard", log: Log) -> None:
+    def __init__(self, board: Board, log: Log) -> None:
         super().__init__(board)
         self.log_file = log
         self.binary_number = 1

@@ -4,32 +4,30 @@ import time
 from array import array
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 
+from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.store import outline, search
 from d0ctl.store.connection import Store
 from d0ctl.verbs import VERBS
-from d0ctl_tui import finding
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.rows import Columns
 from d0ctl_tui.draw.spans import Line, Span
 from d0ctl_tui.messages import CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.read import walk
+from d0ctl_tui.screens import finding
 from d0ctl_tui.screens.failures import FailuresScreen
 from d0ctl_tui.screens.finder import Choice, Finder
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.band import Band, Page
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 from d0ctl_tui.widgets.tree import Tree
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 
 class MainScreen(Screen[None]):
@@ -39,7 +37,7 @@ class MainScreen(Screen[None]):
     DEFAULT_CLASSES = WITH
     BINDINGS = bindings(LOOK, ACT, REST, MOVE)
 
-    def __init__(self, board: "Dashboard", start: str | None) -> None:
+    def __init__(self, board: Board, start: str | None) -> None:
         super().__init__()
         self.board = board
         self.start = start
@@ -118,8 +116,22 @@ class MainScreen(Screen[None]):
         self.action_view()
 
     def go_to(self, selector: str) -> None:
-        """Reveal what a path names."""
-        self.board.places.go(self, selector)
+        """Reveal what a path names, and remember where we come from."""
+        here = self.tree_view.selector
+        if self._reveal(selector) and here and here != selector:
+            self.board.places.remember(here)
+
+    def _reveal(self, selector: str) -> bool:
+        """Reveal what a path names; say so if it isn't there."""
+        try:
+            path = self.board.places.resolve(selector)
+        except D0Error as error:
+            hint = f": {error.hint}" if error.hint else ""
+            self.board.tell(f"{error}{hint}")
+            return False
+        self.tree_view.reveal(path)
+        self.update()
+        return True
 
     def action_cursor(self, by: int) -> None:
         """Keys that no pane took move the tree."""
@@ -178,11 +190,13 @@ class MainScreen(Screen[None]):
         """Back to where we came from."""
         been = self.board.places.been
         if been:
-            self.board.places.go(self, been.pop(), remember=False)
+            self._reveal(been.pop())
 
     def action_trouble(self, by: int) -> None:
         """Go to the next package that needs a person, or to the one before."""
-        path = walk.next_trouble(self.board, self.tree_view, forward=by > 0)
+        here = walk.Here(self.tree_view.chosen, self.tree_view.chosen_row)
+        troubled, source = self.board.beat.troubled, self.board.source
+        path = walk.next_trouble(source, troubled, here, forward=by > 0)
         if path is None:
             self.board.tell("nothing needs a person", "good")
         else:
@@ -255,7 +269,7 @@ class MainScreen(Screen[None]):
             here = self.tree_view.selector
             self.tree_view.show_only(None)
             if here:
-                self.board.places.go(self, here, remember=False)
+                self._reveal(here)
         else:
             self.tree_view.marks.clear()
         self.update()

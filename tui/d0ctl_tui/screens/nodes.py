@@ -1,11 +1,11 @@
 """The nodes: how each is, and what runs on it."""
 
 import time
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
 from d0ctl_tui.acting import NodeDeed
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import part_sheet, strips
 from d0ctl_tui.draw.sheet import Sheet
@@ -16,16 +16,13 @@ from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.band import Page
 from d0ctl_tui.widgets.lines import LineView
 
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
-
 
 class NodeList(LineView):
     """The nodes, a line each; what is in trouble first."""
 
     has_cursor = True
 
-    def __init__(self, board: "Dashboard") -> None:
+    def __init__(self, board: Board) -> None:
         super().__init__(id="nodelist", glyphs=board.glyphs)
         self.board = board
 
@@ -51,7 +48,7 @@ class NodesScreen(SubScreen):
     BINDINGS = bindings(NODES, SUB)
     COMMANDS_HERE = NODES
 
-    def __init__(self, board: "Dashboard", start: str | None = None) -> None:
+    def __init__(self, board: Board, start: str | None = None) -> None:
         super().__init__(board)
         self.start = start
         self.list = NodeList(board)
@@ -98,7 +95,7 @@ class NodesScreen(SubScreen):
         """Go to the first package that is there."""
         if isinstance(self.told, Node) and self.told.live:
             self.app.pop_screen()
-            self.board.main.go_to(self.told.live[0].path)
+            self.board.go_to(self.told.live[0].path)
 
     def action_drain(self) -> None:
         """Let the node take nothing new."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import work
 from textual.app import ComposeResult
@@ -12,14 +11,12 @@ from textual.widgets import Input, Label
 from d0ctl.errors import D0Error
 from d0ctl.verbs import VERBS
 from d0ctl_tui.acting import OPTIONS, AnyDeed, Deed, latest, switch, switched
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.messages import Handed
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.band import Band, Page
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 KEYS = (
     Command("ctrl+o", "outputs", "with or without what it can take along", "act"),
@@ -36,7 +33,7 @@ class PlanDialog(Dialog[bool]):
 
     BINDINGS = bindings(KEYS)
 
-    def __init__(self, board: "Dashboard", deeds: Sequence[AnyDeed]) -> None:
+    def __init__(self, board: Board, deeds: Sequence[AnyDeed]) -> None:
         super().__init__(board)
         self.deeds = list(deeds)
         self.TITLE_HERE = self._title()

@@ -1,17 +1,13 @@
 """What every screen beside the main one has: a header, a title, the keys; a way back."""
 
-from typing import TYPE_CHECKING
-
 from textual.app import ComposeResult
 from textual.screen import Screen
 
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import SUB, Command, bindings
 from d0ctl_tui.draw.spans import Line
 from d0ctl_tui.widgets.band import Band
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
-
-if TYPE_CHECKING:
-    from d0ctl_tui.app import Dashboard
 
 
 class SubScreen(Screen[None]):
@@ -23,7 +19,7 @@ class SubScreen(Screen[None]):
 
     COMMANDS_HERE: tuple[Command, ...] = ()
 
-    def __init__(self, board: "Dashboard") -> None:
+    def __init__(self, board: Board) -> None:
         super().__init__()
         self.board = board
         self.bands = [

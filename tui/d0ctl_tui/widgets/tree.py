@@ -11,10 +11,10 @@ from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.estimate import Estimate, Share, remaining
 from d0ctl_tui.draw.looks import Glyphs
-from d0ctl_tui.draw.outline import Outline, Path
 from d0ctl_tui.draw.rows import Columns, Row, Sight
 from d0ctl_tui.draw.spans import Line
 from d0ctl_tui.messages import RowChosen, RowOpened
+from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.source import PAGE, Source
 from d0ctl_tui.widgets.lines import LineView
 

@@ -9,6 +9,7 @@ import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from d0ctl_wrapper.attempt.logs import Follower
+from d0ctl_wrapper.attempt.patience import Patience, TooLong
 from d0ctl_wrapper.paths import to_path
 from d0ctl_wrapper.words import one_line
 
@@ -17,6 +18,9 @@ TAIL = 4096
 
 SHOWN = 200
 """How many characters of a line of progress are passed on."""
+
+HOPELESS = "its rule for progress backtracks without end on a line of the log"
+"""What stands for a progress that such an expression would have given."""
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _COUNT = re.compile(r"(%s)\s*(?:/|\bof\b)\s*(%s)" % (_NUMBER, _NUMBER))
@@ -95,15 +99,25 @@ class LogRule:
     def __init__(self, pattern: str, logs: "List[bytes]") -> None:
         self._pattern = re.compile(pattern)
         self._logs = [Follower(path, skips=True) for path in logs]
+        self._patience = Patience()
 
     def __call__(self) -> "Reading | None":
-        """Give what the last new line that matches says."""
+        """Give what the last new line that matches says; a hopeless expression is given up."""
+        try:
+            with self._patience.watching():
+                found = self._last()
+        except TooLong:
+            self._logs = []
+            return Reading(None, None, HOPELESS)
+        return None if found is None else _from_match(found)
+
+    def _last(self) -> "re.Match[str] | None":
         found = None
         for log in self._logs:
             for line in log.lines():
-                match = self._pattern.search(line.decode("utf-8", "replace"))
-                found = match or found
-        return None if found is None else _from_match(found)
+                text = line.decode("utf-8", "replace")
+                found = self._patience.search(self._pattern.search, text) or found
+        return found
 
 
 def _from_match(match: "re.Match[str]") -> Reading:

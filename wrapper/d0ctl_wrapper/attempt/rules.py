@@ -9,6 +9,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, List
 
 from d0ctl_wrapper.attempt.logs import Follower
+from d0ctl_wrapper.attempt.patience import Patience, TooLong
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.attempt.watch import Ease
 from d0ctl_wrapper.words import clean, one_line
@@ -22,6 +23,9 @@ GLANCE = 500
 SHOWN = 200
 """How many characters of a line that matched are kept."""
 
+HOPELESS = "the log rule `%s` backtracks without end on a line, so it is not looked for any more"
+"""What is said of an expression that takes for ever."""
+
 
 class Rule:
     """One rule, with what it has found so far."""
@@ -34,6 +38,7 @@ class Rule:
         self.is_required: bool = described["required"]
         self.count = 0
         self.first = ""
+        self.is_given_up = False
 
     @property
     def is_fatal(self) -> bool:
@@ -46,11 +51,18 @@ class Rule:
             self.first = one_line(line)[:SHOWN]
         self.count += 1
 
-    def remark(self) -> str:
+    @property
+    def shown(self) -> str:
+        """The expression, as it is told to people."""
+        return one_line(self.text)[:SHOWN]
+
+    def remarks(self) -> "Iterator[str]":
         """Say what has been found."""
-        often = "once" if self.count == 1 else "%d times" % self.count
-        shown = one_line(self.text)[:SHOWN]
-        return "its log matched `%s` %s, first: %s" % (shown, often, self.first)
+        if self.count:
+            often = "once" if self.count == 1 else "%d times" % self.count
+            yield "its log matched `%s` %s, first: %s" % (self.shown, often, self.first)
+        if self.is_given_up:
+            yield HOPELESS % self.shown
 
 
 class Rules:
@@ -62,38 +74,40 @@ class Rules:
         self._logs = [Follower(path) for path in logs]
         self._lines: "Iterator[bytes]" = iter(())
         self._ease = Ease()
+        self._patience = Patience()
 
     def look(self) -> float:
         """Read what is new, for a moment at most; Failed ends the binary."""
         until = time.monotonic() + AT_ONCE
         seen = 0
-        for line in self._next(False):
-            self._judge(line)
-            seen += 1
-            if seen % GLANCE == 0 and time.monotonic() >= until:
-                return 0.0
+        with self._patience.watching():
+            for line in self._next(False):
+                self._judge(line)
+                seen += 1
+                if seen % GLANCE == 0 and time.monotonic() >= until:
+                    return 0.0
         self._lines = iter(())
         return self._ease.next(seen > 0)
 
     def finish(self, between: "Callable[[], None]") -> None:
         """Read all that is left of the logs; `between` is called now and then."""
-        for is_over in (False, True):
-            for place, line in enumerate(self._next(is_over)):
-                self._judge(line)
-                if place % GLANCE == 0:
-                    between()
-            self._lines = iter(())
+        with self._patience.watching():
+            for is_over in (False, True):
+                for place, line in enumerate(self._next(is_over)):
+                    self._judge(line)
+                    if place % GLANCE == 0:
+                        between()
+                self._lines = iter(())
 
     def require(self) -> None:
         """Raise Failed when a line that has to come never came."""
         for rule in self._rules:
             if rule.is_required and not rule.count:
-                shown = one_line(rule.text)
-                raise Failed("verification", "%s never said `%s`" % (self._who, shown))
+                raise Failed("verification", "%s never said `%s`" % (self._who, rule.shown))
 
     def remarks(self) -> "List[str]":
         """Say what passive rules have found."""
-        return [rule.remark() for rule in self._rules if rule.is_passive and rule.count]
+        return [said for rule in self._rules if rule.is_passive for said in rule.remarks()]
 
     def _next(self, is_over: bool) -> "Iterator[bytes]":
         """Go on where a former look broke off, then read what has come since."""
@@ -113,7 +127,17 @@ class Rules:
         if "\x1b" in line or "\r" in line:
             line = clean(line)
         for rule in self._rules:
-            if rule.search(line):
+            if not rule.is_given_up and self._matches(rule, line):
                 rule.note(line)
                 if rule.is_fatal:
                     raise Failed(rule.reason, "%s said in its log: %s" % (self._who, rule.first))
+
+    def _matches(self, rule: Rule, line: str) -> bool:
+        """Tell whether a rule matches; without one that can't be known nothing is verified."""
+        try:
+            return self._patience.search(rule.search, line) is not None
+        except TooLong:
+            rule.is_given_up = True
+            if rule.is_passive:
+                return False
+            raise Failed("verification", "%s: %s" % (self._who, HOPELESS % rule.shown)) from None

@@ -39,6 +39,7 @@ class Duty:
         setting = Setting(places, process.boot_id(), environment.inherited(), umask)
         self.keeper = Keeper(setting, cpus, loop.stream.send, self.post.again, self._clean)
         self.service = Service(places, loop.stream, self.keeper, self.post, self.helpers)
+        self.service.verbs["keep"] = lambda frame: self._keep(frame["seconds"])
         self._rescan_at = time.monotonic() + RESCAN
         self._expire_at = time.monotonic() + sweep.EVERY
         self._is_full = False
@@ -58,6 +59,11 @@ class Duty:
         files = sweep.asides(self.places)
         if ended or files:
             self._in_passing(lambda: sweep.sweep(self.places, ended, files, self.keep_logs))
+
+    def _keep(self, seconds: float) -> None:
+        """Keep logs for so long from now on."""
+        self.keep_logs = seconds
+        self._expire_at = self._rescan_at = time.monotonic()
 
     def _clean(self, attempt: int) -> None:
         """Have the node cleared of what a dead attempt was at work with."""

@@ -67,6 +67,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "resend": {"attempts": _ATTEMPTS},
     "forget": {"attempts": _ATTEMPTS, "paths": shape.many(shape.filled)},
     "lease": {"seconds": shape.number},
+    "keep": {"seconds": shape.number},
     "take": {
         "id": _identifier,
         "aside": shape.filled,

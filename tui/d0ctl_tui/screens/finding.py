@@ -1,8 +1,8 @@
 """What the boxes of search, palette, filter and jump list offer, and where each choice leads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, D0Error
@@ -11,18 +11,43 @@ from d0ctl.store import outline, search
 from d0ctl.store.connection import Store, open_store
 from d0ctl.store.search import Found
 from d0ctl.store.trouble import told
+from d0ctl_tui.board import Board
 from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.draw import looks
 from d0ctl_tui.screens.finder import Choice
-
-if TYPE_CHECKING:
-    from d0ctl_tui.screens.main import MainScreen
 
 NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 """Phases out of which a package seldom comes by itself, in which `n` walks."""
 
 
-def palette(screen: "MainScreen", words: str) -> list[Choice]:
+class Reach(Protocol):
+    """What a choice can lead to: the main screen, as the boxes over it know it."""
+
+    board: Board
+
+    def can(self, command: Command) -> bool:
+        """Whether a command is there."""
+
+    def run_command(self, command: Command) -> None:
+        """Do what a command does."""
+
+    def go_to(self, selector: str) -> None:
+        """Reveal what a path names."""
+
+    def totals(self) -> dict[str, int]:
+        """How many packages are in each phase."""
+
+    def filter_by(self, name: str, phases: Iterable[str]) -> None:
+        """Show only packages in these phases."""
+
+    def select_by(self, wanted: select.Selector) -> None:
+        """Show only what a selector means."""
+
+    def show_reason(self, reason: str) -> None:
+        """Show only packages that failed lately for a reason."""
+
+
+def palette(screen: Reach, words: str) -> list[Choice]:
     """Every command whose words hold what is typed."""
     low = words.lower().split()
     found = []
@@ -33,7 +58,7 @@ def palette(screen: "MainScreen", words: str) -> list[Choice]:
     return found
 
 
-def deeds(screen: "MainScreen", words: str) -> list[Choice]:
+def deeds(screen: Reach, words: str) -> list[Choice]:
     """Every verb whose words hold what is typed."""
     return [
         _command(screen, command)
@@ -42,14 +67,14 @@ def deeds(screen: "MainScreen", words: str) -> list[Choice]:
     ]
 
 
-def _command(screen: "MainScreen", command: Command) -> Choice:
+def _command(screen: Reach, command: Command) -> Choice:
     return Choice(
         command.title, f"d0ctl {command.verb}" if command.verb else "", command.key,
         look="plain", do=partial(screen.run_command, command),
     )  # fmt: skip
 
 
-def filters(screen: "MainScreen", words: str) -> list[Choice]:
+def filters(screen: Reach, words: str) -> list[Choice]:
     """The states that a filter can show, with how many packages are in each."""
     counts = screen.totals()
     choices = [
@@ -70,9 +95,7 @@ def filters(screen: "MainScreen", words: str) -> list[Choice]:
     return sorted(fit, key=lambda one: not one.words.startswith(low))
 
 
-def _filter(
-    screen: "MainScreen", name: str, phases: Sequence[Phase], counts: dict[str, int]
-) -> Choice:
+def _filter(screen: Reach, name: str, phases: Sequence[Phase], counts: dict[str, int]) -> Choice:
     number = sum(counts.get(phase, 0) for phase in phases)
     about = ", ".join(phases) if len(phases) > 1 else ""
     look = looks.LOOKS.get(name, "plain") if number else "faint"
@@ -80,7 +103,7 @@ def _filter(
                   do=partial(screen.filter_by, name, phases))  # fmt: skip
 
 
-def jumps(screen: "MainScreen", words: str) -> list[Choice]:
+def jumps(screen: Reach, words: str) -> list[Choice]:
     """Places somebody has been at, the latest first."""
     return [
         Choice(place, do=partial(screen.go_to, place))
@@ -89,7 +112,7 @@ def jumps(screen: "MainScreen", words: str) -> list[Choice]:
     ]
 
 
-def everywhere(screen: "MainScreen", words: str) -> list[Choice]:
+def everywhere(screen: Reach, words: str) -> list[Choice]:
     """What is found by a path, a job, a stage, a node, a file or a reason; in a thread."""
     words = words.strip()
     if not words:
@@ -102,7 +125,7 @@ def everywhere(screen: "MainScreen", words: str) -> list[Choice]:
         return [Choice(str(error), look="bad", do=lambda: None)]
 
 
-def _path(screen: "MainScreen", words: str) -> list[Choice]:
+def _path(screen: Reach, words: str) -> list[Choice]:
     """The path itself, where it reads as one."""
     if "/" not in words and ":" not in words:
         return []
@@ -115,7 +138,7 @@ def _path(screen: "MainScreen", words: str) -> list[Choice]:
     return [Choice(str(wanted), "show these", kind="filter", do=partial(screen.select_by, wanted))]
 
 
-def _found(screen: "MainScreen", store: Store, words: str) -> list[Choice]:
+def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
     choices = [_choice(screen, one) for one in search.jobs(store, words)]
     choices += [_choice(screen, one) for one in search.stages(store, words)]
     choices += [_choice(screen, one) for one in search.nodes(store, words)]
@@ -128,7 +151,7 @@ def _found(screen: "MainScreen", store: Store, words: str) -> list[Choice]:
     return choices
 
 
-def _choice(screen: "MainScreen", one: Found) -> Choice:
+def _choice(screen: Reach, one: Found) -> Choice:
     actions: dict[str, Callable[[], object]] = {
         "job": partial(screen.go_to, one.name),
         "stage": partial(screen.go_to, one.name),

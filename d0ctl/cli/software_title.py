@@ -1,0 +1,16 @@
+"""How software is named on the command line: NAME/VERSION."""
+
+from d0ctl.errors import BadUsage, NotFound
+
+
+def split(title: str) -> tuple[str, str]:
+    """The name and the version of software. Raises BadUsage."""
+    name, slash, version = title.partition("/")
+    if not (name and slash and version):
+        raise BadUsage(f"`{title}` is no software: it reads NAME/VERSION, as `reco/v12-01`")
+    return name, version
+
+
+def no_such(title: str) -> NotFound:
+    """What to say of software that the catalogue has not."""
+    return NotFound(f"there is no software `{title}`", hint="d0ctl software list")
