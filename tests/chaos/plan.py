@@ -37,7 +37,7 @@ WEIGHTS = {
     "sshd away": 2,
     "node rebooted": 3,
     "power cut": 3,
-    PARTITION: 2,
+    PARTITION: 5,
 }
 """The kinds of faults, and how often each comes beside the others."""
 
