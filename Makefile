@@ -6,7 +6,11 @@ python := $(bin)/python
 install := $(python) -m pip install --quiet --disable-pip-version-check
 requirements := examples/zpeak/requirements.txt
 
-.PHONY: help demo demo-ssh test check bench screens completions clean
+SCHEDULES := 1000
+SEED :=
+WORKERS := 2
+
+.PHONY: help demo demo-ssh test check bench chaos screens completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -33,6 +37,10 @@ check: .venv/ready-to-test  ## run formatter, linter, type checker, import contr
 bench: .venv/ready-to-test  ## measure what performance promises
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.bench
+
+chaos: .venv/ready-to-test  ## kill and cut all there is, by SCHEDULES=1000 random schedules
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) -m tests.chaos --schedules $(SCHEDULES) --workers $(WORKERS) $(if $(SEED),--seed $(SEED))
 
 screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
 	@$(python) -m tests.screens

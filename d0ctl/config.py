@@ -32,6 +32,10 @@ NETWORK_DISKS = frozenset(
 """File systems on which SQLite's locks and shared memory can't be trusted."""
 
 
+ASIDE = ".aside"
+"""The folder in another in which files are made whole before they are moved to their places."""
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """The folder that holds all of a site; only its owner may enter it."""
@@ -82,6 +86,11 @@ class Home:
     def cache(self) -> Path:
         """Files on their way from one node to another."""
         return self.root / "cache"
+
+    @property
+    def asides(self) -> tuple[Path, ...]:
+        """Where files are made whole that go to these folders, each on the disk of its folder."""
+        return tuple(folder / ASIDE for folder in (self.results, self.cache))
 
     @property
     def nodes(self) -> Path:

@@ -28,6 +28,7 @@ from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
 from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.model import Counts
+from d0ctl.nodes import carry
 from d0ctl.nodes.courier import Said, Up
 from d0ctl.nodes.link import Site
 from d0ctl.store import Store, nodes, open_store, outbox
@@ -143,6 +144,8 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
         sweep(store)
         dropbox = DropBox(home.dropbox, home.site_key())
         dropbox.sweep()
+        for folder in home.asides:
+            carry.sweep(folder)
         row = store.row("site")
         assert row is not None
         places = home.nodes, home.known_hosts, home.dropbox

@@ -128,7 +128,7 @@ def _carry(control: Control, loads: Counter[int], key: Key, row: Row, now: float
     elif here is None:
         _fetch(control, loads, key, row, now)
     elif _begin(control, loads, key, 0, now):
-        control.after(control.copy_here, key, _copy(row, here, _target(control, row)))
+        control.after(control.copy_here, key, _copy(control, row, here, _target(control, row)))
 
 
 def _begin(control: Control, loads: Counter[int], key: Key, node: int, now: float) -> bool:
@@ -141,11 +141,17 @@ def _begin(control: Control, loads: Counter[int], key: Key, node: int, now: floa
     return True
 
 
-def _copy(row: Row, source: str, target: str) -> Copy:
+def _copy(control: Control, row: Row, source: str, target: str) -> Copy:
     """What is to be copied; a file from outside may be another each time."""
     if row["package_id"] is None:
-        return Copy(source, target, None, None)
-    return Copy(source, target, row["size"], row["checksum"])
+        return Copy(source, target, None, None, _aside(control, target))
+    return Copy(source, target, row["size"], row["checksum"], _aside(control, target))
+
+
+def _aside(control: Control, target: str) -> str:
+    """Where a copy is made whole; beside its target, if that is none of our folders here."""
+    found = (str(one) for one in control.home.asides if Path(target).is_relative_to(one.parent))
+    return next(found, "")
 
 
 def _target(control: Control, row: Row) -> str:
@@ -174,7 +180,7 @@ def _bring(
             continue
         if not _begin(control, loads, key, courier.node, now):
             continue
-        copy = _copy(row, here, target)
+        copy = _copy(control, row, here, target)
         control.after(courier.errand, (key, copy), partial(_bring_errand, copy))
         return
     files.postpone(control.store, *key, until=now + BUSY_S)
@@ -190,7 +196,7 @@ def _fetch(control: Control, loads: Counter[int], key: Key, row: Row, now: float
     for place in copies:
         courier = control.courier(place["node_id"]) if place["node_id"] else None
         if courier is not None and _begin(control, loads, key, courier.node, now):
-            copy = _copy(row, place["path"], _target(control, row))
+            copy = _copy(control, row, place["path"], _target(control, row))
             control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
             return
     if copies:
@@ -215,7 +221,9 @@ def _fetch_outside(
     if courier is None or not _begin(control, loads, key, courier.node, now):
         files.postpone(control.store, *key, until=now + BUSY_S)
         return
-    copy = Copy(far.path, _target(control, row), row["size_asked"], row["checksum_asked"])
+    target = _target(control, row)
+    asked = row["size_asked"], row["checksum_asked"]
+    copy = Copy(far.path, target, *asked, _aside(control, target))
     control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
 
 

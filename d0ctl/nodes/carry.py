@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import uuid
 from dataclasses import dataclass
@@ -10,10 +11,13 @@ from pathlib import Path
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Link
+from d0ctl_wrapper import process
 from d0ctl_wrapper.checksum import digest_by
 
 TAKE_TIMEOUT_S = 3600.0
 """How long a node may need to check a file that was brought."""
+
+_MADE_BY = re.compile(r"\.(\d{1,9})-(\d{1,18})\.[0-9a-f]{32}\Z")
 
 
 class Spoilt(NotFound):
@@ -22,12 +26,16 @@ class Spoilt(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy to make; size and checksum are what the file must weigh, None when not known."""
+    """A copy to make; size and checksum are what the file must weigh, None when not known.
+
+    `aside` is the folder here in which it is made whole, on the disk of the target.
+    """
 
     source: str
     target: str
     size: int | None
     checksum: str | None
+    aside: str = ""
 
 
 def checksum_of(path: Path) -> tuple[int, str]:
@@ -45,7 +53,7 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
     Raises NotFound when it is not there any more, or is not what it was.
     """
     target = Path(copy.target)
-    aside = _aside(target)
+    aside = _aside(copy, target)
     try:
         link.transport.get(copy.source, aside)
         return _settle(copy, aside, target)
@@ -62,7 +70,7 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
 def copy_here(copy: Copy) -> tuple[int, str]:
     """Copy a file on this machine, by a hard link's speed where the disk allows a clone."""
     target = Path(copy.target)
-    aside = _aside(target)
+    aside = _aside(copy, target)
     try:
         shutil.copyfile(copy.source, aside)
         return _settle(copy, aside, target)
@@ -100,9 +108,23 @@ def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
     return size, checksum
 
 
-def _aside(target: Path) -> Path:
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}")
+def _aside(copy: Copy, target: Path) -> Path:
+    """A file of this process and no other, by its name."""
+    folder = Path(copy.aside) if copy.aside else target.parent
+    for place in (target.parent, folder):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    myself = process.look(os.getpid())
+    assert myself is not None
+    return folder / f".{os.getpid()}-{myself.started}.{uuid.uuid4().hex}"
+
+
+def sweep(folder: Path) -> None:
+    """Remove what processes that were killed left half made in such a folder."""
+    for path in folder.glob(".*"):
+        if found := _MADE_BY.match(path.name):
+            pid, started = map(int, found.groups())
+            if not process.is_alive(pid, started):
+                path.unlink(missing_ok=True)
 
 
 def _settle(copy: Copy, aside: Path, target: Path) -> tuple[int, str]:

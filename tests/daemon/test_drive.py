@@ -48,6 +48,17 @@ def test_a_job_runs_to_its_end_without_a_daemon(session: Session) -> None:
     is_whole(session)
 
 
+def test_what_a_killed_driver_had_half_copied_is_removed_by_the_next(session: Session) -> None:
+    for folder in session.home.asides:
+        folder.mkdir()
+        (folder / f".999999999-1.{'0' * 32}").write_text("hal")
+
+    session.drive(session.submit(hello(session)))
+
+    is_whole(session)
+    assert not any(any(folder.iterdir()) for folder in session.home.asides)
+
+
 def test_a_job_runs_to_its_end_by_the_daemon(session: Session) -> None:
     session.daemon()
     session.submit(hello(session))
@@ -269,7 +280,8 @@ def test_results_are_delivered_whole_and_counted_at_the_end(session: Session) ->
     session.drive(session.submit(job("one", [simple(script, outputs=[output])])))
 
     assert session.result("one/deep/er/name with space") == "text\n"
-    assert not list(session.home.results.rglob(".*"))
+    found = [path.name for path in session.home.results.rglob("*") if path.is_file()]
+    assert found == ["name with space"]
 
 
 def test_a_removed_job_leaves_nothing_on_its_node(session: Session) -> None:

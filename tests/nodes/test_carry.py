@@ -1,5 +1,8 @@
 """Files on their way: whole and right, or not there; and what is spoilt is told apart."""
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,21 @@ from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy, Spoilt, checksum_of
 from d0ctl.nodes.local import LocalTransport
+from tests.support.waiting import wait_until
 
 TEXT = b"x" * 3_000_000
+
+DIES = """
+import sys, threading
+from pathlib import Path
+from d0ctl.nodes import carry
+def stop(*words):
+    Path(sys.argv[4]).touch()
+    threading.Event().wait()
+carry._settle = stop
+carry.copy_here(carry.Copy(sys.argv[1], sys.argv[2], None, None, sys.argv[3]))
+"""
+"""A process that never comes to the end of a copy."""
 
 
 class Hand:
@@ -138,3 +154,28 @@ def test_a_file_of_unknown_weight_is_copied_as_it_is(tmp_path: Path, source: Pat
 
     assert carry.copy_here(Copy(str(source), str(target), None, None)) == checksum_of(source)
     assert target.read_bytes() == TEXT
+
+
+def test_what_is_made_aside_is_there_only_when_it_is_whole(tmp_path: Path, source: Path) -> None:
+    copy = replace(known(source, tmp_path / "there" / "x"), aside=str(tmp_path / "aside"))
+
+    carry.copy_here(copy)
+
+    assert leftovers(tmp_path / "there") == ["x"]
+    assert leftovers(tmp_path / "aside") == []
+
+
+def test_what_a_killed_process_was_making_is_swept_and_what_another_makes_is_not(
+    tmp_path: Path, source: Path
+) -> None:
+    mark = tmp_path / "mark"
+    dead = subprocess.Popen([sys.executable, "-c", DIES, source, tmp_path / "x", tmp_path, mark])
+    wait_until(mark.exists)
+    carry.sweep(tmp_path)
+    assert len(list(tmp_path.glob(".*"))) == 1
+
+    dead.kill()
+    dead.wait()
+    carry.sweep(tmp_path)
+
+    assert not list(tmp_path.glob(".*"))

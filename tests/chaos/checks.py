@@ -1,0 +1,144 @@
+"""What must be true after a run, whatever happened in it; each check says what is not, in words."""
+
+import json
+import re
+import signal
+from collections import Counter
+from collections.abc import Iterator
+
+from d0ctl.errors import ExitCode
+from d0ctl.store import open_store
+from d0ctl_wrapper import message
+from tests.chaos import work
+from tests.chaos.field import Field
+
+GIVEN_UP = "its node did not answer"
+"""How the history of an attempt begins whose node was out of contact beyond the lease."""
+
+EXPECTED = (
+    *("No space left on device", "database or disk is full", "File too large"),
+    "paramiko/sftp_file.py",
+)
+"""What a full disk, or its stand-in, has programs say; and a library of a link that broke."""
+
+MULTILINE = re.MULTILINE | re.DOTALL
+
+Results = dict[str, bytes]
+"""What a job has left, by folder and name."""
+
+
+def results(field: Field) -> Results:
+    """What the job has left, in results/ and in the world outside."""
+    folders = (field.home.results / work.JOB, field.folder / work.STORED)
+    paths = [path for folder in folders for path in sorted(folder.glob("*"))]
+    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in paths}
+
+
+def check(field: Field, expected: Results | None) -> Iterator[str]:
+    """All that is not as it must be, once the daemon has been stopped."""
+    found = results(field)
+    if expected is not None and found != expected:
+        yield f"the results are {found}, those of an undisturbed run {expected}"
+    phases = Counter(field.phases().values())
+    if phases != {"done": work.PACKAGES - 1, "dropped": 1}:
+        yield f"packages are {dict(phases)}"
+    yield from _runs(field)
+    yield from counted_twice(field)
+    yield from overlaps(field)
+    yield from _letters(field)
+    yield from _crashes(field)
+    yield from _exits(field)
+    yield from (f"{name}: {rows}" for name, rows in field.faults().items())
+    if field.call("doctor") != ExitCode.DONE:
+        yield "doctor is not content"
+
+
+def attempts(field: Field) -> dict[int, tuple[str, str | None, str | None]]:
+    """Path, outcome and message of each attempt."""
+    with open_store(field.home, read_only=True) as store:
+        rows = store.connection.execute(
+            "select attempt.id, job.name || '/' || stage.seq || '/' || line.seq || '/' ||"
+            " package.seq, attempt.outcome, attempt.message from attempt"
+            " join package on package.id = attempt.package_id"
+            " join line on line.id = package.line_id join stage on stage.id = line.stage_id"
+            " join job on job.id = stage.job_id"
+        )
+        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+
+def _runs(field: Field) -> Iterator[str]:
+    """Every run of a binary belongs to an attempt of its package, and to another one each."""
+    known = attempts(field)
+    for (path, attempt, output), times in field.journal.runs().items():
+        if times > 1:
+            yield f"attempt {attempt} ran the binary of `{output}` {times} times"
+        if attempt not in known or known[attempt][0] != path:
+            yield f"`{path}` ran as attempt {attempt}, which it never had"
+    ended = {attempt for _, attempt, _ in field.journal.notes("end")}
+    for attempt, (path, outcome, _) in known.items():
+        if outcome == "successful" and attempt not in ended:
+            yield f"attempt {attempt} of `{path}` counts, and never came to its end"
+        if outcome is None:
+            yield f"attempt {attempt} of `{path}` is still open"
+
+
+def counted_twice(field: Field) -> Iterator[str]:
+    """No package has two attempts that count."""
+    ends = (path for path, outcome, _ in attempts(field).values() if outcome == "successful")
+    yield from (f"`{path}` counts {n} times" for path, n in Counter(ends).items() if n > 1)
+
+
+def overlaps(field: Field) -> Iterator[str]:
+    """No package ran twice at the same time, unless an attempt before was given up."""
+    given_up = given_up_packages(field)
+    for path, attempt, output in field.journal.notes("double"):
+        if path not in given_up:
+            yield f"attempt {attempt} of `{path}` ran beside another one (`{output}`)"
+
+
+def given_up_packages(field: Field) -> set[str]:
+    """The packages of which an attempt was out of contact beyond the lease."""
+    return {path for path, _, told in attempts(field).values() if (told or "").startswith(GIVEN_UP)}
+
+
+def _letters(field: Field) -> Iterator[str]:
+    """No message waits anywhere, and only what was spoilt has been rejected."""
+    waiting = list((field.home.dropbox / "new").iterdir())
+    for name in field.sshds:
+        waiting += (field.base_of(name) / "spool" / "new").glob("*")
+    if waiting:
+        yield f"messages wait: {[path.name for path in waiting]}"
+    folder = field.home.dropbox / "rejected"
+    for reason in folder.glob("*.reason"):
+        path = reason.with_suffix("")
+        text = "" if path.is_dir() else path.read_bytes().decode(errors="replace")
+        if not _is_spoilt(text, field.spoiled):
+            yield f"{path.name} was rejected: {reason.read_text()} {text[:300]}"
+            continue
+        path.rmdir() if path.is_dir() else path.unlink()
+        reason.unlink()
+
+
+def _is_spoilt(text: str, spoiled: list[str]) -> bool:
+    """Whether a text is no message, and a part of what somebody has spoilt."""
+    try:
+        message.parse(text)
+    except ValueError:
+        return any(text in one or json.dumps(text)[1:-1] in one for one in spoiled)
+    return text in spoiled
+
+
+def _crashes(field: Field) -> Iterator[str]:
+    """Nothing has ended with a traceback, but where a full disk could not be written to."""
+    told = [path.read_text() for path in field.folder.glob("**/attempts/*/crash")]
+    told += re.findall(r"^Traceback .*?^\S*(?:Error|Exception)\b.*?$", field.log(), MULTILINE)
+    yield from (text for text in told if not any(word in text for word in EXPECTED))
+
+
+def _exits(field: Field) -> Iterator[str]:
+    """No daemon has ended by itself, unless it found no room to begin."""
+    if any(strike.kind.endswith("full") for strike in field.schedule.strikes):
+        return
+    for process in field.drivers:
+        if process.poll() not in (0, -signal.SIGKILL, -signal.SIGTERM):
+            yield f"a daemon ended by itself: exit code {process.returncode}"

@@ -1,0 +1,216 @@
+"""The site on which a schedule is played: homes and nodes on small disks, daemons that die."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from d0ctl.model import Address
+from d0ctl.store import nodes, open_store
+from tests.chaos import work
+from tests.chaos.disk import Disk
+from tests.chaos.orders import Orders
+from tests.chaos.plan import Schedule
+from tests.support.session import Session
+from tests.support.sshd import Sshd
+from tests.support.waiting import Pid, kill_all, wait_until
+
+NODE = Path(__file__).with_name("node.py")
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+IMPATIENT = "defaults: {lease: 1s, unreachable-after: 2s}\n"
+"""The site file of a schedule that puts a node out of contact beyond the lease."""
+
+PHASES = """
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq, phase
+  from package join job on job.id = package.job_id and job.visible = 1
+  join stage on stage.id = package.stage_id join line on line.id = package.line_id
+ order by package.id
+"""
+
+CALL_S = 60.0
+"""How long a command may take."""
+
+
+class Field(Session):
+    """A site with all that can go wrong; `close` leaves no process, mount or file open."""
+
+    def __init__(self, folder: Path, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.orders = Orders(folder / "orders")
+        home = folder / "home"
+        self.disks = {"home": Disk(home, "40m"), "drop-box": Disk(home / "dropbox", "8m")}
+        super().__init__(folder)
+        self.journal = work.Journal(folder / "journal")
+        for name in ("locks", work.STORED):
+            (folder / name).mkdir()
+        self.sshds: dict[str, Sshd] = {}
+        self.is_plain = True
+        self.pilot: Pid | None = None
+        self.spoiled: list[str] = []
+        self._undone: list[tuple[float, Callable[[], object]]] = []
+        self._make_nodes()
+
+    # the site ----------------------------------------------------------------------------
+
+    def _make_nodes(self) -> None:
+        self._make_python("localhost")
+        for name in sorted({*self.schedule.nodes} - {"localhost"}):
+            self.disks[name] = Disk(self.folder / name / "work", "24m")
+            self._make_python(name)
+            self.sshds[name] = self.add(name)
+        if "localhost" not in self.schedule.nodes:
+            self.drain()
+        if self.schedule.is_impatient:
+            self.home.site_file.write_text(IMPATIENT)
+            self.call("site", "apply", str(self.home.site_file), "--yes")
+
+    def address(self, name: str, sshd: Sshd) -> Address:
+        """How a node is reached, whose python lays traps."""
+        return replace(super().address(name, sshd), python=str(self.folder / name / "python"))
+
+    def _make_python(self, name: str) -> None:
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        (folder / "boot").write_text(BOOT.read_text())
+        words = [sys.executable, "-I", "-S", NODE, self.orders.folder, folder / "boot"]
+        text = shlex.join(map(str, words))
+        (folder / "python").write_text(f'#!/bin/sh\nexec {text} "$@"\n')
+        (folder / "python").chmod(0o755)
+
+    def boot(self, name: str) -> None:
+        """Give a node a boot id that it never had; a plain daemon would see the true one here."""
+        self.is_plain = self.is_plain and name != "localhost"
+        (self.folder / name / "boot").write_text(f"{os.urandom(16).hex()}\n")
+
+    def base_of(self, name: str) -> Path:
+        """Where all of a node lies, also before it was ever reached."""
+        top = self.home.nodes if name == "localhost" else self.folder / name / "work"
+        return top / self.site() / name
+
+    def phases(self) -> dict[str, str]:
+        """The phase of every package of a job that is wholly in."""
+        with open_store(self.home, read_only=True) as store:
+            rows = store.connection.execute(PHASES)
+            return {row[0]: row[1] for row in rows}
+
+    # what runs ---------------------------------------------------------------------------
+
+    def of_node(self, name: str) -> list[Pid]:
+        """Relay, wrappers and binaries of a node."""
+        mark = os.fsencode(f"{self.base_of(name)}/")
+        found = []
+        for pid in self.ours():
+            with suppress(OSError):
+                folder = Path(f"/proc/{pid.number}")
+                words = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
+                if mark in words + b"/" and pid != self.pilot:
+                    found.append(pid)
+        return found
+
+    def relay(self, name: str) -> Pid | None:
+        """The relay that has the lock of a node."""
+        with suppress(OSError, ValueError):
+            number, started = (self.base_of(name) / "lock").read_text().split()
+            pid = Pid.of(int(number))
+            return pid if pid and pid.started == started else None
+        return None
+
+    def wrappers_of(self, name: str) -> list[Pid]:
+        """The wrappers of a node that live."""
+        found = []
+        for path in sorted(self.base_of(name).glob("attempts/*/wrapper")):
+            with suppress(OSError, ValueError, IndexError):
+                number, started = path.read_text().split()[:2]
+                pid = Pid.of(int(number))
+                if pid and pid.started == started:
+                    found.append(pid)
+        return found
+
+    def start_daemon(self, plainly: bool = False) -> None:
+        """Start a daemon; plainly as a user does, who has no traps and long waits."""
+        if plainly and self.is_plain:
+            self.call("daemon", "start")
+            with open_store(self.home, read_only=True) as store:
+                holder = nodes.living_holder(store, "daemon")
+            self.pilot = Pid.of(int(holder.split()[1])) if holder else None
+            return
+        self.pilot = self._run_daemon("daemon")
+
+    def second_daemon(self) -> Pid:
+        """Start a daemon without traps beside the one that is there."""
+        second = self._run_daemon("second")
+        assert second, self.log()
+        return second
+
+    def _run_daemon(self, role: str) -> Pid | None:
+        words = ("-m", "tests.chaos.process", *self._words(role), "daemon", "run")
+        return Pid.of(self._start(*words).pid)
+
+    def _words(self, role: str) -> list[str]:
+        python = self.folder / "localhost" / "python"
+        return [str(self.orders.folder), role, str(python), "--home", str(self.home.root)]
+
+    def kill_daemon(self) -> None:
+        """End the daemon as a power cut would."""
+        if self.pilot:
+            kill_all([self.pilot])
+
+    def stop_daemon(self) -> None:
+        """Ask the daemon to end, and wait until it has."""
+        if self.pilot:
+            self.pilot.kill(signal.SIGTERM)
+            pilot = self.pilot
+            wait_until(lambda: not pilot.lives(), 30, "the daemon ends")
+
+    def call(self, *words: str, lasts: float | None = None) -> int:
+        """Type a command, perhaps killed after so many seconds; its exit code."""
+        command = [sys.executable, "-m", "tests.chaos.process", *self._words("call"), *words]
+        with (self.folder / "drivers.log").open("ab") as log:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            return process.wait(CALL_S if lasts is None else lasts)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            assert lasts is not None, f"{words} took more than {CALL_S:g} s"
+            return process.wait()
+
+    # what is undone ----------------------------------------------------------------------
+
+    def later(self, seconds: float, action: Callable[[], object]) -> None:
+        """Do something then, as far as the run goes on until then; at its end at the latest."""
+        self._undone.append((time.monotonic() + seconds, action))
+
+    def undo(self, everything: bool = False) -> bool:
+        """Do what is due; whether all is done."""
+        now = time.monotonic()
+        due = [one for one in self._undone if everything or one[0] <= now]
+        for one in due:
+            self._undone.remove(one)
+            one[1]()
+        return not self._undone
+
+    def close(self) -> None:
+        """End everything, and give the disks back."""
+        try:
+            self.undo(everything=True)
+        finally:
+            super().close()
+            for disk in reversed(self.disks.values()):
+                disk.remove()
+
+    def wait_gone(self) -> list[Pid]:
+        """The processes that are left some seconds after the daemon."""
+        with suppress(TimeoutError):
+            wait_until(lambda: not self._left(), 15)
+        return self._left()
+
+    def _left(self) -> list[Pid]:
+        servers = {one.pid for one in self.sshds.values() if one.process}
+        return [pid for pid in self.ours() if pid.number not in servers]

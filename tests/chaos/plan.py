@@ -1,0 +1,107 @@
+"""What happens when: schedules of faults, each made of one number, and pure."""
+
+import random
+from dataclasses import dataclass
+
+PARTITION = "out of contact beyond the lease"
+"""The one fault in which two attempts of a package may run at the same time."""
+
+WEIGHTS = {
+    "daemon killed": 4,
+    "daemon killed at a point": 6,
+    "second daemon": 2,
+    "process asleep": 3,
+    "relay killed": 3,
+    "relay killed at a point": 4,
+    "wrapper killed": 3,
+    "wrapper killed at a point": 5,
+    "helper killed at a point": 1,
+    "binary killed": 3,
+    "kill and retry": 3,
+    "message lost": 2,
+    "message doubled": 2,
+    "message delayed": 2,
+    "message truncated": 2,
+    "message forged": 2,
+    "frame doubled": 1,
+    "frame lost": 2,
+    "frame delayed": 1,
+    "frame halved": 2,
+    "frame garbled": 1,
+    "answer cut off": 2,
+    "home full": 2,
+    "drop-box full": 2,
+    "node full": 2,
+    "connections cut": 3,
+    "sshd frozen": 2,
+    "sshd away": 2,
+    "node rebooted": 3,
+    "power cut": 3,
+    PARTITION: 5,
+}
+"""The kinds of faults, and how often each comes beside the others."""
+
+REMOTE = ("connections cut", "sshd frozen", "sshd away", PARTITION)
+"""Faults that only a node behind ssh can have."""
+
+SITES = (("localhost",), ("north",), ("localhost", "north"), ("north", "south"))
+
+MOST_LINES = 20
+"""About how many lines the journal of an undisturbed run has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """One fault: when the journal has so many lines, and so many seconds later.
+
+    `seed` decides what the fault itself leaves open.
+    """
+
+    kind: str
+    lines: int
+    delay: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One run: its nodes, the faults in their order, and which calls of a user are killed."""
+
+    seed: int
+    nodes: tuple[str, ...]
+    strikes: tuple[Strike, ...]
+    killed_calls: frozenset[str]
+
+    @property
+    def is_impatient(self) -> bool:
+        """Whether this site gives nodes up after seconds."""
+        return any(strike.kind == PARTITION for strike in self.strikes)
+
+
+def calm() -> Schedule:
+    """The schedule of an undisturbed run."""
+    return Schedule(0, ("localhost", "north"), (), frozenset())
+
+
+def schedule(seed: int) -> Schedule:
+    """The schedule of this number."""
+    chance = random.Random(seed)
+    nodes = chance.choice(SITES)
+    kinds = [kind for kind in WEIGHTS if _suits(kind, nodes)]
+    weights = [WEIGHTS[kind] for kind in kinds]
+    drawn = chance.choices(kinds, weights, k=chance.randint(2, 5))
+    strikes = [_strike(kind, chance) for kind in drawn]
+    calls = [verb for verb in ("submit", "kill-line") if chance.random() < 0.3]
+    ordered = sorted(strikes, key=lambda strike: strike.lines)
+    return Schedule(seed, nodes, tuple(ordered), frozenset(calls))
+
+
+def _suits(kind: str, nodes: tuple[str, ...]) -> bool:
+    if kind == PARTITION:
+        return len(nodes) > 1
+    return kind not in REMOTE or "north" in nodes
+
+
+def _strike(kind: str, chance: random.Random) -> Strike:
+    lines = chance.randint(0, MOST_LINES)
+    return Strike(kind, lines, chance.uniform(0, 0.3), chance.randrange(2**32))

@@ -1,0 +1,47 @@
+"""Run `d0ctl` with traps and with short waits: `python -m tests.chaos.process ORDERS ROLE ...`."""
+
+import sys
+
+from d0ctl.cli import main
+from d0ctl.model import Address
+from tests.chaos import trap
+
+DRIVERS = ("daemon", "second")
+"""The roles of processes that drive."""
+
+
+def shorten() -> None:
+    """Try again soon what waits for seconds or minutes elsewhere: nothing else changes."""
+    from d0ctl.agents import distribute
+    from d0ctl.nodes import courier
+    from d0ctl.store import files, recovery
+
+    courier.FIRST_WAIT_S, courier.LONGEST_WAIT_S = 0.1, 0.5
+    courier.PING_S, courier.SILENCE_S = 0.3, 2.0
+    distribute.BUSY_S, distribute.PURGE_AGAIN_S, distribute.ORDER_AGAIN_S = 0.2, 1.0, 1.0
+    files.RETRY_S, files.LONGEST_RETRY_S = 0.2, 0.5
+    recovery.REFUSED_DELAY_S = 0.2
+
+
+def use_traps_here(trapping: str) -> None:
+    """Have the relay of this machine started by the python that lays traps, as those of others."""
+    from d0ctl.nodes import ship
+
+    plain = ship.command
+
+    def command(address: Address, python: str, path: str) -> str:
+        if address.kind == "local":
+            return f"exec {trapping} -I -S {path} relay"
+        return plain(address, python, path)
+
+    ship.command = command
+
+
+if __name__ == "__main__":
+    orders, role, python = sys.argv[1:4]
+    sys.argv[1:4] = []
+    if role in DRIVERS:
+        shorten()
+        use_traps_here(python)
+    trap.lay(orders, role)
+    main()

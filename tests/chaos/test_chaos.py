@@ -1,0 +1,122 @@
+"""Ten schedules of faults; and the harness itself, which must see what it is there to see."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.chaos import checks, trap
+from tests.chaos.checks import Results
+from tests.chaos.faults import FAULTS
+from tests.chaos.field import Field
+from tests.chaos.orders import Orders
+from tests.chaos.plan import WEIGHTS, calm, schedule
+from tests.chaos.play import play
+
+SEEDS = (11, 236, 427, 554, 812, 3720, 5585, 1, 2, 3)
+"""Schedules that have every kind of fault between them."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_happens_the_results_are_those_of_an_undisturbed_run(
+    undisturbed: Results, seed: int
+) -> None:
+    outcome = play(schedule(seed), undisturbed)
+
+    again = f"make chaos SCHEDULES=1 SEED={seed}"
+    assert not outcome.troubles, f"{again}\n{outcome.troubles}\n{outcome.told}"
+
+
+def test_the_ten_schedules_have_every_kind_of_fault() -> None:
+    kinds = {strike.kind for seed in SEEDS for strike in schedule(seed).strikes}
+
+    assert kinds == WEIGHTS.keys() == FAULTS.keys()
+
+
+def test_a_schedule_is_made_of_its_number_alone() -> None:
+    assert schedule(5) == schedule(5)
+    assert len({schedule(seed).strikes for seed in range(100)}) == 100
+
+
+@pytest.fixture
+def field(tmp_path: Path) -> Iterator[Field]:
+    """A site on which nothing runs."""
+    field = Field(tmp_path, calm())
+    try:
+        yield field
+    finally:
+        field.close()
+
+
+def seen(field: Field, expected: Results | None = None) -> str:
+    """All that the checks find wrong."""
+    return "\n".join(checks.check(field, expected))
+
+
+def test_the_checks_see_a_job_that_is_not_done(field: Field) -> None:
+    told = seen(field, {"all": b"1\n"})
+
+    assert "the results are {}, those of an undisturbed run {'all': b'1\\n'}" in told
+    assert "packages are {}" in told
+
+
+def test_the_checks_see_what_ran_twice(field: Field) -> None:
+    lines = ["start storm/1/1/1 7 a", "start storm/1/1/1 7 a", "double storm/1/1/1 8 a"]
+    field.journal.path.write_text("".join(f"{line}\n" for line in lines))
+
+    told = seen(field)
+
+    assert "attempt 7 ran the binary of `a` 2 times" in told
+    assert "`storm/1/1/1` ran as attempt 7, which it never had" in told
+    assert "attempt 8 of `storm/1/1/1` ran beside another one" in told
+
+
+def test_the_checks_see_a_message_that_waits_and_one_that_was_rejected(field: Field) -> None:
+    (field.home.dropbox / "new" / "1.1").write_text("{}\n")
+    for name in ("2.1.x", "2.1.x.reason"):
+        (field.home.dropbox / "rejected" / name).write_text("it is good\n")
+
+    told = seen(field)
+
+    assert "messages wait: ['1.1']" in told
+    assert "2.1.x was rejected: it is good" in told
+    assert "doctor is not content" in told
+
+
+def test_what_was_spoilt_may_be_rejected(field: Field) -> None:
+    field.spoiled.append("half a mess")
+    rejected = field.home.dropbox / "rejected"
+    for name in ("2.1.x", "2.1.x.reason"):
+        (rejected / name).write_text("half a")
+
+    assert "rejected" not in seen(field)
+    assert not list(rejected.iterdir())
+
+
+LISTS = "from tests.chaos import trap; trap.lay(r'{}', 'call'); import d0ctl.units as units\n"
+
+
+@pytest.mark.parametrize("deed", ["units.parse_time('20m')", "units.parse_size('2 MB')"])
+def test_a_process_is_killed_at_its_point_and_at_no_other(tmp_path: Path, deed: str) -> None:
+    orders = Orders(tmp_path / "orders")
+    order = '{"point": "parse_time", "count": 2, "after": true}'
+    (orders.folder / "call-001.json").write_text(order)
+    text = f"{LISTS.format(orders.folder)}{deed}\n{deed}\nprint('lives')"
+
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+
+    is_point = "parse_time" in deed
+    assert (done.returncode, done.stdout) == ((-9, "") if is_point else (0, "lives\n"))
+    assert orders.fired() == (["call parse_time 2 1"] if is_point else [])
+
+
+def test_an_order_is_obeyed_once(tmp_path: Path) -> None:
+    orders = Orders(tmp_path / "orders")
+    orders.kill("daemon", random.Random(1))
+
+    assert trap.take(str(orders.folder), "relay") is None
+    assert trap.take(str(orders.folder), "daemon") is not None
+    assert trap.take(str(orders.folder), "daemon") is None
