@@ -13,11 +13,11 @@ DRIVERS = ("daemon", "second")
 def shorten() -> None:
     """Try again soon what waits for seconds or minutes elsewhere: nothing else changes."""
     from d0ctl.agents import distribute
-    from d0ctl.nodes import courier
+    from d0ctl.nodes import courier, oversight
     from d0ctl.store import files, recovery
 
     courier.FIRST_WAIT_S, courier.LONGEST_WAIT_S = 0.1, 0.5
-    courier.PING_S, courier.SILENCE_S = 0.3, 2.0
+    oversight.SHORTEST_S, oversight.LONGEST_S, oversight.SILENCE_S = 0.3, 0.3, 2.0
     distribute.BUSY_S, distribute.PURGE_AGAIN_S, distribute.ORDER_AGAIN_S = 0.2, 1.0, 1.0
     files.RETRY_S, files.LONGEST_RETRY_S = 0.2, 0.5
     recovery.REFUSED_DELAY_S = 0.2
