@@ -12,7 +12,7 @@ from tests.support.waiting import Pid, wait_until
 BEYOND_S, WAKE_S = 4.5, 4.0
 """How long a node is away that is given up meanwhile; when it wakes, if it was asleep."""
 
-WORK_S = 0.5
+WORK_S = 2.0
 """How long somebody waits for a node to be at work before it is cut off."""
 
 
@@ -54,9 +54,9 @@ def be_away(seconds: float, field: Field, chance: random.Random) -> bool:
 
 def part(field: Field, chance: random.Random) -> bool:
     """A node at work is out of contact for so long that it is given up, and perhaps asleep."""
-    busy = [
-        name for name in sorted(field.sshds) if field.sshds[name].process and _works(field, name)
-    ]
+    with suppress(TimeoutError):
+        wait_until(lambda: _busy(field), WORK_S)
+    busy = _busy(field)
     if not busy:
         return False
     name = chance.choice(busy)
@@ -69,11 +69,9 @@ def part(field: Field, chance: random.Random) -> bool:
     return True
 
 
-def _works(field: Field, name: str) -> bool:
-    """Whether a node comes to have a wrapper that runs, within a moment."""
-    with suppress(TimeoutError):
-        wait_until(lambda: field.wrappers_of(name), WORK_S)
-    return bool(field.wrappers_of(name))
+def _busy(field: Field) -> list[str]:
+    """The nodes behind ssh that can be reached and have a wrapper that runs."""
+    return [n for n, sshd in sorted(field.sshds.items()) if sshd.process and field.wrappers_of(n)]
 
 
 def reboot(field: Field, chance: random.Random, is_power_cut: bool = False) -> bool:
