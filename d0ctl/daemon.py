@@ -32,7 +32,7 @@ from d0ctl.nodes import carry
 from d0ctl.nodes.courier import Said, Up
 from d0ctl.nodes.link import Site
 from d0ctl.store import Store, nodes, open_store, outbox
-from d0ctl.store.removal import sweep
+from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.schedule import counts_of, is_settled
 from d0ctl.store.site import default
 

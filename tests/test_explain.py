@@ -12,7 +12,9 @@ from d0ctl.explain.common import Explanation
 from d0ctl.format import iso, moment
 from d0ctl.nodes.transport import Address
 from d0ctl.select import parse
-from d0ctl.store import attempts, browse, lifecycle, nodes, open_store
+from d0ctl.store import lifecycle, nodes, open_store
+from d0ctl.store.look import browse
+from d0ctl.store.runs import attempts
 from tests.cli.building import Site, job, line, production
 from tests.cli.building import package as make
 from tests.support.homes import make_home

@@ -13,7 +13,7 @@ from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import Refused
 from d0ctl.select import parse
 from d0ctl.store import open_store
-from d0ctl.store.check import faults
+from d0ctl.store.checks.check import faults
 from d0ctl.verbs import Request
 from tests.cli.building import Site, job, line, package
 from tests.support.homes import make_home

@@ -11,8 +11,9 @@ from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, launch
 from d0ctl.nodes.link import Link
-from d0ctl.store import attempts, files
+from d0ctl.store import files
 from d0ctl.store.connection import Row
+from d0ctl.store.runs import attempts
 from d0ctl.store.site import default
 from d0ctl_wrapper import locator as locators
 from d0ctl_wrapper.locator import OnNode

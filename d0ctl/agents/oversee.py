@@ -10,8 +10,9 @@ from d0ctl.format import duration
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.site.standard import GRACE_S
-from d0ctl.store import attempts, files, messages, nodes
+from d0ctl.store import files, nodes
 from d0ctl.store.connection import Row
+from d0ctl.store.runs import attempts, messages
 from d0ctl.store.site import default
 
 log = logging.getLogger(__name__)

@@ -3,10 +3,11 @@
 from d0ctl.agents.control import Control
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
-from d0ctl.store import Store, conduct
+from d0ctl.store import Store
 from d0ctl.store import schedule as store_schedule
-from d0ctl.store.finish import sweep
-from d0ctl.store.require import let_go_on
+from d0ctl.store.jobs.finish import sweep
+from d0ctl.store.jobs.require import let_go_on
+from d0ctl.store.runs import conduct
 
 
 def schedule(control: Control, now: float) -> None:

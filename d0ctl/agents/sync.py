@@ -3,7 +3,7 @@
 import logging
 
 from d0ctl.agents.control import Control
-from d0ctl.store import messages
+from d0ctl.store.runs import messages
 
 log = logging.getLogger(__name__)
 

@@ -38,7 +38,7 @@ def selectors(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def _stages(store: Store, job: str, rest: str) -> list[str]:
-    from d0ctl.store import browse
+    from d0ctl.store.look import browse
 
     found = browse.jobs(store, job) if job in _job_names(store) else []
     if not found:

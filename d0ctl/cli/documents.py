@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from d0ctl.format import iso
-from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.left_out import Shortfall
-from d0ctl.store.left_out import shortfall as shortfall_of
-from d0ctl.store.views import (
+from d0ctl.store.look import browse
+from d0ctl.store.look.left_out import Shortfall
+from d0ctl.store.look.left_out import shortfall as shortfall_of
+from d0ctl.store.look.views import (
     AttemptView,
     EventView,
     FailureView,

@@ -10,9 +10,9 @@ from d0ctl.cli.wait import anyone_drives
 from d0ctl.format import clean
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import AttemptView, PackageView
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import AttemptView, PackageView
 
 LOOK_S = 0.2
 """How often the database is looked at while nothing runs."""

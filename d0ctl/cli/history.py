@@ -12,9 +12,9 @@ from d0ctl.cli.output import emit, emit_json, paint, table
 from d0ctl.explain import recovery
 from d0ctl.format import clean, count, iso, moment
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import PackageView
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import PackageView
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -11,9 +11,9 @@ from d0ctl.construct.known import KnownNames
 from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.format import count
-from d0ctl.store import browse
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
 
 MANY = 20_000
 """From so many packages on, coming in is worth a line of progress."""
@@ -52,7 +52,7 @@ def _read(file: str, given: Mapping[str, str], known: KnownNames) -> JobSpec:
 
 def submit(store: Store, spec: JobSpec, *, name: str | None, hold: bool = False) -> str:
     """Make the job's rows; the name it got."""
-    from d0ctl.store.submit import submit as make_rows
+    from d0ctl.store.jobs.submit import submit as make_rows
 
     shown = 0
 

@@ -10,9 +10,9 @@ from d0ctl.cli.raw import Raw
 from d0ctl.errors import NotFound
 from d0ctl.format import count
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import PackageView
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import PackageView
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

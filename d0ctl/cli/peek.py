@@ -7,7 +7,7 @@ import typer
 from d0ctl.cli import options, session
 from d0ctl.cli.output import refuse_both
 from d0ctl.errors import BadUsage
-from d0ctl.store import browse
+from d0ctl.store.look import browse
 from d0ctl.units import parse_size
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

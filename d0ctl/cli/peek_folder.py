@@ -12,7 +12,7 @@ from d0ctl.errors import ExitCode, NodeUnreachable
 from d0ctl.format import clean, count, iso, moment, size
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.peek import Visit, Where, visit
-from d0ctl.store.views import AttemptView, PackageView, ProgressView
+from d0ctl.store.look.views import AttemptView, PackageView, ProgressView
 
 MOST = 200
 """How many entries are shown on the screen."""

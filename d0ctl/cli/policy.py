@@ -13,7 +13,7 @@ from d0ctl.units import format_size, format_time
 
 if TYPE_CHECKING:
     from d0ctl.recover.rules import Policy
-    from d0ctl.store.policies import InForce
+    from d0ctl.store.look.policies import InForce
 
 app = typer.Typer(
     add_completion=False,
@@ -44,7 +44,7 @@ def show(selector: options.MaybeTarget = None, json: options.Json = False) -> No
 
 def _read(wanted: select.Selector | None) -> "list[InForce]":
     from d0ctl.recover.rules import combine
-    from d0ctl.store.policies import InForce, in_force
+    from d0ctl.store.look.policies import InForce, in_force
 
     if wanted is None and not session.home().exists():
         return [InForce(combine([]))]

@@ -14,7 +14,7 @@ from d0ctl.format import clean, count, iso, moment
 
 if TYPE_CHECKING:
     from d0ctl.recover.blame import Blame
-    from d0ctl.store.report import Alike, Report
+    from d0ctl.store.look.report import Alike, Report
 
 app = typer.Typer(
     add_completion=False,
@@ -47,7 +47,7 @@ def failures(
     json: options.Json = False,
 ) -> None:
     """Count failures by reason, node, software and input, with the CPU hours they wasted."""
-    from d0ctl.store.report import failures as read
+    from d0ctl.store.look.report import failures as read
 
     filters = (status, reason, node, older_than)
     wanted = None

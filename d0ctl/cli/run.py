@@ -14,9 +14,9 @@ from d0ctl.cli.progress import Progress
 from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.format import clean, count, duration
 from d0ctl.model import by_status
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import JobSummary
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import JobSummary
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

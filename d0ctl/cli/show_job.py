@@ -7,10 +7,11 @@ from d0ctl.cli import documents, show_part
 from d0ctl.cli.output import bar, emit, emit_json, mark, paint, table, tally
 from d0ctl.format import clean, count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
-from d0ctl.store import browse, conduct
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.left_out import Shortfall, short_packages
-from d0ctl.store.views import FailureView, JobSummary, PackageRow, StageSummary
+from d0ctl.store.look import browse
+from d0ctl.store.look.left_out import Shortfall, short_packages
+from d0ctl.store.look.views import FailureView, JobSummary, PackageRow, StageSummary
+from d0ctl.store.runs import conduct
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 

@@ -6,9 +6,9 @@ from d0ctl.cli import documents
 from d0ctl.cli.output import bar, emit, emit_json, mark, paint, table, tally
 from d0ctl.format import clean, count, duration
 from d0ctl.model import by_status
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import JobSummary
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import JobSummary
 
 
 def drawing(store: Store, pattern: str, json: bool, now: float) -> Callable[[], None]:

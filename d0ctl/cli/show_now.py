@@ -10,9 +10,9 @@ from d0ctl.errors import BadUsage, D0Error, ExitCode
 from d0ctl.format import clean
 from d0ctl.nodes.peek import visit
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import AttemptView
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import AttemptView
 
 
 def show(store: Store, wanted: Selector | None, json: bool) -> None:

@@ -8,10 +8,10 @@ from d0ctl.cli import documents, show_part
 from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
 from d0ctl.explain import recovery
 from d0ctl.format import clean, count, duration, moment, size
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.left_out import Shortfall, shortfall
-from d0ctl.store.views import (
+from d0ctl.store.look import browse
+from d0ctl.store.look.left_out import Shortfall, shortfall
+from d0ctl.store.look.views import (
     AttemptView,
     BinaryView,
     Failures,

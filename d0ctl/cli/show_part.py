@@ -7,9 +7,9 @@ from d0ctl.cli import documents
 from d0ctl.cli.output import bar, emit, emit_json, glyph, mark, paint, table, tally
 from d0ctl.format import clean, count, duration, moment
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import (
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import (
     FailureView,
     JobSummary,
     LineSummary,

@@ -12,8 +12,8 @@ from d0ctl.cli import documents, options, session
 from d0ctl.cli.output import emit, emit_json, is_terminal, refuse_both
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -11,7 +11,7 @@ from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.format import clean
 from d0ctl.nodes.peek import PIECE, Visit, visit
 from d0ctl.store.connection import Store
-from d0ctl.store.views import AttemptView
+from d0ctl.store.look.views import AttemptView
 
 SOONEST_S, LATEST_S = 0.1, 1.0
 """How long to wait from one look at the node to the next, after news and after none for long."""

@@ -5,10 +5,10 @@ from d0ctl.errors import BadUsage, NotFound
 from d0ctl.format import count
 from d0ctl.nodes.peek import Where
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import AttemptView, PackageView
 from d0ctl.store.nodes import address_of
-from d0ctl.store.views import AttemptView, PackageView
 
 
 def one_package(text: str) -> Selector:

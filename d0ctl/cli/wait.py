@@ -13,10 +13,11 @@ from d0ctl.errors import ExitCode
 from d0ctl.format import clean
 from d0ctl.model import Counts, roll_up
 from d0ctl.select import Selector
-from d0ctl.store import browse, lifecycle, nodes
+from d0ctl.store import lifecycle, nodes
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import JobSummary
 from d0ctl.store.schedule import is_settled
-from d0ctl.store.views import JobSummary
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

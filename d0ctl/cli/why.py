@@ -13,9 +13,9 @@ from d0ctl.errors import BadUsage, NotFound
 from d0ctl.explain.common import Explanation
 from d0ctl.format import clean
 from d0ctl.select import Selector
-from d0ctl.store import browse, whereabouts
 from d0ctl.store.connection import Store
-from d0ctl.store.whereabouts import FileView
+from d0ctl.store.look import browse, whereabouts
+from d0ctl.store.look.whereabouts import FileView
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

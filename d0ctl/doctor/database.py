@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.store import Store
-from d0ctl.store.check import Fault, faults, lasting
+from d0ctl.store.checks.check import Fault, faults, lasting
 from d0ctl.store.holder import is_dead
 
 DAMAGED = frozenset({"integrity", "foreign_keys", "schema"})

@@ -10,7 +10,7 @@ from d0ctl.errors import D0Error
 from d0ctl.format import count
 from d0ctl.nodes.survey import Survey, survey
 from d0ctl.store import Store
-from d0ctl.store.belongings import attempts, copies, wanted
+from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import address_of
 

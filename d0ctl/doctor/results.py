@@ -10,7 +10,7 @@ from d0ctl.doctor.finding import Finding, healing
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.format import count
 from d0ctl.store import Store
-from d0ctl.store.belongings import results
+from d0ctl.store.checks.belongings import results
 
 ADVICE = "put it back, or make it anew by set-status PACKAGE unscheduled"
 

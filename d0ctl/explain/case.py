@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from d0ctl.explain.common import Explanation, kept_back
 from d0ctl.format import moment
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import EventView, JobSummary, PackageView
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import EventView, JobSummary, PackageView
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from d0ctl.format import count, listed, moment
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
 from d0ctl.store.catalogue import services_of
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.look.views import JobSummary
 from d0ctl.store.nodes import living_holder
-from d0ctl.store.views import JobSummary
 
 MOST = 5
 """How many files, nodes or packages an explanation names; it counts the rest."""

@@ -9,9 +9,9 @@ from d0ctl.explain.package import package as explain_package
 from d0ctl.format import count, listed, moment, size
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import parse
-from d0ctl.store import browse, whereabouts
 from d0ctl.store.connection import Store
-from d0ctl.store.whereabouts import CopyView, FileView, ReaderView, TransferView
+from d0ctl.store.look import browse, whereabouts
+from d0ctl.store.look.whereabouts import CopyView, FileView, ReaderView, TransferView
 
 ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
 """Packages in these statuses read nothing any more, nor does what is transferring."""

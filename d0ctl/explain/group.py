@@ -8,9 +8,9 @@ from d0ctl.explain.package import package as explain_package
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, roll_up
 from d0ctl.select import parse
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import FailureView, JobSummary, LineSummary, PackageRow, StageSummary
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow, StageSummary
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 

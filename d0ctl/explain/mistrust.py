@@ -7,9 +7,9 @@ from d0ctl.explain.case import Case
 from d0ctl.explain.common import MOST, Explanation
 from d0ctl.format import count, listed, moment
 from d0ctl.recover import black_hole
-from d0ctl.store import conduct
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import burner
+from d0ctl.store.runs import conduct
 
 
 def against(case: Case, fits: list[Row]) -> dict[str, str]:

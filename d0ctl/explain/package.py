@@ -10,11 +10,11 @@ from d0ctl.explain.room import room
 from d0ctl.explain.waiting import waiting, wants_of, ways_out
 from d0ctl.format import count, duration, iso, listed, moment
 from d0ctl.model import Phase
-from d0ctl.store import browse
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.left_out import shortfall
-from d0ctl.store.views import PackageView
+from d0ctl.store.look import browse
+from d0ctl.store.look.left_out import shortfall
+from d0ctl.store.look.views import PackageView
 
 
 def package(store: Store, one: PackageView, now: float) -> Explanation:

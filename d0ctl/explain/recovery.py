@@ -4,8 +4,8 @@ from d0ctl.explain.common import Explanation
 from d0ctl.format import count, duration, moment
 from d0ctl.recover.rules import Policy
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.policies import of_package
-from d0ctl.store.views import AttemptView, PackageView
+from d0ctl.store.look.policies import of_package
+from d0ctl.store.look.views import AttemptView, PackageView
 
 BY_POLICY = "policy"
 """Who holds a package that a policy has put aside."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from d0ctl.explain.case import Case, job_hold
 from d0ctl.explain.common import MOST, Explanation
 from d0ctl.format import count
-from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.look import browse
 
 MOST_LOOKED_AT = 200
 """How many missing files are looked at for the most telling ones."""

@@ -1,5 +1,6 @@
 """One connection to the database: how it is opened, read and written."""
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -194,3 +195,8 @@ def _migrate(home: Home) -> None:
 
 def _unavailable(home: Home, error: sqlite3.Error) -> DatabaseUnavailable:
     return DatabaseUnavailable(f"can't use the database `{home.database}`: {error}")
+
+
+def as_json(value: Any) -> str | None:
+    """A mapping or list as text, null when it is empty."""
+    return json.dumps(value, separators=(",", ":"), default=dict) if value else None

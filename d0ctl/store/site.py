@@ -9,8 +9,7 @@ from d0ctl.model import Address
 from d0ctl.site.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.site.standard import STANDARD
 from d0ctl.store import nodes
-from d0ctl.store.connection import Row, Store
-from d0ctl.store.intake import as_json
+from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.software import CONTROL
 

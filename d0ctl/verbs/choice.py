@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from d0ctl.errors import Refused
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
 from d0ctl.select import Selector
-from d0ctl.store import browse, lifecycle
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.views import JobSummary
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import JobSummary
 from d0ctl.verbs.deeds import last_on_chosen
 from d0ctl.verbs.plan import MOST_SHOWN, Change, Plan, Request
 

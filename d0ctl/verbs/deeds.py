@@ -4,9 +4,10 @@ import time
 
 from d0ctl.errors import Refused
 from d0ctl.format import moment
-from d0ctl.store import actions, browse
+from d0ctl.store import actions
 from d0ctl.store.actions import Deed
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
 from d0ctl.verbs.plan import Request
 
 PAST = {

@@ -5,10 +5,11 @@ import time
 from d0ctl.errors import Refused
 from d0ctl.format import moment
 from d0ctl.model import Phase
-from d0ctl.store import browse, lifecycle
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.finish import sweep_all
-from d0ctl.store.views import JobSummary
+from d0ctl.store.jobs.finish import sweep_all
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import JobSummary
 from d0ctl.verbs.choice import (
     HOLDABLE,
     KILLABLE,

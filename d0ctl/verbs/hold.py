@@ -2,9 +2,10 @@
 
 from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
-from d0ctl.store import browse, lifecycle
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.views import JobSummary
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import JobSummary
 from d0ctl.verbs.choice import HOLDABLE, has_ended, is_whole_job, jobs_of, of_packages
 from d0ctl.verbs.plan import Plan, Request
 

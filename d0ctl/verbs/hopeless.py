@@ -7,9 +7,9 @@ from typing import Any
 
 from d0ctl.format import listed
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
-from d0ctl.store import retry
 from d0ctl.store.catalogue import Catalogue, services_of
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.jobs import retry
 from d0ctl.verbs.plan import Changes
 
 AT_A_LIMIT = {

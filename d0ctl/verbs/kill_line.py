@@ -4,8 +4,9 @@ import time
 
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
-from d0ctl.store import browse, lifecycle
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
 from d0ctl.verbs.choice import KILLABLE, of_chosen, rows
 from d0ctl.verbs.deeds import last_on_chosen
 from d0ctl.verbs.kill import kill

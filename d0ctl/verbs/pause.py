@@ -8,9 +8,9 @@ from typing import TypeAlias
 from d0ctl.errors import Refused
 from d0ctl.format import moment
 from d0ctl.model import Phase, by_status
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import JobSummary
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import JobSummary
 from d0ctl.verbs.choice import HOLDABLE, has_ended, is_whole_job, jobs_of, nothing_for, rows
 from d0ctl.verbs.plan import MOST_SHOWN, Plan, Request
 

@@ -2,10 +2,10 @@
 
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
 from d0ctl.store.holder import holder
-from d0ctl.store.removal import check_removal, remove_rows
+from d0ctl.store.jobs.removal import check_removal, remove_rows
+from d0ctl.store.look import browse
 from d0ctl.verbs.choice import is_whole_job, jobs_of
 from d0ctl.verbs.plan import Plan, Request
 

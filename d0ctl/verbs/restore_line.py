@@ -5,8 +5,10 @@ import time
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.format import moment
 from d0ctl.model import Phase
-from d0ctl.store import browse, lifecycle, restore
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import restore
+from d0ctl.store.look import browse
 from d0ctl.verbs.choice import rows
 from d0ctl.verbs.deeds import last_on_chosen
 from d0ctl.verbs.plan import MOST_SHOWN, Gainer, Plan, Request

@@ -7,8 +7,10 @@ from dataclasses import replace
 from d0ctl.errors import NotFound, Refused
 from d0ctl.model import Phase
 from d0ctl.select import Selector
-from d0ctl.store import browse, lifecycle, retry
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import retry
+from d0ctl.store.look import browse
 from d0ctl.verbs.choice import nothing_for, rows
 from d0ctl.verbs.hopeless import hopeless
 from d0ctl.verbs.plan import MOST_SHOWN, Plan, Request

@@ -9,9 +9,9 @@ from typing import Any
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.spec import BinarySpec, JobSpec, PackageSpec
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.store import browse
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.look import browse
 from d0ctl.verbs.plan import Request, Script
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase, Status
-from d0ctl.store import lifecycle, retry
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import retry
 from d0ctl.verbs.choice import HOLDABLE, of_packages
 from d0ctl.verbs.plan import Plan, Request
 

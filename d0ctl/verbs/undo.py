@@ -3,8 +3,8 @@
 import shlex
 
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
 from d0ctl.verbs.plan import Plan, Request
 
 

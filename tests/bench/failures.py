@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from unittest.mock import patch
 
 from d0ctl.model import Reason
-from d0ctl.store import Store, messages, open_store, recovery
-from d0ctl.store.submit import submit
+from d0ctl.store import Store, open_store
+from d0ctl.store.jobs.submit import submit
+from d0ctl.store.runs import messages, recovery
 from tests.bench.measure import Figure, Options
 from tests.bench.site import job, passing_home
 from tests.support.world import end_message

@@ -11,9 +11,10 @@ from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.transport import Address
 from d0ctl.schedule.place import Decision
-from d0ctl.store import Store, attempts, nodes, open_store
+from d0ctl.store import Store, nodes, open_store
+from d0ctl.store.jobs.submit import submit
+from d0ctl.store.runs import attempts
 from d0ctl.store.schedule import assign
-from d0ctl.store.submit import submit
 from d0ctl_wrapper import message
 from tests.bench.measure import Figure, Options
 from tests.bench.site import counts, daemon, job, passing_home

@@ -10,7 +10,7 @@ from d0ctl.dropbox import DropBox
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.transport import Address
 from d0ctl.store import nodes, open_store
-from d0ctl.store.submit import submit
+from d0ctl.store.jobs.submit import submit
 from tests.bench.measure import Figure, Options, timed
 from tests.bench.site import job, passing_home
 

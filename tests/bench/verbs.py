@@ -7,7 +7,7 @@ from typing import Any
 from d0ctl import verbs
 from d0ctl.select import parse
 from d0ctl.store import Store, open_store
-from d0ctl.store.submit import submit
+from d0ctl.store.jobs.submit import submit
 from d0ctl.verbs import Request
 from tests.bench.measure import Figure, Options, timed
 from tests.bench.site import job, passing_home

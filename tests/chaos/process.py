@@ -14,7 +14,8 @@ def shorten() -> None:
     """Try again soon what waits for seconds or minutes elsewhere: nothing else changes."""
     from d0ctl.agents import distribute
     from d0ctl.nodes import courier, oversight
-    from d0ctl.store import files, recovery
+    from d0ctl.store import files
+    from d0ctl.store.runs import recovery
 
     courier.FIRST_WAIT_S, courier.LONGEST_WAIT_S = 0.1, 0.5
     oversight.SHORTEST_S, oversight.LONGEST_S, oversight.SILENCE_S = 0.3, 0.3, 2.0

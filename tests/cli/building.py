@@ -10,8 +10,10 @@ from d0ctl.construct.spec import BinarySpec, InputSpec, JobSpec, LineSpec, Outpu
 from d0ctl.construct.spec import StageSpec as Stage
 from d0ctl.schedule.place import Decision
 from d0ctl.select import parse
-from d0ctl.store import Store, attempts, browse, messages, nodes, schedule
-from d0ctl.store.submit import submit
+from d0ctl.store import Store, nodes, schedule
+from d0ctl.store.jobs.submit import submit
+from d0ctl.store.look import browse
+from d0ctl.store.runs import attempts, messages
 
 FACTS: dict[str, Any] = {
     "cpus": 4, "memory": 8 << 30, "machine_id": "m1", "boot_id": "b1", "base": "/tmp/base",

@@ -5,8 +5,9 @@ import threading
 from pathlib import Path
 
 from d0ctl.config import Home
-from d0ctl.store import attempts, nodes, open_store
+from d0ctl.store import nodes, open_store
 from d0ctl.store.backup import GENERATION_BITS
+from d0ctl.store.runs import attempts
 from tests.cli.building import Site
 from tests.cli.conftest import Type
 from tests.support.homes import faults

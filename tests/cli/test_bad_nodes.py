@@ -5,7 +5,8 @@ import json
 import pytest
 
 from d0ctl.model import Address
-from d0ctl.store import conduct, nodes
+from d0ctl.store import nodes
+from d0ctl.store.runs import conduct
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from d0ctl.store import nodes, schedule
-from d0ctl.store.check import faults
-from d0ctl.store.finish import sweep
+from d0ctl.store.checks.check import faults
+from d0ctl.store.jobs.finish import sweep
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 

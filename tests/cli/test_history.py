@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store import browse, nodes
+from d0ctl.store import nodes
+from d0ctl.store.look import browse
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 

@@ -2,7 +2,8 @@
 
 import time
 
-from d0ctl.store import attempts, nodes, schedule
+from d0ctl.store import nodes, schedule
+from d0ctl.store.runs import attempts
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.store import browse
-from d0ctl.store.check import faults
+from d0ctl.store.checks.check import faults
+from d0ctl.store.look import browse
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from d0ctl.store import attempts, nodes
+from d0ctl.store import nodes
+from d0ctl.store.runs import attempts
 from d0ctl.verbs import VERBS, Request
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type

@@ -21,7 +21,8 @@ from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up
 from d0ctl.nodes.link import Frame, Link, Site
 from d0ctl.nodes.transport import Address
-from d0ctl.store import Store, attempts, connection, open_store
+from d0ctl.store import Store, connection, open_store
+from d0ctl.store.runs import attempts
 from tests.daemon.contact import PATIENCE_S, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.waiting import wait_until

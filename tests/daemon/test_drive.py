@@ -285,7 +285,7 @@ def test_results_are_delivered_whole_and_counted_at_the_end(session: Session) ->
 
 
 def test_a_removed_job_leaves_nothing_on_its_node(session: Session) -> None:
-    from d0ctl.store.removal import remove_rows
+    from d0ctl.store.jobs.removal import remove_rows
 
     number = session.submit(hello(session))
     session.drive(number)

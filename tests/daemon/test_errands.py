@@ -13,7 +13,8 @@ from d0ctl.config import Home
 from d0ctl.construct.spec import OutputSpec
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes.transport import Address
-from d0ctl.store import attempts, nodes
+from d0ctl.store import nodes
+from d0ctl.store.runs import attempts
 from tests.daemon.contact import Disk, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, simple, submitted
 

@@ -9,7 +9,8 @@ import pytest
 
 from d0ctl.agents.control import LEASE
 from d0ctl.construct.spec import JobSpec
-from d0ctl.store import check, nodes, open_store
+from d0ctl.store import nodes, open_store
+from d0ctl.store.checks import check
 from d0ctl.store.holder import holder
 from tests.cli.building import Site, job, line, package, production
 from tests.doctor.conftest import Found, damage
@@ -201,7 +202,7 @@ def test_a_submission_under_way_is_no_trouble(site: Site, found: Found) -> None:
 
 
 def test_packages_are_counted_right_while_they_move(site: Site) -> None:
-    from d0ctl.store.counting import Count
+    from d0ctl.store.checks.counting import Count
 
     site.submit(production(lines=20))
     count = Count(site.store)

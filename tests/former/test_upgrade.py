@@ -15,8 +15,9 @@ from d0ctl import daemon
 from d0ctl.cli.app import app
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable
-from d0ctl.store import check, open_store
+from d0ctl.store import open_store
 from d0ctl.store.backup import back_up, restore
+from d0ctl.store.checks import check
 from d0ctl.store.holder import boot_id
 from d0ctl_sql import migrations
 from d0ctl_wrapper.relay import facts

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from d0ctl.store import Store, attempts, messages, nodes, removal, schedule
+from d0ctl.store import Store, nodes, schedule
+from d0ctl.store.jobs import removal
+from d0ctl.store.runs import attempts, messages
 from tests.cli.building import Site, job, line, package, production
 from tests.notify.conftest import Say, Told
 

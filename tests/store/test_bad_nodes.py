@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.config import Home
-from d0ctl.store import Store, attempts, conduct, lifecycle, messages, nodes, open_store, retry
+from d0ctl.store import Store, lifecycle, nodes, open_store
+from d0ctl.store.jobs import retry
+from d0ctl.store.runs import attempts, conduct, messages
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.world import Node, World, end_message

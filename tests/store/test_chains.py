@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from d0ctl.construct.spec import OutputSpec
-from d0ctl.store import Store, lifecycle, messages, open_store
+from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store import schedule as planning
+from d0ctl.store.runs import messages
 from d0ctl_wrapper import launch as launches
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, binary, job, package, phases, stage, submitted

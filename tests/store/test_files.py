@@ -4,9 +4,10 @@ import pytest
 
 from d0ctl.construct.spec import OutputSpec
 from d0ctl.model import Address
-from d0ctl.store import Store, attempts, files, lifecycle, nodes
+from d0ctl.store import Store, files, lifecycle, nodes
 from d0ctl.store import schedule as planning
-from d0ctl.store.removal import remove_rows
+from d0ctl.store.jobs.removal import remove_rows
+from d0ctl.store.runs import attempts
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World

@@ -8,9 +8,10 @@ from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
 from d0ctl.model import Address
 from d0ctl.recover.guards import FEWEST_RUNS, Habit, Watching, silence
 from d0ctl.site.spec import SoftwareEntry
-from d0ctl.store import Store, files, messages, nodes, tidy
-from d0ctl.store.attempts import Launch, launch
-from d0ctl.store.removal import remove_rows
+from d0ctl.store import Store, files, nodes, tidy
+from d0ctl.store.jobs.removal import remove_rows
+from d0ctl.store.runs import messages
+from d0ctl.store.runs.attempts import Launch, launch
 from d0ctl.store.site import keep_software
 from d0ctl_wrapper.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.construct.spec import OutputSpec
-from d0ctl.store import Store, attempts, lifecycle, messages, open_store
+from d0ctl.store import Store, lifecycle, open_store
+from d0ctl.store.runs import attempts, messages
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, stage, submitted
 from tests.support.world import World, end_message, output, start_message

@@ -9,8 +9,9 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.model import Phase
-from d0ctl.store import Store, attempts, lifecycle, messages, open_store
+from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store import schedule as planning
+from d0ctl.store.runs import attempts, messages
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.world import World, end_message

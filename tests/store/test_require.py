@@ -8,9 +8,10 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.construct.spec import JobSpec
 from d0ctl.select import parse
-from d0ctl.store import Store, browse, open_store, schedule
-from d0ctl.store.check import faults
-from d0ctl.store.require import let_go_on
+from d0ctl.store import Store, open_store, schedule
+from d0ctl.store.checks.check import faults
+from d0ctl.store.jobs.require import let_go_on
+from d0ctl.store.look import browse
 from d0ctl.verbs import Request, apply
 from tests.cli.building import Site, job, line, package
 from tests.support.jobs import NOW, phases

@@ -8,8 +8,9 @@ import pytest
 from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, OutputSpec
 from d0ctl.model import Address
 from d0ctl.site.spec import SoftwareEntry
-from d0ctl.store import Store, attempts, nodes, schedule, software
+from d0ctl.store import Store, nodes, schedule, software
 from d0ctl.store.catalogue import Catalogue
+from d0ctl.store.runs import attempts
 from d0ctl.store.site import keep_software
 from tests.support.jobs import NOW, job, package, submitted
 

@@ -12,8 +12,8 @@ from d0ctl.config import Home
 from d0ctl.construct.spec import InputSpec, JobSpec
 from d0ctl.errors import Refused
 from d0ctl.store import Store, open_store
-from d0ctl.store.removal import check_removal, remove_rows, sweep
-from d0ctl.store.submit import submit
+from d0ctl.store.jobs.removal import check_removal, remove_rows, sweep
+from d0ctl.store.jobs.submit import submit
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, line, package, phases, simple, stage, submitted
 from tests.support.world import World
@@ -103,8 +103,8 @@ import os, signal, sys
 from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
-from d0ctl.store.removal import remove_rows
-from d0ctl.store.submit import submit
+from d0ctl.store.jobs.removal import remove_rows
+from d0ctl.store.jobs.submit import submit
 from tests.store.test_submit import chain
 writing, left = Store.writing, int(sys.argv[2])
 def counted(self):

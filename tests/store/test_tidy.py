@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
-from d0ctl.store import Store, attempts, lifecycle, messages, retry, tidy
+from d0ctl.store import Store, lifecycle, tidy
+from d0ctl.store.jobs import retry
+from d0ctl.store.runs import attempts, messages
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, package, phases, simple, stage, submitted
 from tests.support.world import World, end_message

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from d0ctl.config import Home
-from d0ctl.store import Store, check, open_store
+from d0ctl.store import Store, open_store
+from d0ctl.store.checks import check
 from d0ctl.store.nodes import add_localhost
 
 

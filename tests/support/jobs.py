@@ -13,7 +13,7 @@ from d0ctl.construct.spec import (
     StageSpec,
 )
 from d0ctl.store import Store
-from d0ctl.store.submit import submit
+from d0ctl.store.jobs.submit import submit
 
 NOW = 1_000_000.0
 """When things happen, unless a test says otherwise."""

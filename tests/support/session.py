@@ -17,7 +17,7 @@ from d0ctl.construct.spec import JobSpec
 from d0ctl.daemon import drive
 from d0ctl.model import Address
 from d0ctl.store import nodes, open_store
-from d0ctl.store.submit import submit
+from d0ctl.store.jobs.submit import submit
 from tests.support.homes import faults, make_home
 from tests.support.jobs import phases
 from tests.support.sshd import Sshd

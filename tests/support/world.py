@@ -11,9 +11,10 @@ from typing import Any
 
 from d0ctl.agents.schedule import decide
 from d0ctl.model import Address
-from d0ctl.store import Store, attempts, feed, files, messages, nodes
+from d0ctl.store import Store, feed, files, nodes
 from d0ctl.store import schedule as planning
-from d0ctl.store.attempts import Launch
+from d0ctl.store.runs import attempts, messages
+from d0ctl.store.runs.attempts import Launch
 from tests.support.jobs import NOW
 
 Message = dict[str, Any]

@@ -7,7 +7,8 @@ import pytest
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
 from d0ctl.select import parse
-from d0ctl.store import browse, nodes
+from d0ctl.store import nodes
+from d0ctl.store.look import browse
 from d0ctl.verbs import Changes, Request, apply
 from d0ctl_tui.acting import made, targets
 from d0ctl_tui.wishes import options, read

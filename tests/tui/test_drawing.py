@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
-from d0ctl.store.pulse import Failed
+from d0ctl.store.look.pulse import Failed
 from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.groups import clusters
 from d0ctl_tui.draw.looks import ASCII, LOOKS, UNICODE, bar, short, tally

@@ -14,8 +14,8 @@ from textual.timer import Timer
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
-from d0ctl.store import pulse
 from d0ctl.store.connection import open_store
+from d0ctl.store.look import pulse
 from d0ctl.store.trouble import told
 from d0ctl.verbs import VERBS
 from d0ctl_tui import crash, themes

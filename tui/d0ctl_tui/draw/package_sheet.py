@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from d0ctl.format import count, duration, moment, size
-from d0ctl.store.views import AttemptView, BinaryView, InputView, OutputView
+from d0ctl.store.look.views import AttemptView, BinaryView, InputView, OutputView
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.rows import binary_state
 from d0ctl_tui.draw.sheet import Sheet

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from d0ctl.format import count, duration, moment, size
 from d0ctl.model import by_status
-from d0ctl.store.views import FailureView, JobSummary, LineSummary, PackageRow
+from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.sheet import Sheet
 from d0ctl_tui.draw.spans import Span, foreign

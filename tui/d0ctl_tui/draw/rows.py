@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from d0ctl.format import moment
 from d0ctl.model import Counts, Phase, by_status
-from d0ctl.store.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
+from d0ctl.store.look.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.estimate import Estimate
 from d0ctl_tui.draw.looks import Glyphs

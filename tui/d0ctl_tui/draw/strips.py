@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from d0ctl.format import count, moment
-from d0ctl.store.pulse import Event
+from d0ctl.store.look.pulse import Event
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.looks import Glyphs

@@ -9,9 +9,9 @@ from d0ctl.explain import package as explain_package
 from d0ctl.explain.common import Explanation
 from d0ctl.model import STATUS_OF, Status
 from d0ctl.select import Selector, parse
-from d0ctl.store import browse, outline
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import (
+from d0ctl.store.look import browse, outline
+from d0ctl.store.look.views import (
     ActionView,
     AttemptView,
     BinaryView,

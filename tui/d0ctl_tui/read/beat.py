@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from d0ctl.store import pulse
 from d0ctl.store.connection import Store
+from d0ctl.store.look import pulse
 
 MOST_EVENTS = 60
 

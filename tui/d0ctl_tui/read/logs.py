@@ -9,8 +9,8 @@ from d0ctl.config import Home
 from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Address, Phase, Status
 from d0ctl.select import parse
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
+from d0ctl.store.look import browse
 from d0ctl.store.nodes import address_of
 
 if TYPE_CHECKING:

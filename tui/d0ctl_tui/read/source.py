@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
-from d0ctl.store import browse, outline, pulse
 from d0ctl.store.connection import Store, open_store
+from d0ctl.store.look import browse, outline, pulse
+from d0ctl.store.look.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl.store.trouble import told
-from d0ctl.store.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl_tui.read.outline import Path
 
 T = TypeVar("T")

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from d0ctl.model import Phase
-from d0ctl.store import outline
 from d0ctl.store.connection import Store
-from d0ctl.store.views import PackageRow
+from d0ctl.store.look import outline
+from d0ctl.store.look.views import PackageRow
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.source import Row, Source
 

@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 
 from d0ctl.errors import D0Error
 from d0ctl.format import count, listed
-from d0ctl.store import outline, pulse
 from d0ctl.store.connection import open_store
+from d0ctl.store.look import outline, pulse
+from d0ctl.store.look.views import PackageRow
 from d0ctl.store.trouble import told
-from d0ctl.store.views import PackageRow
 from d0ctl_tui.board import Board
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import rows

@@ -7,9 +7,9 @@ from typing import Protocol
 from d0ctl import select
 from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import STATUS_OF, Phase, Status
-from d0ctl.store import outline, search
 from d0ctl.store.connection import Store, open_store
-from d0ctl.store.search import Found
+from d0ctl.store.look import outline, search
+from d0ctl.store.look.search import Found
 from d0ctl.store.trouble import told
 from d0ctl_tui.board import Board
 from d0ctl_tui.commands import MAIN, Command

@@ -11,8 +11,8 @@ from textual.screen import Screen
 
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
-from d0ctl.store import outline, search
 from d0ctl.store.connection import Store
+from d0ctl.store.look import outline, search
 from d0ctl.verbs import VERBS
 from d0ctl_tui.board import Board
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings

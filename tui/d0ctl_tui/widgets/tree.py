@@ -5,8 +5,8 @@ from array import array
 
 from textual import events
 
-from d0ctl.store import outline as store_outline
-from d0ctl.store.views import BinaryView, JobSummary, PackageRow, StageSummary
+from d0ctl.store.look import outline as store_outline
+from d0ctl.store.look.views import BinaryView, JobSummary, PackageRow, StageSummary
 from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.estimate import Estimate, Share, remaining

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from d0ctl.recover.blame import Blame, Share, blame
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.look import browse
 
 GROUPS = ("reason", "node", "software", "input")
 """What failures may have in common, the most telling first."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from d0ctl.store.connection import Store
-from d0ctl.store.views import make
+from d0ctl.store.look.views import make
 
 PAST = 20_000
 """How many events back the rates of the past are read from."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d0ctl.errors import BadUsage, NotFound
-from d0ctl.store import browse
 from d0ctl.store.connection import Store
-from d0ctl.store.views import make
+from d0ctl.store.look import browse
+from d0ctl.store.look.views import make
 
 MOST_COPIES = 20
 """How many copies and transfers of a file are looked at."""

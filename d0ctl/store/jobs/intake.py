@@ -11,7 +11,7 @@ from d0ctl.construct.names import is_pattern
 from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Store, as_json
 
 _Row: TypeAlias = tuple[Any, ...]
 
@@ -39,11 +39,6 @@ def _insert(store: Store, query: str, rows: Sequence[_Row]) -> None:
             whole.append(row)
     store.change_many(plain, short)
     store.change_many(query, whole)
-
-
-def as_json(value: Any) -> str | None:
-    """A mapping or list as text, null when it is empty."""
-    return json.dumps(value, separators=(",", ":"), default=dict) if value else None
 
 
 @dataclass(slots=True)

@@ -7,8 +7,9 @@ reads from them requires no more than was reached. Packages that are dropped do 
 from collections.abc import Mapping
 
 from d0ctl.model import MOVING
-from d0ctl.store import browse, lifecycle
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.look import browse
 
 ACTOR = "d0ctl"
 """Who drops them, in the history of the job."""

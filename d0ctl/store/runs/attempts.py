@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.words import arguments_with_inputs, with_inputs
-from d0ctl.store import bad_nodes, chains, feed, habits, origins, recovery
+from d0ctl.store import feed
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.equip import equipped
+from d0ctl.store.runs import bad_nodes, chains, habits, origins, recovery
+from d0ctl.store.runs.equip import equipped
 from d0ctl.store.site import default
 from d0ctl_wrapper.message import token
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from d0ctl.recover.rules import Layer, Policy, combine
 from d0ctl.select import Selector
-from d0ctl.store import browse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.look import browse
 
 NOTHING = "{}"
 """A policy that says nothing."""

@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from d0ctl.store.connection import Row, Store
-from d0ctl.store.intake import as_json
+from d0ctl.store.connection import Row, Store, as_json
 
 Message = dict[str, Any]
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
-from d0ctl.store import bad_nodes, chains, conduct, late, recovery, software
-from d0ctl.store.conduct import Ended
+from d0ctl.store import software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
-from d0ctl.store.habits import learn
-from d0ctl.store.recovery import Answer, Failure
+from d0ctl.store.runs import bad_nodes, chains, conduct, late, recovery
+from d0ctl.store.runs.conduct import Ended
+from d0ctl.store.runs.habits import learn
+from d0ctl.store.runs.recovery import Answer, Failure
 
 Message = dict[str, Any]
 """One message as its wrapper wrote it, already checked for its shape and its token."""

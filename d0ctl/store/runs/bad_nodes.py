@@ -12,12 +12,12 @@ from d0ctl.format import count, duration
 from d0ctl.model import Reason
 from d0ctl.recover import black_hole
 from d0ctl.recover.black_hole import Limits
-from d0ctl.store import conduct
-from d0ctl.store.conduct import Ended
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import take_back
-from d0ctl.store.recovery import elsewhere
+from d0ctl.store.runs import conduct
+from d0ctl.store.runs.conduct import Ended
+from d0ctl.store.runs.recovery import elsewhere
 
 ACTOR = "d0ctl"
 """Who drains them, in the history."""

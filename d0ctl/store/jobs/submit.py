@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import Refused
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files import lose
 from d0ctl.store.holder import holder
-from d0ctl.store.intake import Intake, as_json
+from d0ctl.store.jobs.intake import Intake
+from d0ctl.store.jobs.removal import remove_rows, sweep
 from d0ctl.store.lifecycle import keep_action
-from d0ctl.store.removal import remove_rows, sweep
 
 
 def submit(

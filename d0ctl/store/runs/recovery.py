@@ -11,7 +11,7 @@ from d0ctl.schedule.place import NodeRoom, misfit
 from d0ctl.store import schedule as planning
 from d0ctl.store.catalogue import NOTHING, Catalogue
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.policies import Policies
+from d0ctl.store.look.policies import Policies
 
 REFUSED_DELAY_S = 30.0
 """How long a package waits at least after a node could not start it."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from d0ctl.store.backup import GENERATION_BITS
+from d0ctl.store.checks.counting import miscounts
+from d0ctl.store.checks.definition import drifts
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
-from d0ctl.store.counting import miscounts
-from d0ctl.store.definition import drifts
 from d0ctl.store.files import PARKED
 
 BY_TABLE = ("check_integrity", "check_foreign_keys")

@@ -7,7 +7,7 @@ from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import (
+from d0ctl.store.look.views import (
     ActionView,
     AttemptView,
     BinaryView,

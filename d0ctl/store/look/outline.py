@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from d0ctl.select import Selector
-from d0ctl.store.browse import choose, is_blocked
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import JobSummary, LineSummary, PackageRow, StageSummary, make
+from d0ctl.store.look.browse import choose, is_blocked
+from d0ctl.store.look.views import JobSummary, LineSummary, PackageRow, StageSummary, make
 
 COUNTED = 5_000
 """So many packages of a line are counted; of a longer one, the first."""

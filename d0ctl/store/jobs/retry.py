@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from d0ctl.store import bad_nodes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
+from d0ctl.store.runs import bad_nodes
 
 DEMANDED = (
     "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",

@@ -1,0 +1,1 @@
+"""Whether the database keeps its own rules."""

@@ -1,0 +1,1 @@
+"""What people look at: every read is bounded, and none writes."""
