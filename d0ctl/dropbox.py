@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from d0ctl.errors import D0Error
 from d0ctl_wrapper import message
 
 MOST_FILES = 1_000
@@ -71,7 +72,10 @@ class DropBox:
         self._numbers = itertools.count()
 
     def deliver(self, node: str, texts: Sequence[str]) -> None:
-        """Put messages of a node in, as one file; they are on the disk when this returns."""
+        """Put messages of a node in, as one file; they are on the disk when this returns.
+
+        Raises D0Error where the disk takes them not: then the node keeps them.
+        """
         name = f"{node}.{time.time_ns()}.{os.getpid()}.{next(self._numbers)}{BATCH}"
         aside = self.folder / "tmp" / name
         try:
@@ -82,8 +86,10 @@ class DropBox:
                 file.flush()
                 os.fsync(descriptor)
             aside.rename(self.new / name)
-        except BaseException:
+        except BaseException as error:
             aside.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise D0Error(f"`{self.folder}` takes no message: {error.strerror}") from error
             raise
         with self._open_new() as folder:
             os.fsync(folder)

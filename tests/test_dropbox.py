@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from d0ctl import dropbox
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
+from d0ctl.errors import D0Error
 from d0ctl_wrapper import message
 from tests.support.waiting import wait_until
 
@@ -190,7 +191,7 @@ def test_one_look_takes_a_bounded_number_of_messages(
 def test_a_delivery_that_fails_leaves_nothing_behind(box: DropBox) -> None:
     box.new.rmdir()
 
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(D0Error, match="takes no message: No such file"):
         box.deliver("n1", [start()])
 
     assert list((box.folder / "tmp").iterdir()) == []

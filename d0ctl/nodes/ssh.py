@@ -1,10 +1,13 @@
 """The transport by fabric: streams and file copies over one connection, all with time-outs."""
 
+import logging
 import math
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import paramiko
@@ -14,6 +17,8 @@ from d0ctl.nodes.local import STDERR_KEPT, file_failure
 from d0ctl.nodes.openssh import ask_home, copy_in, copy_out
 from d0ctl.nodes.transport import IO_TIMEOUT_S
 
+log = logging.getLogger(__name__)
+
 CHUNK = 32768
 MOST_READ = 1 << 20
 READ_AHEAD = 64
@@ -21,6 +26,24 @@ TICK_S = 1.0
 """How often one who waits for data looks whether the connection is still there."""
 FILE_SESSIONS = 3
 """File copies at the same time; sshd allows ten sessions a connection."""
+
+
+@cache
+def hush() -> None:
+    """Have a thread of the library that ends with its link say so in a line, not a traceback.
+
+    It reads ahead, and whoever reads hears of the same end.
+    """
+    others = threading.excepthook
+
+    def hook(end: threading.ExceptHookArgs) -> None:
+        last = traceback.extract_tb(end.exc_traceback)[-1:]
+        if last and Path(paramiko.__file__).parent in Path(last[0].filename).parents:
+            log.info("reading ahead ended: %s", end.exc_value)
+        else:
+            others(end)
+
+    threading.excepthook = hook
 
 
 class Watch:
@@ -135,6 +158,7 @@ class FabricTransport:
         *,
         io_timeout: float = IO_TIMEOUT_S,
     ) -> None:
+        hush()
         self._name, self._transport, self._release = name, transport, release
         self._watch = Watch(io_timeout, transport.close)
         self._file_sessions = threading.BoundedSemaphore(FILE_SESSIONS)

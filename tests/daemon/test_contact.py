@@ -14,7 +14,7 @@ from d0ctl.agents.control import Control
 from d0ctl.agents.oversee import look_after
 from d0ctl.agents.schedule import schedule
 from d0ctl.config import Home
-from d0ctl.errors import DatabaseUnavailable, NodeUnreachable
+from d0ctl.errors import D0Error, DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import oversight
 from d0ctl.nodes.carry import Copy
@@ -323,7 +323,7 @@ def test_a_full_disk_leaves_nothing_in_the_drop_box(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError):
+    with pytest.raises(D0Error, match="dropbox` takes no message: No space left on device"):
         control.dropbox.deliver("n1", ["text"])
     assert not list((control.home.dropbox / "tmp").iterdir())
     assert not list(control.dropbox.new.iterdir())

@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import paramiko
 import pytest
 
 from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes import ssh
 from d0ctl.nodes.transport import Stream, Transport
 from tests.nodes.conftest import Opener, one_plain_line, trust
 from tests.support.sshd import Sshd
@@ -143,6 +145,23 @@ def test_a_cut_connection_fails_a_reader_that_waits(sshd: Sshd, reach: Opener, v
 
     reader.join(SOON_S)
     assert said
+
+
+def test_a_library_thread_that_ends_with_its_link_takes_a_line_and_ours_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda end: told.append(str(end.exc_value)))
+    ssh.hush.__wrapped__()
+
+    with caplog.at_level("INFO"):
+        for work in (lambda: paramiko.RSAKey(filename="/no/such/key"), lambda: 1 / 0):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+    assert "No such file" in caplog.text and "Traceback" not in caplog.text
+    assert told == ["division by zero"]
 
 
 @SSH
