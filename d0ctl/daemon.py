@@ -30,6 +30,7 @@ from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.model import Counts
 from d0ctl.nodes import carry
 from d0ctl.nodes.courier import Said, Up
+from d0ctl.nodes.descriptors import allow_many
 from d0ctl.nodes.link import Site
 from d0ctl.store import Store, nodes, open_store, outbox
 from d0ctl.store.jobs.removal import sweep
@@ -80,6 +81,7 @@ STOP_TIMEOUT_S = 30.0
 
 def run(home: Home, stop: threading.Event) -> None:
     """Drive all jobs until `stop` is set."""
+    allow_many()
     with driving(home, None) as control:
         with control.store.writing():
             stand_in(control, time.time())

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes import descriptors
 from d0ctl.nodes.transport import IO_TIMEOUT_S
 
 CHUNK = 65536
@@ -42,6 +43,7 @@ class ProcessStream:
             cwd=folder,
             start_new_session=True,
         )
+        descriptors.keep_former(self._process.pid)
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         os.set_blocking(self._stdin.fileno(), False)

@@ -14,8 +14,11 @@ from tests.bench.site import counts, daemon, job, passing_home, ssh_nodes, wait_
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
 
-NODES = 10
-HUNG = 2
+SIZES = ((10, 1), (10, 2))
+"""How many nodes, and how many of them hang."""
+
+FULL_SIZES = (*SIZES, (200, 20))
+
 ROUNDS = 3
 MOST = 1_500
 
@@ -25,23 +28,23 @@ BUDGET = "1.0 within 10 %"
 def measure(options: Options) -> Iterator[Figure]:
     """The rate of nodes that work, while others answer and while they hang; and the ratio."""
     count = min(MOST, options.packages)
-    for hung in (1, HUNG):
-        healthy, hanging = ratio(count, hung)
-        yield Figure("P10", f"{count} packages, {NODES - hung} of {NODES} nodes", healthy, "/s")
+    for size, hung in FULL_SIZES if options.full else SIZES:
+        healthy, hanging = ratio(count, size, hung)
+        yield Figure("P10", f"{count} packages, {size - hung} of {size} nodes", healthy, "/s")
         yield Figure("P10", f"  while {hung} of the nodes hang", hanging, "/s")
         yield Figure("P10", "  as a part of that", hanging / healthy, "", BUDGET)
 
 
-def ratio(count: int, hung: int) -> tuple[float, float]:
+def ratio(count: int, size: int, hung: int) -> tuple[float, float]:
     """Packages a second of the nodes that work: while all answer, and while some hang.
 
     Both are medians of rounds that take turns. Those that are to hang have packages, which
     wait, and the link to each stays open.
     """
     rates: dict[bool, list[float]] = {False: [], True: []}
-    with passing_home() as home, ssh_nodes(home, NODES, cpus=1) as sshds:
-        names = [f"node{number}" for number in range(NODES)]
-        with daemon(home, NODES), open_store(home) as store:
+    with passing_home() as home, ssh_nodes(home, size, cpus=1) as sshds:
+        names = [f"node{number}" for number in range(size)]
+        with daemon(home, size), open_store(home) as store:
             _occupy(store, names[:hung])
             _rate(store, "first", count // 4, names[hung:])
             for number in range(ROUNDS):
