@@ -4,16 +4,12 @@ import json
 import logging
 import logging.handlers
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any
+from contextlib import contextmanager
 
-from d0ctl.agents.control import LEASE, Control
+from d0ctl.agents.control import Control
 from d0ctl.agents.distribute import carry_files, distribute, forget_idle
 from d0ctl.agents.feed import feed
 from d0ctl.agents.heed import heed
@@ -32,8 +28,9 @@ from d0ctl.nodes import carry
 from d0ctl.nodes.courier import Said, Up
 from d0ctl.nodes.descriptors import allow_many
 from d0ctl.nodes.link import Site
-from d0ctl.store import Store, nodes, open_store, outbox
+from d0ctl.store import Store, nodes, open_store
 from d0ctl.store.jobs.removal import sweep
+from d0ctl.store.nodes import LEASE
 from d0ctl.store.schedule import counts_of, is_settled
 from d0ctl.store.site import default
 
@@ -74,9 +71,6 @@ NO_JOB = 0
 
 SLOW_S = 1.0
 """How often the slow steps are due."""
-
-START_TIMEOUT_S = 20.0
-STOP_TIMEOUT_S = 30.0
 
 
 def run(home: Home, stop: threading.Event) -> None:
@@ -281,59 +275,6 @@ def _try_alone(control: Control, step: Step) -> str | None:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
-
-
-def start(home: Home) -> int:
-    """Start a daemon in the background and return its process id once it works."""
-    with open_store(home, create=True) as store:
-        if holder := nodes.living_holder(store, LEASE):
-            return int(holder.split()[1])
-        log_file = home.logs / "daemon.log"
-        with log_file.open("ab") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-                cwd="/",
-            )
-        threading.Thread(target=process.wait, name="daemon's end", daemon=True).start()
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if nodes.living_holder(store, LEASE):
-                return process.pid
-            if process.poll() is not None:
-                break
-            time.sleep(0.02)
-    raise DatabaseUnavailable(f"the daemon did not start: see `{log_file}`")
-
-
-def stop(home: Home) -> bool:
-    """Stop the daemon and wait for it; packages go on. False when none runs."""
-    with open_store(home) as store:
-        holder = nodes.living_holder(store, LEASE)
-        if holder is None:
-            return False
-        with suppress(ProcessLookupError):
-            os.kill(int(holder.split()[1]), signal.SIGTERM)
-        deadline = time.monotonic() + STOP_TIMEOUT_S
-        while nodes.living_holder(store, LEASE) == holder:
-            if time.monotonic() > deadline:
-                raise DatabaseUnavailable(f"daemon {holder.split()[1]} does not stop")
-            time.sleep(0.02)
-    return True
-
-
-def status(home: Home) -> dict[str, Any]:
-    """Whether a daemon runs, since when, and what nobody could be told."""
-    with open_store(home, read_only=True) as store:
-        holder = nodes.living_holder(store, LEASE)
-        since = next((row["taken"] for row in store.rows("leases") if row["name"] == LEASE), None)
-        unsent = outbox.unsent(store)
-    if holder is None:
-        return {"running": False, "pid": None, "since": None, "unsent": unsent}
-    return {"running": True, "pid": int(holder.split()[1]), "since": since, "unsent": unsent}
 
 
 def log_to_file(home: Home) -> None:

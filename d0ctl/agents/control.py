@@ -18,9 +18,6 @@ from d0ctl.store import Store
 if TYPE_CHECKING:
     from d0ctl.agents.post import Post
 
-LEASE = "daemon"
-"""The lease of the daemon that `status` and `stop` mean."""
-
 Key = tuple[int, int, int]
 """A transfer: file, cluster, whether into results/."""
 

@@ -5,13 +5,14 @@ import time
 from collections.abc import Mapping
 
 from d0ctl.agents import software
-from d0ctl.agents.control import LEASE, Control
+from d0ctl.agents.control import Control
 from d0ctl.format import duration
 from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.site.standard import GRACE_S
 from d0ctl.store import files, nodes
 from d0ctl.store.connection import Row
+from d0ctl.store.nodes import LEASE
 from d0ctl.store.runs import attempts, messages
 from d0ctl.store.site import default
 

@@ -32,21 +32,21 @@ def run() -> None:
 @app.command()
 def start() -> None:
     """Start it in the background; returns once it works."""
-    from d0ctl import daemon
+    from d0ctl import background
 
     with session.founder():
         pass
-    running = daemon.status(session.home())["running"]
-    pid = daemon.start(session.home())
+    running = background.status(session.home())["running"]
+    pid = background.start(session.home())
     emit(f"the daemon {'was running already' if running else 'runs'}: pid {pid}")
 
 
 @app.command()
 def stop() -> None:
     """Stop it; packages go on, and the next daemon finds them."""
-    from d0ctl import daemon
+    from d0ctl import background
 
-    if session.home().exists() and daemon.stop(session.home()):
+    if session.home().exists() and background.stop(session.home()):
         emit("the daemon has stopped; packages that run go on")
     else:
         say("no daemon is running")
@@ -57,9 +57,9 @@ def status(json: options.Json = False) -> None:
     """Say whether it runs, since when, and what nobody could be told."""
     told: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.home().exists():
-        from d0ctl import daemon
+        from d0ctl import background
 
-        told = daemon.status(session.home())
+        told = background.status(session.home())
     if json:
         emit_json({**told, "since": iso(told["since"]), "unsent": _unsent(told["unsent"])})
         return

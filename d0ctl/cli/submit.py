@@ -49,7 +49,7 @@ def _rehearse(spec: JobSpec, name: str | None, json: bool) -> None:
 
 
 def _tell(store: Store, job: str, spec: JobSpec, held: bool, json: bool) -> None:
-    from d0ctl.store.nodes import living_holder
+    from d0ctl.store.nodes import LEASE, living_holder
 
     if json:
         emit_json({"job": job, "packages": spec.packages})
@@ -57,5 +57,5 @@ def _tell(store: Store, job: str, spec: JobSpec, held: bool, json: bool) -> None
         emit(f"submitted `{job}`: {count(spec.packages, 'package')}")
     if held:
         say(f"it is held: d0ctl release {job}")
-    elif living_holder(store, "daemon") is None:
+    elif living_holder(store, LEASE) is None:
         say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {job}`")

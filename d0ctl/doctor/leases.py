@@ -9,8 +9,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.store import Store
 from d0ctl.store.holder import is_dead
-
-DAEMON = "daemon"
+from d0ctl.store.nodes import LEASE
 
 HELD_S = 5.0
 """A writer that has the turn for longer, and commits nothing, stands still."""
@@ -25,7 +24,7 @@ def is_driven(store: Store) -> bool:
 
 def has_daemon(store: Store) -> bool:
     """Whether a daemon lives."""
-    holder = store.value("lease_holder", name=DAEMON)
+    holder = store.value("lease_holder", name=LEASE)
     return holder is not None and not is_dead(holder)
 
 
@@ -41,8 +40,8 @@ def holders(store: Store) -> Iterator[Finding]:
         elif not is_dead(row["holder"]):
             living[name] = pid
     for name, pid in living.items():
-        if pid != living.get(DAEMON, pid):
-            detail = f"is held by process {pid}, and the daemon is process {living[DAEMON]}"
+        if pid != living.get(LEASE, pid):
+            detail = f"is held by process {pid}, and the daemon is process {living[LEASE]}"
             yield Finding("lease", name, detail, f"kill {pid}")
 
 

@@ -12,6 +12,9 @@ from d0ctl.store.files import remake
 from d0ctl.store.holder import holder, is_dead
 from d0ctl.store.lifecycle import keep_action
 
+LEASE = "daemon"
+"""The lease of the daemon that `status` and `stop` mean."""
+
 LOCAL = "localhost"
 """The node of kind `local` that is there from the start."""
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from d0ctl.agents.control import LEASE
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.transport import Address
 from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, nodes, open_store
 from d0ctl.store.jobs.submit import submit
+from d0ctl.store.nodes import LEASE
 from d0ctl.store.runs import attempts
 from d0ctl.store.schedule import assign
 from d0ctl_wrapper import message

@@ -4,8 +4,8 @@ import os
 import signal
 import time
 
+from d0ctl.background import status
 from d0ctl.construct.spec import JobSpec, OutputSpec
-from d0ctl.daemon import status
 from d0ctl.store import lifecycle, open_store
 from tests.support.jobs import job, simple, stage
 from tests.support.session import Session

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from d0ctl.format import count, moment
 from d0ctl.store.look.pulse import Event
+from d0ctl.store.nodes import LEASE
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.looks import Glyphs
@@ -47,7 +48,7 @@ def header(
 
 
 def _driver(drivers: Sequence[str], glyphs: Glyphs) -> Line:
-    if "daemon" in drivers:
+    if LEASE in drivers:
         return ((f"{glyphs.states['up']} daemon up", "good"),)
     if drivers:
         return ((f"{glyphs.states['up']} `run` drives", "good"),)
