@@ -23,9 +23,10 @@ demo-ssh: .venv/ready  ## run it across two nodes, each behind an sshd of its ow
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) examples/demo_ssh.py
 
+# More workers than cores: most tests wait for daemons and nodes.
 test: .venv/ready-to-test  ## run all tests
 	@$(python) -m tests.support.sshd --find >/dev/null
-	@$(python) -m pytest -n 2
+	@$(python) -m pytest -n 4 --dist worksteal
 
 check: .venv/ready-to-test  ## run formatter, linter, type checker, import contracts and tests
 	@$(bin)/ruff format --check
