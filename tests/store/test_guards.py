@@ -71,6 +71,8 @@ def test_a_launch_has_the_limits_of_its_package(store: Store) -> None:
         "patience": 1800.0,
         "swap": None,
         "yield_cpu": None,
+        "window": 5.0,
+        "grace": 10.0,
     }
     assert told["binaries"][0]["looping"] == 60.0
     assert told["binaries"][0]["work_size"] == 300
