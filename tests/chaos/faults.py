@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from d0ctl.errors import ExitCode
-from tests.chaos import links, tamper
+from tests.chaos import links, tamper, work
 from tests.chaos.field import Field
 from tests.chaos.links import send_all
 from tests.chaos.plan import PARTITION
@@ -77,7 +77,7 @@ def kill_binary(field: Field, chance: random.Random) -> bool:
 
 def kill_and_retry(field: Field, chance: random.Random) -> bool:
     """Somebody kills a package, by a command that may be killed itself; it is retried later."""
-    paths = sorted(field.phases())
+    paths = sorted(set(field.phases()) - {work.BAD})
     if not paths:
         return False
     if chance.random() < 0.4:

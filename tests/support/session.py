@@ -234,9 +234,9 @@ class Session:
         """The pid of each attempt's wrapper that lives."""
         found = {}
         for path in self.folder.glob("**/attempts/*/wrapper"):
-            pid = int(path.read_text().split()[0])
-            if Pid.of(pid):
-                found[int(path.parent.name)] = pid
+            words = path.read_text().split()
+            if words and Pid.of(int(words[0])):  # a power cut has emptied some
+                found[int(path.parent.name)] = int(words[0])
         return found
 
     def close(self) -> None:

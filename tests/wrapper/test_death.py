@@ -172,12 +172,23 @@ def test_an_end_that_a_power_cut_emptied_is_none(connect: Connect) -> None:
     node.run(binary("true"), attempt=2)
     node.close()
     (node.folder(1) / "end").write_text("")
-    (node.folder(2) / "end").write_bytes(bytes(500))
+    (node.folder(2) / "end").write_bytes(bytes(500) + b"\n")
     successor = connect()
 
     assert states(successor) == {1: "dead", 2: "ended"}
     successor.send("resend", attempts=[2])
     assert dead(successor)["attempt"] == 2
+
+
+def test_an_end_of_which_only_a_part_is_left_is_none(connect: Connect) -> None:
+    node = connect()
+    node.run(binary("true"))
+    node.close()
+    text = (node.folder(1) / "end").read_bytes()
+    assert text.count(b"\n") > 1  # its first message stays whole
+    (node.folder(1) / "end").write_bytes(text[:-20])
+
+    assert states(connect()) == {1: "dead"}
 
 
 def test_a_relay_killed_at_any_time_loses_and_repeats_nothing(

@@ -40,9 +40,11 @@ def is_running(record: "Record | None", boot_id: str) -> bool:
 
 
 def has_ended(places: Places, attempt: int) -> bool:
-    """Tell whether an attempt has recorded its end; an empty record is a power cut's."""
+    """Tell whether an attempt has recorded its end; an empty or torn record is a disk's failure."""
     try:
-        return os.stat(places.attempt(attempt, b"end")).st_size > 0
+        with open(places.attempt(attempt, b"end"), "rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
     except OSError:
         return False
 
