@@ -71,6 +71,7 @@ def tell(site: Field) -> str:
         f"{site.phases()}",
         *(f"{number}: {words}" for number, words in checks.attempts(site).items()),
         site.journal.path.read_text(),
+        site.journal.held(),
         *site.orders.fired(),
         site.log()[-8000:],
     ]

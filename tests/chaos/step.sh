@@ -4,8 +4,20 @@ set -eo pipefail
 deed=$1 journal=$2 locks=$3 seconds=$4 output=$5
 shift 5
 
-exec 9>>"$locks/${D0CTL_PACKAGE//\//_}"
-flock -n 9 || echo "double $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
+lock=$locks/${D0CTL_PACKAGE//\//_}
+exec 9>>"$lock"
+flock -n -E 75 9 || {
+	code=$?
+	echo "double $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
+	{
+		echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT: flock gave $code"
+		for file in /proc/[0-9]*/fd/*; do
+			[ "$file" -ef "$lock" ] || continue
+			pid=${file#/proc/}
+			echo "open in ${pid%%/*}: $(tr '\0' ' ' <"/proc/${pid%%/*}/cmdline")"
+		done
+	} >>"$journal.held" 2>&1 || :
+}
 echo "start $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
 sleep "$seconds"
 case $deed in

@@ -103,6 +103,11 @@ class Journal:
         """How many lines there are."""
         return self.path.read_bytes().count(b"\n")
 
+    def held(self) -> str:
+        """Who had the lock when a binary found it taken."""
+        path = self.path.with_name(f"{self.path.name}.held")
+        return path.read_text() if path.exists() else ""
+
     def runs(self) -> Counter[tuple[str, int, str]]:
         """How often each attempt has run each binary."""
         return Counter(self.notes("start"))
