@@ -4,11 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
 from tests.support.homes import make_home
 from tests.support.session import Session
+
+# How long examples take says how busy the machine is, and nothing of the code.
+settings.register_profile("untimed", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture

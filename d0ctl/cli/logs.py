@@ -8,7 +8,7 @@ from d0ctl.cli import log_names, options, session, show_part
 from d0ctl.cli.output import say
 from d0ctl.cli.raw import Raw
 from d0ctl.errors import NotFound
-from d0ctl.format import count
+from d0ctl.format import clean, count
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
@@ -68,7 +68,8 @@ def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]
         sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
         found = [name for name in names if sizes.get(name)]
         if not found:
-            say("it has printed nothing")
+            gone = f"its log is not on `{clean(tried.node_name)}` any more"
+            say("it has printed nothing" if sizes else gone)
         raw = Raw()
         raw.has_first_head = len(found) > 1
         for name in found:

@@ -110,13 +110,15 @@ def tally(counts: Counts, blocked: bool = False) -> str:
     """The counts that are not zero, in words."""
     totals = by_status(counts)
     held, waiting = counts.get("held", 0), counts.get("waiting", 0)
+    cooling = counts.get("cooloff", 0)
     dropped = counts.get("dropped", 0)
     words = (
         (totals["launched"], "running", "cyan"),
         (totals["failed"], "failed", "red"),
         (held, "held", "yellow"),
         (totals["scheduled"], "scheduled", "cyan"),
-        (totals["unscheduled"] - held - waiting, "ready", ""),
+        (cooling, "cooling off", "yellow"),
+        (totals["unscheduled"] - held - waiting - cooling, "ready", ""),
         (waiting, "blocked" if blocked else "waiting", "red" if blocked else ""),
         (totals["canceled"] - dropped, "canceled", "dim"),
         (dropped, "dropped", "dim"),

@@ -21,7 +21,8 @@ def restore(
 ) -> None:
     """Go back to a backup; the present is kept beside it.
 
-    What the nodes run that the backup does not know is ended when they are next reached.
+    Of what the backup does not know the nodes end what runs, and remove logs and files, when
+    they are next reached: going forward again brings back the database, but not those.
     """
     from d0ctl.store.backup import check_backup
     from d0ctl.store.backup import restore as put_back

@@ -198,7 +198,8 @@ def _commands(picture: Picture) -> list[str]:
     if job.pause:
         return [f"d0ctl resume {job.name}"]
     if picture.held:
-        return [f"d0ctl why {picture.held[0].path}", f"d0ctl release '{job.name}:held'"]
+        verb, phase = ("release", "held") if job.counts.get("held") else ("retry", "cooloff")
+        return [f"d0ctl why {picture.held[0].path}", f"d0ctl {verb} '{job.name}:{phase}'"]
     if picture.live:
         return [f"d0ctl status {job.name} --watch", f"d0ctl why {picture.live[0].path}"]
     if job.blocked:

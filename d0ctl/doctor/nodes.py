@@ -104,18 +104,31 @@ class _Belongings:
 
     def attempts(self) -> Iterator[Finding]:
         """Attempts that the database does not know, or that go on although they ended."""
+        unknown: list[str] = []
         for attempt, state in self._found.attempts.items():
             known = self._known.get(attempt)
             if known is None and state == "running":
                 yield self._until_start("attempt", attempt, "runs, and the database has none such")
             elif known is None:
-                yield self._told("attempt", f"attempts/{attempt}", "is of no attempt of this site",
-                                 f"rm -r {self._base}/attempts/{attempt}")  # fmt: skip
+                unknown.append(f"{self._base}/attempts/{attempt}")
             elif known["outcome"] is not None and state == "running":
                 yield self._until_start("attempt", attempt, f"runs on, and is {known['outcome']}")
             elif attempt in self._found.works and self._is_left(known, state):
                 yield self._told("attempt", f"attempts/{attempt}/work", "is left of what has ended",
                                  f"rm -r {self._base}/attempts/{attempt}/work")  # fmt: skip
+
+        yield from self._unknown(unknown)
+
+    def _unknown(self, paths: list[str]) -> Iterator[Finding]:
+        """Folders of attempts that are none: the next contact removes them."""
+        detail = "is of no attempt of this site"
+        advice = f"d0ctl daemon stop; {RESTART}" if self._is_driven else RESTART
+        told = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
+        for what in told:
+            yield Finding("attempt", what, detail, advice, heals=True)
+        if len(paths) > MOST:
+            more = f"{count(len(paths) - MOST)} more of which each {detail}"
+            yield Finding("attempt", self._at("attempts"), more, advice, heals=True)
 
     def _is_left(self, known: Row, state: str) -> bool:
         is_over = known["outcome"] in ("successful", "failed", "killed")

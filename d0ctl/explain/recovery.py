@@ -2,6 +2,7 @@
 
 from d0ctl.explain.common import Explanation
 from d0ctl.format import count, duration, moment
+from d0ctl.model import Reason
 from d0ctl.recover.rules import Policy
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look.policies import of_package
@@ -52,6 +53,8 @@ def rule(policy: Policy, reason: str) -> str:
     found, keys = policy.rule(reason), policy.said.get(reason, {})
     if found.passive:
         return f"the rule for `{reason}` ({keys['passive'][1]}) is passive: it only counts"
+    if reason == Reason.KILLED:
+        return "what was killed is never tried again by a policy"
     if not found.tries:
         origin = keys["tries"][1] if "tries" in keys else "default"
         told = f"the policy ({origin}) has no other try for `{reason}`"

@@ -1,5 +1,6 @@
 """The whole database, put into a file and taken back from one."""
 
+import itertools
 import os
 import sqlite3
 import time
@@ -21,13 +22,21 @@ GENERATION_BITS = 40
 """Ids of a generation begin at its number shifted by so many bits, so none is used twice."""
 
 
+def _free(taken: Path) -> Path:
+    """A name beside another that nothing has yet."""
+    names = (taken.with_name(f"{taken.stem}-{n}{taken.suffix}") for n in itertools.count(2))
+    return next(name for name in names if not name.exists())
+
+
 def back_up(store: Store, target: Path) -> int:
     """Write the database to a new file, while others read and write; its size in bytes.
 
-    Raises Refused where a file is there already.
+    Raises Refused where something of that name is there already.
     """
+    if target.is_dir():
+        raise Refused(f"`{target}` is a folder", hint=f"d0ctl backup {target / 'd0ctl-backup.db'}")
     if target.exists():
-        raise Refused(f"`{target}` is there already", hint=f"rm {target}")
+        raise Refused(f"`{target}` is there already", hint=f"d0ctl backup {_free(target)}")
     if not target.absolute().parent.is_dir():
         raise NotFound(f"there is no folder `{target.absolute().parent}`")
     aside = target.with_name(f".{target.name}.{os.getpid()}")

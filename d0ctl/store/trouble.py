@@ -14,6 +14,8 @@ def told(home: Home) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
+        is_broken = "malformed" in str(error) or "not a database" in str(error)
         raise DatabaseUnavailable(
-            f"can't use the database `{home.database}`: {error}", hint="d0ctl doctor"
+            f"can't use the database `{home.database}`: {error}",
+            hint="d0ctl restore FILE, of the last `d0ctl backup`" if is_broken else "d0ctl doctor",
         ) from error

@@ -137,4 +137,18 @@ def test_what_is_no_backup_is_refused_in_a_line(site: Site, d0ctl: Type, tmp_pat
         assert done.exit_code == code
         assert done.stderr.count("\n") == 1
     assert d0ctl("backup", str(tmp_path / "text")).exit_code == 4
+
+
+def test_nobody_is_told_to_remove_what_a_backup_would_overwrite(
+    site: Site, d0ctl: Type, home: Home, tmp_path: Path
+) -> None:
+    (tmp_path / "d0ctl-2.db").touch()
+
+    onto_itself = d0ctl("backup", str(home.database))
+    onto_folder = d0ctl("backup", str(tmp_path))
+
+    assert (onto_itself.exit_code, onto_folder.exit_code) == (4, 4)
+    assert "is there already\nd0ctl backup " in onto_itself.stderr
+    assert not Path(onto_itself.stderr.split()[-1]).exists()
+    assert onto_folder.stderr.split()[-1] == str(tmp_path / "d0ctl-backup.db")
     assert d0ctl("backup", str(tmp_path / "no/such/folder")).exit_code == 3

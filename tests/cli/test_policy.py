@@ -78,6 +78,9 @@ def test_what_cools_off_says_until_when_after_what_and_what_would_change_it(
         assert "(try 1 of 2), after exit-code: binary 1 (tool) ended with exit code 3" in told
     assert "d0ctl policy show prod/1/1/1" in d0ctl("why", "prod/1/1/1").stdout
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["not_before"] is not None
+    screen = d0ctl("status", "prod").stdout
+    assert "1 cooling off" in screen and "ready" not in screen
+    assert "d0ctl retry 'prod:cooloff'" in screen
 
 
 def test_what_the_policy_holds_says_who_why_and_until_when(d0ctl: Type, site: Site) -> None:

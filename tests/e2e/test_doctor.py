@@ -107,7 +107,7 @@ def test_what_lies_on_a_node_is_held_against_the_database(site: Site, ran: Path)
     late, _ = found.pop("farm:spool")
     assert late.startswith("1 message not fetched, one for 3")
     assert found == {
-        "farm:attempts/9001": ("is of no attempt of this site", False),
+        "farm:attempts/9001": ("is of no attempt of this site", True),
         "farm:9002": ("runs, and the database has none such", True),
         "farm:1": ("runs on, and is successful", True),
         "farm:attempts/2/work": ("is left of what has ended", False),
