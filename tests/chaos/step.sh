@@ -6,18 +6,20 @@ shift 5
 
 lock=$locks/${D0CTL_PACKAGE//\//_}
 exec 9>>"$lock"
-flock -n -E 75 9 || {
-	code=$?
+# Chaos may kill this very flock: only its own answer says that another runs.
+code=1
+while [ $code != 0 ] && [ $code != 75 ]; do
+	code=0
+	flock -n -E 75 9 || code=$?
+done
+if [ $code = 75 ]; then
 	echo "double $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
-	{
-		echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT: flock gave $code"
-		for file in /proc/[0-9]*/fd/*; do
-			[ "$file" -ef "$lock" ] || continue
-			pid=${file#/proc/}
-			echo "open in ${pid%%/*}: $(tr '\0' ' ' <"/proc/${pid%%/*}/cmdline")"
-		done
-	} >>"$journal.held" 2>&1 || :
-}
+	for file in /proc/[0-9]*/fd/*; do
+		[ "$file" -ef "$lock" ] || continue
+		pid=${file#/proc/}
+		echo "$D0CTL_PACKAGE open in ${pid%%/*}: $(tr '\0' ' ' <"/proc/${pid%%/*}/cmdline")"
+	done >>"$journal.held" 2>&1 || :
+fi
 echo "start $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
 sleep "$seconds"
 case $deed in
