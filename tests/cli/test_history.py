@@ -96,12 +96,19 @@ def test_what_has_no_log_says_why(site: Site, d0ctl: Type) -> None:
     assert "has had 1 attempt, so" in d0ctl("logs", "prod/1/1/1", "--attempt", "2").stderr
     assert "has 1 binary, so" in d0ctl("logs", "prod/1/1/1", "--binary", "2").stderr
     assert "its log is not on `localhost` any more" in d0ctl("logs", "prod/1/1/1").stderr
-    ((base, attempt),) = site.store.connection.execute("select base, id from attempt")
-    folder = Path(base) / "attempts" / str(attempt)
+    assert d0ctl("logs", "prod/1/*").exit_code == 2
+
+
+def test_an_empty_log_is_told_as_one(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    with site.store.writing():
+        site.store.connection.execute("update attempt set base = ?", [str(tmp_path / "node")])
+    folder = tmp_path / "node/attempts/1"
     folder.mkdir(parents=True)
     (folder / "1.out").touch()
+
     assert "printed nothing" in d0ctl("logs", "prod/1/1/1").stderr
-    assert d0ctl("logs", "prod/1/*").exit_code == 2
 
 
 def test_why_takes_every_noun(site: Site, d0ctl: Type) -> None:
