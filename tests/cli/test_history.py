@@ -87,9 +87,11 @@ def test_several_logs_get_heads(site: Site, d0ctl: Type, tmp_path: Path) -> None
     )
 
 
-def test_what_has_no_log_says_why(site: Site, d0ctl: Type) -> None:
+def test_what_has_no_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
+    with site.store.writing():
+        site.store.connection.execute("update attempt set base = ?", [str(tmp_path / "node")])
 
     assert "has not run yet: it is ready" in d0ctl("logs", "prod/1/2/1").stderr
     assert d0ctl("logs", "prod/1/2/1").exit_code == 3
