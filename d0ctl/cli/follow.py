@@ -6,13 +6,13 @@ from functools import partial
 from d0ctl.cli import visiting
 from d0ctl.cli.output import say
 from d0ctl.cli.tail import Tail
-from d0ctl.cli.wait import anyone_drives
 from d0ctl.format import clean
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import AttemptView, PackageView
+from d0ctl.store.standstill import any_driver
 
 LOOK_S = 0.2
 """How often the database is looked at while nothing runs."""
@@ -65,7 +65,7 @@ class Following:
                 return tried
             if _is_final(one):
                 return None
-            if tried.ended is None and not anyone_drives(self._store):
+            if tried.ended is None and not any_driver(self._store):
                 say("it has ended, and no daemon takes note of that: d0ctl daemon start")
                 return None
             if tried.ended is not None and not is_told:
@@ -82,7 +82,7 @@ class Following:
         return browse.package(self._store, self._wanted)
 
     def _say_if_nobody_drives(self) -> None:
-        if not anyone_drives(self._store):
+        if not any_driver(self._store):
             say("no daemon is running, so nothing new starts: d0ctl daemon start")
 
 

@@ -13,11 +13,12 @@ from d0ctl.errors import ExitCode
 from d0ctl.format import clean
 from d0ctl.model import Counts, roll_up
 from d0ctl.select import Selector
-from d0ctl.store import lifecycle, nodes
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import JobSummary
 from d0ctl.store.schedule import is_settled
+from d0ctl.store.standstill import any_driver
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -49,7 +50,7 @@ def wait_for(text: str) -> ExitCode:
                     settled = all(is_settled(store, job.id, counts) for job, counts in parts)
                 if settled:
                     return _end(text, parts)
-                if not told and not anyone_drives(store):
+                if not told and not any_driver(store):
                     told = True
                     say("no daemon is running, so nothing new starts: d0ctl daemon start")
             time.sleep(LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S)
@@ -70,11 +71,6 @@ def _counts(store: Store, job: JobSummary, wanted: Selector) -> Mapping[str, int
         return browse.stage(store, job, wanted).counts
     browse.choose(store, replace(wanted, job=job.name), now=time.time())
     return lifecycle.phases(store)
-
-
-def anyone_drives(store: Store) -> bool:
-    """Whether a process lives that launches packages and hears of them."""
-    return any(nodes.living_holder(store, row["name"]) for row in store.rows("leases"))
 
 
 def _end(text: str, parts: list[tuple[JobSummary, Counts]]) -> ExitCode:

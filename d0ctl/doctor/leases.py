@@ -17,11 +17,6 @@ HELD_S = 5.0
 SAMPLE_S = 0.02
 
 
-def is_driven(store: Store) -> bool:
-    """Whether a process lives that drives packages."""
-    return any(not is_dead(row["holder"]) for row in store.rows("leases"))
-
-
 def has_daemon(store: Store) -> bool:
     """Whether a daemon lives."""
     holder = store.value("lease_holder", name=LEASE)

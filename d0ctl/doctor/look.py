@@ -8,10 +8,11 @@ from d0ctl.doctor.database import broken_for_long, broken_rules, half_jobs
 from d0ctl.doctor.dropbox import leftovers
 from d0ctl.doctor.finding import Finding
 from d0ctl.doctor.home import failing_turns, furniture
-from d0ctl.doctor.leases import has_daemon, holders, is_driven, stuck_writer
+from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.nodes import Nodes
 from d0ctl.doctor.results import deliveries, in_transit
 from d0ctl.store import Store
+from d0ctl.store.standstill import any_driver
 
 AGAIN_S = 2.0
 """From one look to the next; a daemon sees to what comes within a small part of that."""
@@ -52,7 +53,7 @@ def _parts(store: Store) -> list[Part]:
         lambda: stuck_writer(store),
         lambda: broken_for_long(store) if has_daemon(store) else (),
         lambda: failing_turns(home) if has_daemon(store) else (),
-        lambda: leftovers(home.dropbox, is_driven=is_driven(store)),
+        lambda: leftovers(home.dropbox, is_driven=any_driver(store)),
         lambda: deliveries(store),
         lambda: in_transit(store),
     ]

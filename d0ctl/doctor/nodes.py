@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from d0ctl.doctor.finding import RESTART, Finding, healing
-from d0ctl.doctor.leases import is_driven
 from d0ctl.errors import D0Error
 from d0ctl.format import count
 from d0ctl.nodes.survey import Survey, survey
@@ -13,6 +12,7 @@ from d0ctl.store import Store
 from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import address_of
+from d0ctl.store.standstill import any_driver
 
 AT_ONCE = 16
 """How many nodes are asked at a time."""
@@ -99,7 +99,7 @@ class _Belongings:
         self._found = found
         self._base = node["base"]
         self._name = node["name"]
-        self._is_driven = is_driven(store)
+        self._is_driven = any_driver(store)
         self._known = attempts(store, sorted(found.attempts))
 
     def attempts(self) -> Iterator[Finding]:

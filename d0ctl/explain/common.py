@@ -8,7 +8,6 @@ from d0ctl.schedule.place import Demand, NodeRoom, misfit
 from d0ctl.store.catalogue import services_of
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look.views import JobSummary
-from d0ctl.store.nodes import living_holder
 
 MOST = 5
 """How many files, nodes or packages an explanation names; it counts the rest."""
@@ -89,8 +88,3 @@ def takers(store: Store, row: Row, now: float) -> str:
     since = f" since {moment(row['taken'], now)}" if is_full else ""
     used = f"{row['used']} of {count(row['cpus'], 'cpu')}"
     return f"node `{row['name']}` has {used} in use{since}{taken}"
-
-
-def any_driver(store: Store) -> bool:
-    """Whether some process drives packages now: a daemon, or a `run`."""
-    return any(living_holder(store, row["name"]) for row in store.rows("leases"))

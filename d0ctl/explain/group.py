@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from d0ctl.explain.common import MOST, Explanation, any_driver, kept_back
+from d0ctl.explain.common import MOST, Explanation, kept_back
 from d0ctl.explain.package import package as explain_package
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, roll_up
@@ -11,6 +11,7 @@ from d0ctl.select import parse
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow, StageSummary
+from d0ctl.store.standstill import any_driver
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 

@@ -1,10 +1,11 @@
 """Why a node is as it is, and what takes its slots."""
 
 from d0ctl.explain import mistrust
-from d0ctl.explain.common import MOST, Explanation, any_driver, takers
+from d0ctl.explain.common import MOST, Explanation, takers
 from d0ctl.format import moment
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import named
+from d0ctl.store.standstill import any_driver
 
 
 def node(store: Store, name: str, now: float) -> Explanation:

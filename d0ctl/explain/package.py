@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from d0ctl.explain import recovery
 from d0ctl.explain.case import Case, job_hold
-from d0ctl.explain.common import MOST, Explanation, any_driver, kept_back
+from d0ctl.explain.common import MOST, Explanation, kept_back
 from d0ctl.explain.room import room
 from d0ctl.explain.waiting import waiting, wants_of, ways_out
 from d0ctl.format import count, duration, iso, listed, moment
@@ -15,6 +15,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.left_out import shortfall
 from d0ctl.store.look.views import PackageView
+from d0ctl.store.standstill import any_driver
 
 
 def package(store: Store, one: PackageView, now: float) -> Explanation:

@@ -8,11 +8,12 @@ from typing import Any
 
 from d0ctl.explain import mistrust, recovery
 from d0ctl.explain.case import Case
-from d0ctl.explain.common import MOST, against, any_driver, room_of, takers
+from d0ctl.explain.common import MOST, against, room_of, takers
 from d0ctl.format import iso, listed, moment
 from d0ctl.schedule.place import Demand, misfit
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row
+from d0ctl.store.standstill import any_driver
 
 WISHES: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},

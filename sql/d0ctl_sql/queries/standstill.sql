@@ -1,0 +1,47 @@
+-- name: standing_nodes
+-- Every node as it bears on whether work moves; those that d0ctl drained are tried again.
+select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
+       node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
+       node.drain_note, node.trouble, node.contact, bad_node.node_id as bad
+  from node
+  join cluster on cluster.id = node.cluster_id
+  left join bad_node on bad_node.node_id = node.id
+ order by node.id;
+
+-- name: standing_jobs
+-- Jobs that have not ended, or one of them, with what a person keeps back of each.
+select id, name, hold, pause
+  from job
+ where visible = 1 and ended is null and (:job is null or id = :job)
+ order by priority desc, id;
+
+-- name: standing_counts
+-- How many packages of jobs that have not ended, or of one, are in each phase.
+select stage.job_id, stage_count.phase, sum(stage_count.n) as n
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+ where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)
+ group by stage.job_id, stage_count.phase;
+
+-- name: standing_demands
+-- Demands with ready packages of jobs that have not ended, or of one, even of held ones.
+select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
+       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
+       demand.job_id
+  from job
+  join demand on demand.job_id = job.id and demand.ready > 0
+ where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)
+ order by demand.job_id, demand.id;
+
+-- name: jobs_with_failures
+-- How many packages of each job have failed; the newest job first.
+select job.id, job.name, sum(stage_count.n) as failed
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id and stage_count.phase = 'failed'
+   and stage_count.n > 0
+ where job.visible = 1
+ group by job.id
+ order by job.id desc;

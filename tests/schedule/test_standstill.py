@@ -1,0 +1,103 @@
+"""Whether work moves by itself, and what stops it first."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl.model import Phase
+from d0ctl.schedule.place import Demand, NodeRoom
+from d0ctl.schedule.standstill import Cause, NodeState, Work, standing
+
+
+def node(name: str = "a", state: str = "up", cpus: int = 4, **more: bool) -> NodeState:
+    """A node of a few cpus."""
+    return NodeState(NodeRoom(1, name, 1, cpus, 0), state, **more)
+
+
+def ready(number: int = 3, **demand: object) -> Work:
+    """Work of which all is ready."""
+    return Work({"ready": number}, [Demand(1, number, **demand)])  # type: ignore[arg-type]
+
+
+def test_ready_packages_move_while_a_node_can_take_them() -> None:
+    found = standing(ready(), [node(), node("b", "down")], driven=True)
+
+    assert found.moves
+    assert found.cause is None
+
+
+@pytest.mark.parametrize(
+    ("work", "nodes", "driven", "cause", "returns"),
+    [
+        (ready(), [node()], False, Cause.NO_DAEMON, False),
+        (ready(), [], True, Cause.NO_NODE, False),
+        (ready(), [node(state="down")], True, Cause.NO_NODE_UP, True),
+        (ready(), [node(drained=True)], True, Cause.NO_NODE_UP, False),
+        (ready(), [node(drained=True, retries=True)], True, Cause.NO_NODE_UP, True),
+        (Work({"running": 2}), [node(state="down")], True, Cause.NO_NODE_UP, True),
+        (Work({"ready": 1}, held=True), [node()], True, Cause.HELD, False),
+        (Work({"held": 1}), [node()], True, Cause.HELD, False),
+        (Work({"suspended": 1}, paused=True), [node()], True, Cause.PAUSED, False),
+        (ready(nodes=["b"]), [node(), node("b", "down")], True, Cause.NO_FITTING_NODE, True),
+        (ready(nodes=["b"]), [node(), node("b", drained=True)], True, Cause.NO_FITTING_NODE, False),
+        (ready(cpus=64), [node(), node("b", "down")], True, Cause.IMPOSSIBLE, False),
+    ],
+)
+def test_what_stops_work_is_named_with_whether_it_may_end_by_itself(
+    work: Work, nodes: list[NodeState], driven: bool, cause: Cause, returns: bool
+) -> None:
+    found = standing(work, nodes, driven=driven)
+
+    assert not found.moves
+    assert (found.cause, found.returns) == (cause, returns)
+
+
+def test_a_daemon_that_is_missing_comes_before_all_else() -> None:
+    held = Work({"ready": 1}, [Demand(1, 1, cpus=99)], held=True)
+
+    assert standing(held, [node(state="down")], driven=False).cause is Cause.NO_DAEMON
+
+
+def test_a_node_that_is_being_reached_for_the_first_time_stops_nothing() -> None:
+    new = node(state="unknown", reached=False, cpus=1)
+
+    assert standing(ready(cpus=8), [new], driven=True).moves
+
+
+def test_a_node_that_was_never_reached_can_be_ruled_out_by_its_name_alone() -> None:
+    new = node(state="unknown", reached=False)
+
+    assert standing(ready(nodes=["other"]), [new], driven=True).cause is Cause.IMPOSSIBLE
+
+
+def test_packages_that_no_node_can_take_are_counted_while_others_move() -> None:
+    work = Work({"ready": 5}, [Demand(1, 2, cpus=64), Demand(2, 3)])
+
+    found = standing(work, [node()], driven=True)
+
+    assert found.moves
+    assert found.unfit == 2
+    assert found.why_unfit == {"a": "4 cpus, 64 asked for"}
+
+
+def test_a_package_that_runs_keeps_a_paused_job_moving() -> None:
+    assert standing(Work({"running": 1, "ready": 9}, paused=True), [node()], driven=True).moves
+
+
+@given(
+    st.dictionaries(st.sampled_from([phase.value for phase in Phase]), st.integers(0, 3)),
+    st.lists(st.builds(node, state=st.sampled_from(["up", "down", "unknown"]),
+                       drained=st.booleans(), retries=st.booleans()), max_size=3),
+    st.booleans(), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_work_that_is_left_either_moves_or_has_a_cause(
+    counts: dict[str, int], nodes: list[NodeState], driven: bool, held: bool, paused: bool
+) -> None:
+    demands = [Demand(1, n)] if (n := counts.get(Phase.READY, 0)) else []
+    work = Work(counts, demands, held, paused)
+
+    found = standing(work, nodes, driven=driven)
+
+    assert found.moves != found.stands_still or not (work.open or counts.get(Phase.HELD))
+    assert not (found.moves and not driven)
+    assert not (found.returns and found.moves)

@@ -1,0 +1,109 @@
+"""What stops production, read off a store with nodes, a driver and jobs in any state."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from d0ctl.model import Address
+from d0ctl.schedule.standstill import Cause
+from d0ctl.store import nodes, open_store
+from d0ctl.store.look import browse
+from d0ctl.store.standstill import job_standing, production
+from tests.cli.building import Site, job, line, package
+from tests.cli.building import production as example
+from tests.support.homes import make_home
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A home whose node is up, and somebody who drives."""
+    with open_store(make_home(tmp_path / "home")) as store:
+        with store.writing():
+            nodes.take_lease(store, "daemon", now=time.time())
+        site = Site(store)
+        site.up()
+        yield site
+
+
+def down(site: Site, name: str = "localhost") -> None:
+    """A node stops answering."""
+    with site.store.writing():
+        nodes.down(
+            site.store, nodes.named(site.store, name)["id"], "connection refused", now=time.time()
+        )
+
+
+def test_production_moves_while_packages_run(site: Site) -> None:
+    site.submit(example())
+    site.launch("prod/1/1/1")
+
+    found = production(site.store)
+
+    assert found.moves
+    assert found.stopped == []
+
+
+def test_without_work_nothing_moves_and_nothing_is_stopped(site: Site) -> None:
+    assert not production(site.store).moves
+    assert production(site.store).cause is None
+
+
+def test_without_a_driver_every_job_with_work_is_stopped(site: Site) -> None:
+    site.submit(example())
+    with site.store.writing():
+        nodes.give_lease(site.store, "daemon")
+
+    assert production(site.store).cause is Cause.NO_DAEMON
+
+
+def test_when_the_only_node_is_down_its_unreachable_packages_move_nothing(site: Site) -> None:
+    site.submit(example())
+    site.launch("prod/1/1/1")
+    down(site)
+
+    found = production(site.store)
+
+    assert found.cause is Cause.NO_NODE_UP
+    assert found.jobs[0].work.counts["unreachable"] == 1
+    assert found.nodes[0].trouble == "connection refused"
+
+
+def test_a_job_that_only_fits_a_node_that_is_down_stands_still_beside_one_that_moves(
+    site: Site,
+) -> None:
+    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    down(site, "far")
+    site.submit(job(("a", [line(package("x", nodes=("far",)))]), name="bound"))
+    site.submit(example())
+
+    found = production(site.store)
+
+    assert found.moves
+    assert {one.name: one.standing.cause for one in found.jobs} == {
+        "bound": Cause.NO_FITTING_NODE, "prod": None,
+    }  # fmt: skip
+
+
+def test_packages_that_no_node_can_take_are_counted_in_their_job(site: Site) -> None:
+    site.submit(job(("a", [line(package("x", cpus=64)), line(package("y"))])))
+
+    found = production(site.store)
+
+    assert (found.moves, found.unfit) == (True, 1)
+
+
+def test_failures_are_counted_by_job_even_once_the_job_has_ended(site: Site) -> None:
+    site.submit(example(lines=1))
+    site.fail("prod/1/1/1")
+
+    assert production(site.store).failures == {"prod": 1}
+
+
+def test_one_job_is_judged_by_itself(site: Site) -> None:
+    site.submit(example())
+    with site.store.writing():
+        site.store.change("hold_job", job=1, actor="ada", note=None, now=time.time())
+
+    assert job_standing(site.store, browse.job(site.store, "prod").id).cause is Cause.HELD
