@@ -9,8 +9,9 @@ requirements := examples/zpeak/requirements.txt
 SCHEDULES := 1000
 SEED :=
 WORKERS := 2
+EXAMPLES := 10000
 
-.PHONY: help demo demo-ssh test check bench chaos screens completions clean
+.PHONY: help demo demo-ssh test check bench chaos soak screens completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -42,6 +43,10 @@ bench: .venv/ready-to-test  ## measure what performance promises
 chaos: .venv/ready-to-test  ## kill and cut all there is, by SCHEDULES=1000 random schedules
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.chaos --schedules $(SCHEDULES) --workers $(WORKERS) $(if $(SEED),--seed $(SEED))
+
+soak: .venv/ready-to-test  ## play EXAMPLES=10000 random lives of packages, by each machine
+	@EXAMPLES=$(EXAMPLES) $(python) -m pytest -q -n $(WORKERS) $(if $(SEED),--hypothesis-seed $(SEED)) \
+		-k "TestLife or TestEarlyLife" tests/store/test_life.py tests/store/test_early.py
 
 screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
 	@$(python) -m tests.screens

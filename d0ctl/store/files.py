@@ -22,7 +22,10 @@ def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None
 
 
 def remake(store: Store, *, now: float) -> None:
-    """Forget the copies in `lost_copy`; what is still needed is made again, up the chain."""
+    """Forget the copies in `lost_copy`; what is still needed is made again, up the chain.
+
+    The files of a dropped line are not: packages that can do without them go on without them.
+    """
     if store.row("some_lost"):
         store.change("forget_copies")
         while True:
@@ -32,6 +35,8 @@ def remake(store: Store, *, now: float) -> None:
             if not store.change("lost_after_remake") and not remade:
                 break
         store.change("plan_anew", now=now)
+        store.change("end_lost_transfers")
+        store.change("leave_out_lost")
         store.change("clear_lost")
     store.change("release_packages", now=now)
 

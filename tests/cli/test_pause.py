@@ -2,10 +2,13 @@
 
 import time
 
+import pytest
+
 from d0ctl.store import nodes, schedule
 from d0ctl.store.runs import attempts
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
+from tests.support.homes import faults
 
 
 def say(site: Site, attempt: int, phase: str, seq: int) -> None:
@@ -155,3 +158,21 @@ def test_wait_returns_where_a_paused_job_can_only_be_moved_by_a_person(
     d0ctl("pause", "prod")
 
     assert d0ctl("wait", "prod").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["kill prod/1/1/1", "kill-line prod/1/1", "kill-line prod/1/1 --drop-outputs",
+     "set-status prod/1/1/1 canceled", "finish prod", "finish prod/1/1 --hard"],
+)  # fmt: skip
+def test_a_package_that_was_paused_is_so_no_more_once_it_has_ended(
+    site: Site, d0ctl: Type, command: str
+) -> None:
+    site.submit(production())
+    d0ctl("pause", "prod/1/1")
+
+    result = d0ctl(*command.split(), "--yes")
+
+    assert result.exit_code == 0
+    assert site.phase("prod/1/1/1") in ("canceled", "dropped")
+    assert faults(site.store) == {}

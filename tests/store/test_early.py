@@ -4,12 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-
 from d0ctl.construct.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
 from d0ctl.store import schedule as planning
-from tests.store.test_life import Life
+from tests.store.test_life import MACHINES, Life
 from tests.support.homes import faults
 from tests.support.jobs import NOW, InputLike, job, line, phases, simple, stage, submitted
 from tests.support.world import World
@@ -253,9 +251,14 @@ class EarlyLife(Life):
 
 
 TestEarlyLife = EarlyLife.TestCase
-TestEarlyLife.settings = settings(
-    max_examples=60,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+TestEarlyLife.settings = MACHINES
+
+
+def test_a_package_assigned_for_a_file_that_is_lost_starts_without_it() -> None:
+    EarlyLife.replay(
+        ("drop", 0), ("get_on", 1), ("lose_a_file", 1, 0), ("schedule",), ("carry",), ("kill", 2)
+    )
+
+
+def test_a_dropped_line_stays_dropped_when_a_copy_of_its_file_is_lost() -> None:
+    EarlyLife.replay(("get_on_further", 1), ("drop", 0), ("lose_a_file", 0, 2), ("get_on", 1))

@@ -1,7 +1,9 @@
 """The whole life of packages, driven at random, held against what must hold at every step."""
 
+import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -11,6 +13,8 @@ from d0ctl.construct.spec import InputSpec, OutputSpec
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store import schedule as planning
+from d0ctl.store.jobs import restore as restoring
+from d0ctl.store.jobs import retry as retrying
 from tests.support.homes import faults, make_home
 from tests.support.jobs import job, line, phases, simple, stage, submitted
 from tests.support.world import Node, World
@@ -59,6 +63,19 @@ class Life(RuleBasedStateMachine):
         rows = self.store.connection.execute("select id from package order by id")
         self.packages = [row[0] for row in rows]
         self.ended: dict[int, str] = {}
+
+    @classmethod
+    def replay(cls, *calls: tuple[Any, ...]) -> None:
+        """Play what a random search once found, with all that it checks at each step."""
+        machine = cls()
+        try:
+            for name, *arguments in calls:
+                picks = getattr(cls, name).hypothesis_stateful_rule.arguments
+                getattr(machine, name)(**dict(zip(picks, arguments, strict=True)))
+                for check in machine.invariants:
+                    check.function(machine)
+        finally:
+            machine.teardown()
 
     def teardown(self) -> None:
         self.finish()
@@ -162,15 +179,11 @@ class Life(RuleBasedStateMachine):
 
     @rule(pick=PICK)
     def retry(self, pick: int) -> None:
-        """What `retry` will do: a failed or killed package runs again."""
+        """A failed or killed package runs again."""
         with self.store.writing():
-            self.store.connection.execute(
-                "update package set phase = iif(missing = 0, 'ready', 'waiting')"
-                " where id = ? and phase in ('failed', 'canceled')",
-                [self.packages[pick % len(self.packages)]],
-            )
             self.choose(pick)
-            self.store.change("reopen_jobs")
+            retrying.keep_phases(self.store, ["failed", "canceled", "cooloff"])
+            retrying.retry(self.store, actor="tester", note=None, now=self.world.now)
 
     @rule(pick=PICK)
     def kill(self, pick: int) -> None:
@@ -191,11 +204,48 @@ class Life(RuleBasedStateMachine):
             lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)
 
     @rule(pick=PICK)
+    def pause(self, pick: int) -> None:
+        self.by_a_person("park_packages", pick)
+
+    @rule(pick=PICK)
+    def resume(self, pick: int) -> None:
+        self.by_a_person("unpark_packages", pick)
+
+    @rule(pick=PICK)
+    def pause_what_runs(self, pick: int) -> None:
+        self.by_a_person("ask_to_pause", pick)
+
+    @rule(pick=PICK)
+    def resume_what_runs(self, pick: int) -> None:
+        self.by_a_person("ask_to_resume", pick)
+
+    def by_a_person(self, query: str, pick: int) -> None:
+        with self.store.writing():
+            self.choose(pick)
+            self.store.change(query, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
+    def restore(self, pick: int) -> None:
+        """What `restore-line` does, where no consumer was launched without the files."""
+        line = "select id from package where line_id = (select line_id from package where id = ?)"
+        with self.store.writing():
+            package = self.packages[pick % len(self.packages)]
+            mates = [row[0] for row in self.store.connection.execute(line, [package])]
+            lifecycle.choose(self.store, mates)
+            self.store.change("keep_named")
+            if not lifecycle.phases(self.store) or "killing" in lifecycle.phases(self.store):
+                return
+            restoring.choose_restored(self.store)
+            if restoring.launched_without(self.store) is None:
+                restoring.restore(self.store, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
     def drop(self, pick: int) -> None:
         if pick % 4:
             return
         with self.store.writing():
             self.choose(pick)
+            lifecycle.ask_lines(self.store)
             lifecycle.choose_bereft(self.store)
             lifecycle.drop(self.store, actor="tester", note=None, now=self.world.now)
 
@@ -210,6 +260,25 @@ class Life(RuleBasedStateMachine):
         rows = self.store.connection.execute(
             "select id, phase, missing from package"
             " where phase in ('ready', 'assigned') and missing > 0"
+        )
+        assert [tuple(row) for row in rows] == []
+
+    @invariant()
+    def what_is_carried_can_be_carried(self) -> None:
+        """Copies that a package or a node waits for are of files that are there."""
+        rows = self.store.connection.execute(
+            "select transfer.file_id, transfer.cluster_id from transfer"
+            "  join file on file.id = transfer.file_id"
+            " where transfer.result = 0 and file.package_id is not null and file.present = 0"
+        )
+        assert [tuple(row) for row in rows] == []
+
+    @invariant()
+    def a_job_with_something_to_do_has_not_ended(self) -> None:
+        rows = self.store.connection.execute(
+            "select job.name, package.id, package.phase from job"
+            "  join package on package.job_id = job.id where job.ended is not null"
+            "   and package.phase not in ('waiting', 'done', 'failed', 'canceled', 'dropped')"
         )
         assert [tuple(row) for row in rows] == []
 
@@ -263,13 +332,14 @@ class Life(RuleBasedStateMachine):
         self.waiting_packages_have_somebody_to_blame()
 
     def waiting_packages_have_somebody_to_blame(self) -> None:
-        """What waits, waits for a file or package that failed, was killed or waits itself."""
+        """Packages wait for a dropped file, or for what failed, was killed or waits itself."""
         rows = self.store.connection.execute(
             "select package.id from package where phase = 'waiting'"
             " and not exists (select 1 from input join file on file.id = input.file_id"
             "   join package as maker on maker.id = file.package_id"
             "   where input.package_id = package.id and input.dropped = 0 and file.present = 0"
-            "     and maker.phase in ('failed', 'canceled', 'dropped', 'waiting'))"
+            "     and (file.dropped = 1"
+            "          or maker.phase in ('failed', 'canceled', 'dropped', 'waiting')))"
             " and not exists (select 1 from package as before"
             "   where before.line_id = package.line_id and before.seq = package.seq - 1"
             "     and before.phase in ('failed', 'canceled', 'dropped', 'waiting'))"
@@ -277,10 +347,14 @@ class Life(RuleBasedStateMachine):
         assert [row[0] for row in rows] == []
 
 
-TestLife = Life.TestCase
-TestLife.settings = settings(
-    max_examples=60,
+MACHINES = settings(
+    max_examples=int(os.environ.get("EXAMPLES", "60")),
     stateful_step_count=40,
     deadline=None,
+    print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+"""How long the machines search: `make soak` has them try 10,000 examples."""
+
+TestLife = Life.TestCase
+TestLife.settings = MACHINES

@@ -36,17 +36,44 @@ update package
                                      and after.seq = maker.seq + 1);
 
 -- name: plan_anew
--- assigned -> ready: the copy that was at its node is gone, and is elsewhere still.
+-- assigned -> ready: the copy that was at its node is gone, and is elsewhere still; or it starts
+-- early, and can do without the file for now.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'a copy of an input was lost'
  where phase = 'assigned'
    and id in (select input.package_id
                 from lost_copy
+                join file on file.id = lost_copy.file_id
                 join input on input.file_id = lost_copy.file_id
                 join package on package.id = input.package_id and package.phase = 'assigned'
                 join node on node.id = package.node_id
-                         and node.cluster_id = lost_copy.cluster_id);
+               where node.cluster_id = lost_copy.cluster_id or file.present = 0);
+
+-- name: end_lost_transfers
+-- Nobody brings a file that is not there; packages ask for it again once it is.
+delete from transfer
+ where result = 0
+   and file_id in (select file.id from lost_copy join file on file.id = lost_copy.file_id
+                    where file.package_id is not null and file.present = 0);
+
+-- name: leave_out_lost
+-- Lost files of dropped lines are not made again: packages that have not begun, and those that
+-- wait for more inputs while they run, go on without them, if that leaves them any input.
+update input
+   set dropped = 1
+ where own = 0 and dropped = 0 and required = 0
+   and file_id in (select file.id from lost_copy join file on file.id = lost_copy.file_id
+                    where file.dropped = 1 and file.present = 0)
+   and (select phase in ('waiting', 'ready', 'cooloff', 'held', 'failed', 'canceled')
+               or (early = 1 and phase in ('starting', 'staging-in', 'running', 'suspended',
+                                           'unreachable'))
+          from package where package.id = input.package_id)
+   and exists (select 1
+                 from input as other
+                 join file on file.id = other.file_id and (file.dropped = 0 or file.present = 1)
+                where other.package_id = input.package_id and other.own = 0
+                  and other.dropped = 0);
 
 -- name: remake_packages
 -- done, transferring -> waiting: the only copy of an output is gone and is still needed.
@@ -57,6 +84,7 @@ update package
    and id in (select file.package_id
                 from lost_copy
                 join file on file.id = lost_copy.file_id and file.present = 0
+                         and file.dropped = 0
                where exists (select 1
                                from input
                                join package as consumer on consumer.id = input.package_id
