@@ -43,17 +43,6 @@ def check(value: Any) -> str:
     return normal(value)
 
 
-def of_file(path: bytes, name: str) -> str:
-    """Make the checksum of that name of a file."""
-    made = _start(name)
-    with open(path, "rb", buffering=0) as file:
-        while True:
-            chunk = file.read(CHUNK)
-            if not chunk:
-                return "%s:%s" % (name, made.hexdigest())
-            made.update(chunk)
-
-
 def digest_by(path: bytes, asked: "str | None", pause: "Callable[[], None]") -> "tuple[str, str]":
     """Give the checksum of the name of `asked`, and ours, by sha256; bytes go to the disk.
 

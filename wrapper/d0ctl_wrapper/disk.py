@@ -3,18 +3,27 @@
 import errno
 import hashlib
 import os
+from typing import Callable
 
 CHUNK = 1024 * 1024
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-def digest(path: bytes) -> "tuple[int, str]":
-    """Give size and checksum of a file, and see that its bytes are on the disk."""
+def _never() -> None:
+    """Heed nothing."""
+
+
+def digest(path: bytes, heed: "Callable[[], None]" = _never) -> "tuple[int, str]":
+    """Give size and checksum of a file, and see that its bytes are on the disk.
+
+    `heed` is called before each piece, and may raise to give up.
+    """
     sha256 = hashlib.sha256()
     size = 0
     with open(path, "rb", buffering=0) as file:
         while True:
+            heed()
             chunk = file.read(CHUNK)
             if not chunk:
                 break

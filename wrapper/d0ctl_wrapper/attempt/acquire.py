@@ -114,7 +114,7 @@ def _carry(places: Places, locator: str, carrier: Carrier, aside: bytes) -> None
 def _weigh(aside: bytes, entry: Entry, carrier: Carrier) -> Weight:
     """Hold what has come against what is known of it."""
     try:
-        checked, checksum = digest_by(aside, entry["checksum"], carrier.tree.check)
+        checked, checksum = digest_by(aside, entry["checksum"], carrier.orders.heed)
         size = os.stat(aside).st_size
     except FileNotFoundError:
         raise Trouble("nothing has come, although it ended well")

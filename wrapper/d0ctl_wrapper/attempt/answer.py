@@ -1,14 +1,11 @@
 """The only place that writes down how an attempt stands, for whoever asks while it runs.
 
-SIGUSR1 asks; a relay then waits for a new file `status` in the attempt's folder. What waits in
-a wrapper calls `give` when the signal came; what works for long does so within `meanwhile`.
+SIGUSR1 asks; a relay then waits for a new file `status` in the attempt's folder.
 """
 
 import os
-import signal
 import time
-from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Dict, Iterator
 
 from d0ctl_wrapper import process, shape
 from d0ctl_wrapper.attempt.report import Report
@@ -31,18 +28,6 @@ def give(report: Report, tree: Tree) -> None:
         os.rename(path + b".aside", path)
     except OSError:
         pass
-
-
-@contextmanager
-def meanwhile(give_answer: "Callable[[], None]") -> "Iterator[None]":
-    """Answer whatever is asked while something is done that never waits for signals."""
-    signal.set_wakeup_fd(-1)  # the relay's, whose number may be another file's by now
-    signal.signal(signal.SIGUSR1, lambda number, frame: give_answer())
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGUSR1,))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGUSR1,))
 
 
 def _state(report: Report, tree: Tree) -> "Dict[str, Any]":

@@ -4,14 +4,14 @@ It ends one that takes too long or makes no progress, and a kill ends it as it e
 """
 
 import os
-import time
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, NamedTuple
 
 from d0ctl_wrapper import process
 from d0ctl_wrapper.attempt import builtin
+from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.spawn import Command, spawn
 from d0ctl_wrapper.attempt.tree import Tree
-from d0ctl_wrapper.attempt.watch import Ease, Watch
+from d0ctl_wrapper.attempt.watch import Ease, Watch, Watcher
 from d0ctl_wrapper.paths import remove, to_path
 from d0ctl_wrapper.words import last_line
 
@@ -42,8 +42,15 @@ class Lapsed(Exception):
     """The attempt may not touch the world any more."""
 
 
-def _always() -> bool:
-    return True
+class Orders(NamedTuple):
+    """What a carrier obeys while it works."""
+
+    heed: "Callable[[], None]"
+    """Called between two pieces of a file; it stands still, or raises, when that is ordered."""
+    watch: "Callable[[Clock, List[Watcher]], Watch]"
+    """Makes what looks at a process that carries, and has it pause when that is ordered."""
+    may_go_on: "Callable[[], bool]"
+    """Whether the attempt may touch the world still."""
 
 
 class Carrier:
@@ -55,10 +62,10 @@ class Carrier:
         rules: "Dict[str, Any]",
         environment: "Dict[bytes, bytes]",
         log: bytes,
-        may_go_on: "Callable[[], bool]" = _always,
+        orders: Orders,
     ) -> None:
         self.tree = tree
-        self.may_go_on = may_go_on
+        self.orders = orders
         self.idle: float = rules["idle"]
         self.timeout: float = rules["timeout"]
         self.retry: float = rules["retry"]
@@ -113,9 +120,10 @@ class Carrier:
 
     def _attend(self, what: str, pid: int, target: "bytes | None") -> int:
         """Wait for the end of a carrier, and give its status; end one that does not get on."""
-        watcher = _Progress(self, what, target)
+        clock = Clock()
+        watcher = _Progress(self, what, target, clock)
         try:
-            return self.tree.wait(pid, lambda: Watch([watcher.look], lambda: None))
+            return self.tree.wait(pid, lambda: self.orders.watch(clock, [watcher.look]))
         except (Trouble, Lapsed):
             self.tree.end(lambda: LEFTOVER_GRACE)
             raise
@@ -126,24 +134,24 @@ class Carrier:
 class _Progress:
     """Looks whether a carrier gets on."""
 
-    def __init__(self, carrier: Carrier, what: str, target: "bytes | None") -> None:
-        self._carrier, self._what, self._target = carrier, what, target
-        self._began = self._moved = time.monotonic()
+    def __init__(self, carrier: Carrier, what: str, target: "bytes | None", clock: Clock) -> None:
+        self._carrier, self._what, self._target, self._clock = carrier, what, target, clock
+        self._moved = 0.0
         self._seen = -1
         self._ease = Ease()
 
     def look(self) -> float:
         """Raise Trouble when it stands still or takes too long."""
-        if not self._carrier.may_go_on():
+        if not self._carrier.orders.may_go_on():
             raise Lapsed
-        now, seen = time.monotonic(), self._measure()
+        now, seen = self._clock.now(), self._measure()
         has_moved, self._seen = seen != self._seen, seen
         if has_moved:
             self._moved = now
         if now - self._moved > self._carrier.idle:
             raise Trouble("%s: no progress for %.0f s" % (self._what, now - self._moved))
-        if now - self._began > self._carrier.timeout:
-            raise Trouble("%s: not done after %.0f s" % (self._what, now - self._began))
+        if now > self._carrier.timeout:
+            raise Trouble("%s: not done after %.0f s" % (self._what, now))
         return min(self._ease.next(has_moved), max(0.1, self._carrier.idle / 4))
 
     def _measure(self) -> int:

@@ -1,7 +1,9 @@
 """The only place that runs the chain of binaries of an attempt, one after the other."""
 
 import errno
+import math
 import os
+import time
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import words
@@ -21,8 +23,8 @@ from d0ctl_wrapper.attempt.resume import Resume
 from d0ctl_wrapper.attempt.rules import Rules
 from d0ctl_wrapper.attempt.script import SHELLS, Script, Surroundings
 from d0ctl_wrapper.attempt.spawn import Command, spawn
-from d0ctl_wrapper.attempt.suspend import Suspension
-from d0ctl_wrapper.attempt.tree import Tree
+from d0ctl_wrapper.attempt.suspend import LOOK, Suspension
+from d0ctl_wrapper.attempt.tree import Told, Tree
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.attempt.watch import Watch, Watcher
 from d0ctl_wrapper.disk import FULL
@@ -57,13 +59,15 @@ class Run:
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
+        self.is_saving = False
+        """Whether the outputs of an attempt that was ended early are being kept."""
+        self.latest = math.inf
+        """Until when files may be read, by the monotonic clock."""
         self.guards = Guards(self.places, launch, tree, report)
         self._environment = of_binary(setting.environment, self.places, launch)
         self._software: "List[bytes | None]" = []
         self._is_open = False
-        self.resume = Resume(
-            self.places, launch, setting.boot_id, report, Digests(lambda: tree.answer())
-        )
+        self.resume = Resume(self.places, launch, setting.boot_id, report, Digests(self.heed))
         self.around = Surroundings(
             self.places, self.attempt, setting.umask, tree, self._environment, self._watch_script
         )
@@ -78,6 +82,27 @@ class Run:
             if number > done:
                 self._run_binary(number, binary)
         self.arrivals.check_closed()
+
+    def heed(self) -> None:
+        """Obey orders between two pieces of a file: answer, stand still, or raise Told."""
+        self._check()
+        if orders.pause_asked(self.places, self.attempt) is None:
+            return
+        self.report.state("suspended", "paused on request, while its files are read")
+        while orders.pause_asked(self.places, self.attempt) is not None:
+            self.tree.rest(LOOK)
+        self.report.state("running", "it goes on")
+
+    def _check(self) -> None:
+        """Raise Told when the attempt is to end; not again for an end that keeps its outputs."""
+        if time.monotonic() > self.latest:
+            raise Told
+        try:
+            self.tree.check()
+        except Told:
+            kill = orders.kill_asked(self.places, self.attempt)
+            if not (self.is_saving and kill is not None and kill.partial):
+                raise
 
     def note_end(self) -> None:
         """Record how a binary ended that was under way when the chain was ended."""
@@ -179,15 +204,24 @@ class Run:
         self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
         return Watch(watchers, self._obey)
 
+    def watch_transfer(self, clock: Clock, watchers: "List[Watcher]") -> Watch:
+        """Make what looks at a process that carries a file; a pause stops it at once."""
+        self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
+        return Watch(watchers, lambda: self._stand_or_go(0.0))
+
     def _obey(self) -> "float | None":
         """Do what the control host has ordered for the binary under way."""
-        assert self.suspension is not None
         self.arrivals.take()
+        return self._stand_or_go()
+
+    def _stand_or_go(self, most: float = math.inf) -> "float | None":
+        """Pause or go on as ordered; there are at most `most` seconds to pause by itself."""
+        assert self.suspension is not None
         grace = orders.pause_asked(self.places, self.attempt)
         if grace is None:
             self.suspension.release("order")
         else:
-            self.suspension.want("order", "paused on request", grace)
+            self.suspension.want("order", "paused on request", min(grace, most))
         return self.suspension.proceed()
 
     def _tell_progress(self, fields: "Dict[str, Any]") -> None:

@@ -1,11 +1,10 @@
-"""The only place that remembers checksums of files, so that none is read twice in an attempt."""
+"""Remembers the checksums of files, so that no file is read twice in an attempt."""
 
 import os
 import time
 from typing import Callable, Dict, Tuple
 
-from d0ctl_wrapper.attempt import answer
-from d0ctl_wrapper.disk import digest
+from d0ctl_wrapper.checksum import digest_by
 from d0ctl_wrapper.kept import Stamp
 
 SETTLED = 0.1
@@ -13,24 +12,32 @@ SETTLED = 0.1
 
 
 class Digests:
-    """Sizes and checksums by what files look like from outside."""
+    """Sizes and checksums by what files look like from outside.
 
-    def __init__(self, give_answer: "Callable[[], None]") -> None:
-        self._give_answer = give_answer
+    `heed` is called before each piece of a file that is read, and may raise to give up.
+    """
+
+    def __init__(self, heed: "Callable[[], None]") -> None:
+        self.heed = heed
         self._known: "Dict[Stamp, Tuple[int, str]]" = {}
 
     def of(self, path: bytes) -> "Tuple[int, str]":
         """Give size and checksum of a file, whose bytes are then on the disk."""
+        known = self._known.get(_stamp(path))
+        return known if known is not None else self._read(path, None)[1]
+
+    def by(self, path: bytes, asked: str) -> str:
+        """Give the checksum of a file by the algorithm of `asked`."""
+        return self._read(path, asked)[0]
+
+    def _read(self, path: bytes, asked: "str | None") -> "Tuple[str, Tuple[int, str]]":
         before = _stamp(path)
-        known = self._known.get(before)
-        if known is not None:
-            return known
-        with answer.meanwhile(self._give_answer):
-            found = digest(path)
+        checked, checksum = digest_by(path, asked, self.heed)
         after = _stamp(path)
+        found = after[2], checksum
         if before == after and time.time() - after[3] / 1e9 > SETTLED:
             self._known[after] = found
-        return found
+        return checked, found
 
 
 def _stamp(path: bytes) -> Stamp:

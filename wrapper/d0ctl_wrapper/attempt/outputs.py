@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import checksum, words
+from d0ctl_wrapper import words
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import sync
@@ -55,8 +55,7 @@ def verify(
 
 
 def _checksum(path: bytes, asked: str, digests: Digests) -> str:
-    name = asked.partition(":")[0]
-    return digests.of(path)[1] if name == "sha256" else checksum.of_file(path, name)
+    return digests.of(path)[1] if asked.startswith("sha256:") else digests.by(path, asked)
 
 
 def keep(
@@ -67,18 +66,21 @@ def keep(
     found = [(name, find(work, name, inputs)[0]) for name in names]
     if len({true for _, true in found}) < len(found):
         raise Failed("missing-output", "several outputs are one and the same file")
-    kept = [_keep(places.kept(attempt), name, true, digests) for name, true in found]
+    read = [digests.of(true) for _, true in found]  # before any is moved, as a kill may come
+    kept = [
+        _keep(places.kept(attempt), name, true, *weight)
+        for (name, true), weight in zip(found, read)
+    ]
     for folder in {os.path.dirname(to_path(output["path"])) for output in kept}:
         _sync_up(folder, places.cache)
     return kept
 
 
-def _keep(cache: bytes, name: str, true: bytes, digests: Digests) -> "Dict[str, Any]":
+def _keep(cache: bytes, name: str, true: bytes, size: int, checksum: str) -> "Dict[str, Any]":
     target = os.path.join(cache, to_path(name))
     os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-    size, made = digests.of(true)
     os.rename(true, target)
-    return {"name": name, "path": to_text(target), "size": size, "checksum": made}
+    return {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
 
 
 def _sync_up(folder: bytes, top: bytes) -> None:

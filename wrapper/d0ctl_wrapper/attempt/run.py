@@ -1,5 +1,6 @@
 """The wrapper: it takes one attempt from its start message to its end message."""
 
+import time
 from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt import (
@@ -12,7 +13,7 @@ from d0ctl_wrapper.attempt import (
     outputs,
     slot,
 )  # fmt: skip
-from d0ctl_wrapper.attempt.carrier import Carrier
+from d0ctl_wrapper.attempt.carrier import Carrier, Orders
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.lease import Lease
@@ -24,6 +25,9 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import remove
+
+SHUTDOWN = 5.0
+"""For how many seconds files are read for the next attempt while the node shuts down."""
 
 LEFTOVER_GRACE = 2.0
 """How many seconds processes that outlive their binary have after TERM."""
@@ -65,6 +69,13 @@ class Wrapper:
     def _work(self) -> "Dict[str, Any]":
         """Do all the work, leave no process, and give what the end message says of it."""
         try:
+            return self._try_to_work()
+        except Told:
+            return self._end_early()
+
+    def _try_to_work(self) -> "Dict[str, Any]":
+        """Do all the work; raise Told when the attempt is to end, also while outputs are kept."""
+        try:
             self._prepare()
             self._run_chain()
             self.tree.end(lambda: LEFTOVER_GRACE)
@@ -73,8 +84,6 @@ class Wrapper:
         except Failed as failed:
             self.tree.end(lambda: LEFTOVER_GRACE)
             return self._failed(failed)
-        except Told:
-            return self._end_early()
 
     def _take_slot(self) -> None:
         """Wait for processors, if the inputs were brought without; with an open list it goes on."""
@@ -113,7 +122,8 @@ class Wrapper:
         log = self.places.attempt(self.attempt, b"transfer")
         rules = self.launch["transfer"]
         found = environment.of_binary(self.setting.environment, self.places, self.launch)
-        return Carrier(self.tree, rules, found, log, may_go_on)
+        obeyed = Orders(self.chain.heed, self.chain.watch_transfer, may_go_on)
+        return Carrier(self.tree, rules, found, log, obeyed)
 
     def _deliver(self) -> "Dict[str, Any]":
         """Take outputs to where they are wanted; give what the end message says of all."""
@@ -144,8 +154,12 @@ class Wrapper:
         if orders.kill_asked(self.places, self.attempt) is None:
             self.tree.end(lambda: LEFTOVER_GRACE)
             self.chain.note_end()
-            detail = "the node ended the wrapper by SIGTERM"
-            return self._failed(Failed("platform-failure", detail))
+            failed = Failed("platform-failure", "the node ended the wrapper by SIGTERM")
+            self.chain.latest = time.monotonic() + SHUTDOWN
+            try:
+                return self._failed(failed)
+            except Told:
+                return {**failed.result(), **self._done()}
         way = ending.end(self.places, self.attempt, self.tree, self.chain.suspension)
         self.chain.note_end()
         detail = "ended on request: %s" % way
@@ -157,6 +171,7 @@ class Wrapper:
         """Keep the outputs that are there and large enough, and note what others lack."""
         if self.kept:
             return {"outputs": self.kept, "partial": True}
+        self.chain.is_saving = True
         self._find_late()
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}

@@ -88,7 +88,7 @@ class StageOut:
             leavings.clear(self._places, self._attempt)
 
     def _settle(self, aside: bytes, target: bytes, output: Output) -> None:
-        if digest(aside) != (output["size"], output["checksum"]):
+        if digest(aside, self._carrier.orders.heed) != (output["size"], output["checksum"]):
             raise Trouble("the copy is not what it was made from")
         if not self._lease.is_held():
             raise Lapsed

@@ -11,6 +11,8 @@ from d0ctl_wrapper.attempt.spawn import SIGNALS
 from d0ctl_wrapper.attempt.watch import Watch
 from d0ctl_wrapper.paths import Places
 
+_ORDERS = (signal.SIGTERM, signal.SIGUSR1)
+
 
 class Told(Exception):
     """Somebody asked this wrapper by SIGTERM to end."""
@@ -70,9 +72,13 @@ class Tree:
             done |= new
 
     def check(self) -> None:
-        """Raise Told when SIGTERM came."""
-        if signal.sigtimedwait((signal.SIGTERM,), 0) is not None:
-            raise Told
+        """Answer whoever asks how the attempt stands; raise Told when SIGTERM came."""
+        caught = signal.sigtimedwait(_ORDERS, 0)
+        while caught is not None:
+            if caught.si_signo == signal.SIGTERM:
+                raise Told
+            self.answer()
+            caught = signal.sigtimedwait(_ORDERS, 0)
 
     def rest(self, seconds: float) -> None:
         """Sleep; raise Told when SIGTERM comes, or came."""
