@@ -150,6 +150,7 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
             *places,
             lease=default(store, "lease"),
             keep_logs=default(store, "keep-logs"),
+            reserve=default(store, "control-reserve"),
         )
         control = Control(home, store, dropbox, site, job=job)
         with dropbox.watched(control.wake.set):

@@ -110,7 +110,7 @@ class Control:
 
         def work() -> None:
             try:
-                size, checksum = copy_here(copy)
+                size, checksum = copy_here(copy, self.site.reserve)
             except (D0Error, OSError) as error:
                 self.report(Carried(0, (key, copy), str(error), isinstance(error, NotFound)))
             else:

@@ -7,12 +7,13 @@ from d0ctl.store.site import default
 
 
 def heed(control: Control, now: float) -> None:
-    """Have couriers renew leases of the site's length, and relays keep logs for as long as it."""
-    lease, keep_logs = (default(control.store, name) for name in ("lease", "keep-logs"))
+    """Have couriers, relays and downloads follow the site's lease, log retention and reserve."""
+    names = ("lease", "keep-logs", "control-reserve")
+    lease, keep_logs, reserve = (default(control.store, name) for name in names)
     before = control.site
-    if (lease, keep_logs) == (before.lease, before.keep_logs):
+    if (lease, keep_logs, reserve) == (before.lease, before.keep_logs, before.reserve):
         return
-    control.site = replace(before, lease=lease, keep_logs=keep_logs)
+    control.site = replace(before, lease=lease, keep_logs=keep_logs, reserve=reserve)
     for courier in control.couriers.values():
         courier.site = control.site
         if keep_logs != before.keep_logs:

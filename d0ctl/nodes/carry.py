@@ -10,6 +10,7 @@ from pathlib import Path
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.download import Limits
 from d0ctl.nodes.link import Link
 from d0ctl_wrapper import process
 from d0ctl_wrapper.checksum import digest_by
@@ -50,12 +51,13 @@ def checksum_of(path: Path) -> tuple[int, str]:
 def fetch(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
     """Bring a file from the node to this machine.
 
-    Raises NotFound when it is not there any more, or is not what it was.
+    Raises NotFound when it is not there any more, or is not what it was; NoSpace when the disk
+    here is to keep what is free.
     """
     target = Path(copy.target)
     aside = _aside(copy, target)
     try:
-        link.transport.get(copy.source, aside)
+        link.transport.get(copy.source, aside, Limits(copy.size, courier.site.reserve))
         return _settle(copy, aside, target)
     except Spoilt as error:
         question = {"kind": "hash", "id": uuid.uuid4().hex, "path": copy.source}
@@ -67,17 +69,24 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
         aside.unlink(missing_ok=True)
 
 
-def copy_here(copy: Copy) -> tuple[int, str]:
+def copy_here(copy: Copy, reserve: int | None = None) -> tuple[int, str]:
     """Copy a file on this machine, by a hard link's speed where the disk allows a clone."""
     target = Path(copy.target)
     aside = _aside(copy, target)
     try:
+        _check_space(copy, aside, reserve)
         shutil.copyfile(copy.source, aside)
         return _settle(copy, aside, target)
     except FileNotFoundError as error:
         raise NotFound(f"`{copy.source}` is gone") from error
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _check_space(copy: Copy, aside: Path, reserve: int | None) -> None:
+    """See that a copy of a file leaves the reserve of the disk free."""
+    size = Path(copy.source).stat().st_size
+    Limits(size, reserve).check_space(aside.parent, size)
 
 
 def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:

@@ -39,6 +39,8 @@ class Site:
     """How many seconds an attempt without contact may touch the world."""
     keep_logs: float = KEEP_LOGS
     """How many seconds the logs of an attempt stay on its node."""
+    reserve: int | None = None
+    """How many bytes downloads leave free on the disk here; None is the standard."""
 
 
 def base_of(address: Address, site: Site, home: str) -> str:

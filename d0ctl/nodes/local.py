@@ -10,9 +10,11 @@ from pathlib import Path
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes import descriptors
+from d0ctl.nodes.download import Download, Limits
 from d0ctl.nodes.transport import IO_TIMEOUT_S
 
 CHUNK = 65536
+FILE_CHUNK = 1 << 20
 STDERR_KEPT = 1024
 LAST_WORDS_S = 1.0
 """How long a message to people waits for the stderr of a process that has just ended."""
@@ -160,10 +162,10 @@ class LocalTransport:
         except OSError as error:
             raise file_failure(self._name, error.filename or target, error) from error
 
-    def get(self, source: str, target: Path) -> None:
-        """Copy the file at `source` to `target`."""
+    def get(self, source: str, target: Path, limits: Limits) -> None:
+        """Copy the file at `source` to `target`, within the limits."""
         try:
-            shutil.copyfile(source, target)
+            copy_file(source, target, limits)
         except OSError as error:
             raise file_failure(self._name, source, error) from error
 
@@ -171,6 +173,14 @@ class LocalTransport:
         """Close all streams; what they ran sees its stdin close."""
         for stream in self._streams:
             stream.close()
+
+
+def copy_file(source: str, target: Path, limits: Limits) -> None:
+    """Copy a file of this machine, within the limits; a link may lead to an endless device."""
+    with open(source, "rb", buffering=0) as theirs, Download(source, target, limits) as ours:  # noqa: PTH123
+        ours.expect(os.fstat(theirs.fileno()).st_size)
+        while piece := theirs.read(FILE_CHUNK):
+            ours.write(piece)
 
 
 def make_private(folder: Path) -> None:

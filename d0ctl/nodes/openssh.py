@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Protocol
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes.download import Download, Limits
 from d0ctl.nodes.local import ProcessStream
 from d0ctl.nodes.resolve import config_from_environment, parse
 from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
 
 CHUNK = 1 << 18
 POLL_S = 0.02
+MOST_BEFORE = 1 << 20
+"""How many bytes a login shell may print before a command says something."""
 LOST = 255
 """What ssh exits with when it is not the remote command that ended."""
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
@@ -30,7 +33,8 @@ PUT = (
     '&& chmod 600 "$path" && echo d0ctl-size: $(wc -c < "$path")\''
 )
 GET = (
-    'exec sh -c \'IFS= read -r path; size=$(wc -c < "$path") && echo d0ctl-size: $size '
+    'exec sh -c \'IFS= read -r path; test -f "$path" || exec echo No such file: "$path" >&2; '
+    'size=$(wc -c < "$path") && echo d0ctl-size: $size '
     '&& exec cat "$path"\''
 )
 """The commands are the same text to sh, bash, tcsh and fish; a path goes over stdin."""
@@ -67,25 +71,25 @@ def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
         while piece := ours.read(CHUNK):
             stream.write(piece)
         stream.finish()
-        arrived = int(expect(stream, rb"d0ctl-size: +(\d+)\n", limit)[1])
+        arrived = int(expect(stream, rb"d0ctl-size: +(\d{1,18})\n", limit)[1])
         if arrived != ours.tell():
             raise D0Error(f"can't copy `{target}`: only {arrived} of {ours.tell()} bytes arrived")
 
 
-def copy_out(node: Starter, source: str, target: Path, limit: float) -> None:
-    """Copy the file at `source` to `target`."""
+def copy_out(node: Starter, source: str, target: Download, limit: float) -> None:
+    """Copy the file at `source` to `target`, within its limits."""
     with closing(node.start(GET)) as stream:
         stream.write(one_line(source))
         stream.finish()
-        found = expect(stream, rb"d0ctl-size: +(\d+)\n", limit)
+        found = expect(stream, rb"d0ctl-size: +(\d{1,18})\n", limit)
         size = int(found[1])
-        with target.open("wb") as ours:
-            ours.write(found.string[found.end() :])
-            while ours.tell() < size and (piece := stream.read(limit)):
-                ours.write(piece)
-            came = ours.tell()
-    if came != size:
-        raise D0Error(f"can't copy `{source}`: {came} of {size} bytes came")
+        with target:
+            target.expect(size)
+            target.write(found.string[found.end() :])
+            while target.size < size and (piece := stream.read(limit)):
+                target.write(piece)
+    if target.size != size:
+        raise D0Error(f"can't copy `{source}`: {target.size} of {size} bytes came")
 
 
 def one_line(path: str) -> bytes:
@@ -98,7 +102,7 @@ def one_line(path: str) -> bytes:
 def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
     """Read until something matches, past what the login shell prints; D0Error when nothing does.
 
-    What it prints may lack its line end.
+    What it prints may lack its line end, and may be endless.
     """
     came = b""
     while not (found := re.search(pattern, came)):
@@ -106,6 +110,8 @@ def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
         if not piece:
             raise refusal(stream.stderr())
         came += piece
+        if len(came) > MOST_BEFORE:
+            raise D0Error("can't copy a file: the login shell prints without end")
     return found
 
 
@@ -161,9 +167,9 @@ class OpenSshTransport:
         """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
         copy_in(self, source, target, self._io_timeout)
 
-    def get(self, source: str, target: Path) -> None:
-        """Copy the file at `source` to `target`."""
-        copy_out(self, source, target, self._io_timeout)
+    def get(self, source: str, target: Path, limits: Limits) -> None:
+        """Copy the file at `source` to `target`, within the limits."""
+        copy_out(self, source, Download(source, target, limits), self._io_timeout)
 
     def close(self) -> None:
         """End the streams and the master."""

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import paramiko
 
 from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes.download import Download, Limits
 from d0ctl.nodes.local import STDERR_KEPT, file_failure
 from d0ctl.nodes.openssh import ask_home, copy_in, copy_out
 from d0ctl.nodes.transport import IO_TIMEOUT_S
@@ -184,12 +185,12 @@ class FabricTransport:
                 return send(files, source, target, get_on)
         return copy_in(self, source, target, self._watch.limit)
 
-    def get(self, source: str, target: Path) -> None:
-        """Copy the file at `source` to `target`."""
+    def get(self, source: str, target: Path, limits: Limits) -> None:
+        """Copy the file at `source` to `target`, within the limits."""
         with self._files() as files, self.operation(source) as get_on:
             if files:
-                return fetch(files, source, target, get_on)
-        return copy_out(self, source, target, self._watch.limit)
+                return fetch(files, source, Download(source, target, limits), get_on)
+        return copy_out(self, source, Download(source, target, limits), self._watch.limit)
 
     def close(self) -> None:
         """Close the connection and all on the way to it; streams end."""
@@ -286,15 +287,18 @@ def send(files: paramiko.SFTPClient, source: Path, target: str, get_on: Callable
 
 
 def fetch(
-    files: paramiko.SFTPClient, source: str, target: Path, get_on: Callable[[], None]
+    files: paramiko.SFTPClient, source: str, target: Download, get_on: Callable[[], None]
 ) -> None:
-    """Read the file with requests ahead, and see that all of it came."""
-    with files.open(source, "rb") as theirs, target.open("wb") as ours:
-        size = theirs.stat().st_size
+    """Read the file with requests ahead, and see that all of it came.
+
+    What is read ahead is planned for the whole size, which a node can make up: it is checked first.
+    """
+    with files.open(source, "rb") as theirs, target:
+        size = theirs.stat().st_size or 0
+        target.expect(size)
         theirs.prefetch(size, READ_AHEAD)
         while piece := theirs.read(CHUNK):
-            ours.write(piece)
+            target.write(piece)
             get_on()
-        came = ours.tell()
-    if came != size:
-        raise OSError(0, f"only {came} of {size} bytes came")
+    if target.size != size:
+        raise OSError(0, f"only {target.size} of {size} bytes came")

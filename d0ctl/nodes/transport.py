@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from d0ctl.model import Address
+from d0ctl.nodes.download import Limits
 
 __all__ = ["CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "Address", "Stream", "Transport"]
 
@@ -45,8 +46,11 @@ class Transport(Protocol):
     def put(self, source: Path, target: str) -> None:
         """Copy a file to the absolute path `target`, making its folders; not atomic."""
 
-    def get(self, source: str, target: Path) -> None:
-        """Copy the file at the absolute path `source` to `target` here; not atomic."""
+    def get(self, source: str, target: Path, limits: Limits) -> None:
+        """Copy the file at the absolute path `source` to `target` here; not atomic.
+
+        Raises Oversized and NoSpace as soon as it goes beyond the limits.
+        """
 
     def close(self) -> None:
         """Give everything back; streams end."""

@@ -32,7 +32,8 @@ TRANSFER_TIMEOUT_S = 12 * 3600.0
 
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
-    "grace": GRACE_S, "reserve": RESERVE, "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
+    "grace": GRACE_S, "reserve": RESERVE, "control-reserve": None,
+    "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
     "keep-logs": KEEP_LOGS_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S,
 }  # fmt: skip

@@ -38,7 +38,7 @@ class Disk:
     def __init__(self) -> None:
         self.may_read = threading.Event()
 
-    def get(self, source: str, target: Path) -> None:
+    def get(self, source: str, target: Path, limits: object) -> None:
         self.may_read.wait()
         target.write_text(source)
 

@@ -96,11 +96,11 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
         courier.stop()
 
 
-def test_what_the_site_says_of_leases_and_logs_counts_at_once(control: Control) -> None:
+def test_the_sites_lease_logs_and_reserve_count_at_once(control: Control) -> None:
     ear = Ear(1)
     control.couriers[1] = ear  # type: ignore[assignment]
     with control.store.writing():
-        told = json.dumps({"lease": 60.0, "keep-logs": 5.0})
+        told = json.dumps({"lease": 60.0, "keep-logs": 5.0, "control-reserve": 7})
         control.store.change("keep_setting", name="defaults", value=told)
 
     for _ in range(2):
@@ -108,7 +108,7 @@ def test_what_the_site_says_of_leases_and_logs_counts_at_once(control: Control) 
     for action in control.afterwards:
         action()
 
-    assert (ear.site.lease, ear.site.keep_logs) == (60.0, 5.0)
+    assert (ear.site.lease, ear.site.keep_logs, ear.site.reserve) == (60.0, 5.0, 7)
     assert ear.orders == [{"kind": "keep", "seconds": 5.0}]
 
 

@@ -11,6 +11,8 @@ import pytest
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy, Spoilt, checksum_of
+from d0ctl.nodes.download import NoSpace, Oversized
+from d0ctl.nodes.link import Site
 from d0ctl.nodes.local import LocalTransport
 from tests.support.waiting import wait_until
 
@@ -34,6 +36,7 @@ class Hand:
 
     def __init__(self, base: Path, answer: dict[str, Any] | None = None) -> None:
         self.base = str(base)
+        self.site = Site("site", base, base, base)
         self.transport = LocalTransport("n1")
         self.answer = answer or {}
         self.asked: list[dict[str, Any]] = []
@@ -117,6 +120,35 @@ def test_a_file_that_was_spoilt_on_its_way_is_tried_again(tmp_path: Path, source
         fetch(copy, hand)
 
     assert not isinstance(failed.value, NotFound)
+
+
+def test_a_file_that_is_larger_than_was_reported_is_lost_and_nobody_reads_it(
+    tmp_path: Path, source: Path
+) -> None:
+    copy = replace(known(source, tmp_path / "there" / "x"), size=10)
+    hand = Hand(tmp_path)
+
+    with pytest.raises(Oversized, match="larger than its 10 bytes"):
+        fetch(copy, hand)
+
+    assert hand.asked == []
+    assert leftovers(tmp_path / "there") == []
+
+
+def test_no_file_comes_that_would_take_the_disk_below_its_reserve(
+    tmp_path: Path, source: Path
+) -> None:
+    copy = known(source, tmp_path / "there" / "x")
+    hand = Hand(tmp_path)
+    hand.site = replace(hand.site, reserve=1 << 60)
+
+    with pytest.raises(NoSpace, match="stay free") as failed:
+        fetch(copy, hand)
+    with pytest.raises(NoSpace):
+        carry.copy_here(copy, 1 << 60)
+
+    assert not isinstance(failed.value, NotFound)
+    assert leftovers(tmp_path / "there") == []
 
 
 def test_a_spoilt_file_here_is_not_brought(tmp_path: Path, source: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes import ssh
+from d0ctl.nodes.download import Limits
 from d0ctl.nodes.transport import Stream, Transport
 from tests.nodes.conftest import Opener, one_plain_line, trust
 from tests.support.sshd import Sshd
@@ -59,7 +60,7 @@ def test_a_frozen_node_fails_file_copies(
     sshd.freeze()
 
     fails_soon(lambda: node.put(tmp_path / "source", str(tmp_path / "there")))
-    fails_soon(lambda: node.get(str(tmp_path / "there"), tmp_path / "back"))
+    fails_soon(lambda: node.get(str(tmp_path / "there"), tmp_path / "back", Limits()))
     fails_soon(node.home)
 
 
@@ -219,6 +220,7 @@ VICTIM = """
 import sys
 from pathlib import Path
 from d0ctl.nodes.connect import connect
+from d0ctl.nodes.download import Limits
 from d0ctl.nodes.transport import Address
 destination, identity, via, known_hosts = sys.argv[1:]
 node = connect(Address("n", "ssh", destination, identity, via=via), Path(known_hosts))

@@ -11,6 +11,7 @@ import pytest
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.connect import connect
+from d0ctl.nodes.download import Limits, NoSpace, Oversized
 from d0ctl.nodes.transport import Address, Stream, Transport
 from tests.nodes.conftest import Opener, SshdStarter, one_plain_line
 from tests.support.waiting import wait_until
@@ -147,7 +148,7 @@ def test_a_file_goes_there_and_comes_back(node: Transport, tmp_path: Path) -> No
     source.chmod(0o644)
 
     node.put(source, str(target))
-    node.get(str(target), tmp_path / "back")
+    node.get(str(target), tmp_path / "back", Limits())
 
     assert (tmp_path / "back").read_bytes() == source.read_bytes()
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
@@ -159,7 +160,7 @@ def test_an_empty_file_is_a_file_too(node: Transport, tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
 
     node.put(tmp_path / "empty", str(tmp_path / "there"))
-    node.get(str(tmp_path / "there"), tmp_path / "back")
+    node.get(str(tmp_path / "there"), tmp_path / "back", Limits())
 
     assert (tmp_path / "back").read_bytes() == b""
 
@@ -177,10 +178,41 @@ def test_putting_replaces_what_is_there(node: Transport, tmp_path: Path) -> None
 
 def test_a_file_that_is_not_there_is_not_found(node: Transport, tmp_path: Path) -> None:
     with pytest.raises(NotFound) as failure:
-        node.get(str(tmp_path / "none"), tmp_path / "back")
+        node.get(str(tmp_path / "none"), tmp_path / "back", Limits())
 
     assert one_plain_line(str(failure.value))
     assert node.start("exec cat")
+
+
+def test_an_endless_file_ends_the_copy_at_once(node: Transport, tmp_path: Path) -> None:
+    (tmp_path / "endless").symlink_to("/dev/zero")
+
+    with pytest.raises(NotFound) as failure:
+        node.get(str(tmp_path / "endless"), tmp_path / "back", Limits(10))
+
+    assert one_plain_line(str(failure.value))
+    assert not (tmp_path / "back").exists() or (tmp_path / "back").stat().st_size <= 10
+
+
+def test_a_file_larger_than_declared_is_not_copied(node: Transport, tmp_path: Path) -> None:
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", 1 << 40)
+
+    with pytest.raises(Oversized, match="larger than its 10 bytes"):
+        node.get(str(tmp_path / "large"), tmp_path / "back", Limits(10))
+
+    assert not (tmp_path / "back").exists() or (tmp_path / "back").stat().st_size <= 10
+
+
+def test_a_file_without_a_declared_size_leaves_the_reserve_free(
+    node: Transport, tmp_path: Path
+) -> None:
+    (tmp_path / "source").write_bytes(b"x")
+
+    with pytest.raises(NoSpace) as failure:
+        node.get(str(tmp_path / "source"), tmp_path / "back", Limits(None, 1 << 60))
+
+    assert one_plain_line(str(failure.value))
 
 
 def test_a_target_that_can_not_be_is_an_error_of_the_file_only(
@@ -200,7 +232,7 @@ def test_copies_at_once_do_not_meet(node: Transport, tmp_path: Path) -> None:
         source, back = tmp_path / f"source{number}", tmp_path / f"back{number}"
         source.write_bytes(os.urandom(100_000))
         node.put(source, str(tmp_path / f"there{number}"))
-        node.get(str(tmp_path / f"there{number}"), back)
+        node.get(str(tmp_path / f"there{number}"), back, Limits())
         return source.read_bytes() == back.read_bytes()
 
     with ThreadPoolExecutor(6) as pool:
@@ -223,7 +255,7 @@ def test_any_login_shell_will_do_even_one_that_talks(
     node = reach(sshd, via)
     (tmp_path / "source").write_text("echo script says hello\ncat\n")
     node.put(tmp_path / "source", str(script))
-    node.get(str(script), tmp_path / "back")
+    node.get(str(script), tmp_path / "back", Limits())
     stream = node.start(f"exec sh {script}")
     stream.write(b"and so do we\n")
     said = read_until(stream, b"we\n")
