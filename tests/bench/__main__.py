@@ -21,6 +21,7 @@ from tests.bench import (
     messages,
     peers,
     placement,
+    soak,
     submission,
     throughput,
     verbs,
@@ -41,6 +42,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P7", beside.measure),
     ("P8", zpeak.measure),
     ("P10", hanging.measure),
+    ("soak", soak.measure),
 )
 
 ROW = "{:3} {:44} {:>10} {:3} {:32} {}"
@@ -51,9 +53,10 @@ def options() -> Options:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--full", action="store_true", help="measure 10^6 packages, too")
     parser.add_argument("--packages", type=int, default=10_000, help="of P1 (default 10,000)")
+    parser.add_argument("--soak", type=int, default=100_000, help="of the soak (default 100,000)")
     parser.add_argument("only", nargs="*", metavar="P1", help="measure these budgets only")
     given = parser.parse_args()
-    return Options(given.full, given.packages, frozenset(given.only))
+    return Options(given.full, given.packages, given.soak, frozenset(given.only))
 
 
 def figures(asked: Options) -> Iterator[Figure]:

@@ -39,6 +39,7 @@ class Options:
 
     full: bool = False
     packages: int = 10_000
+    soak: int = 100_000
     only: frozenset[str] = frozenset()
 
 
