@@ -104,9 +104,13 @@ def add(
     identity: Annotated[
         str | None, typer.Option(metavar="FILE", help="A private key to log in with.")
     ] = None,
-    accept_key: Annotated[
+    accept_keys: Annotated[
         list[str] | None,
-        typer.Option(metavar="SHA256:...", help="Trust a host key; one for each host on the way."),
+        typer.Option(
+            "--accept-key",
+            metavar="SHA256:...",
+            help="Trust a host key; one for each host on the way.",
+        ),
     ] = None,
     directory: Annotated[
         str | None, typer.Option("--dir", metavar="DIR", help="Where all of ours lies there.")
@@ -125,13 +129,66 @@ def add(
     with session.founder() as store:
         if store.row("node_by_name", name=name):
             raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
-        facts = node_add.meet(store, address, tuple(accept_key or ()), cpus)
+        facts = node_add.meet(
+            store, address, accept_keys or (), node_add.add_command(address, cpus)
+        )
         with_cpus = cpus or int(facts.get("cpus") or 1)
         node_add.keep(store, address, cpus, facts, session.actor())
     parts = [f"{facts.get('hostname')}", f"{facts.get('os') or facts.get('system')}",
              count(with_cpus, "cpu"), size(facts.get("memory")),
              f"python {facts.get('python')}"]  # fmt: skip
     emit(f"added `{name}`: {clean(', '.join(parts))}")
+
+
+@app.command("accept-key")
+def accept_key(
+    name: options.NodeName,
+    fingerprints: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SHA256:...]...",
+            show_default=False,
+            help="The host key's fingerprint (default: ask at the terminal).",
+        ),
+    ] = None,
+    reinstalled: Annotated[
+        bool, typer.Option(help="The host was set up anew: the files and attempts on it are gone.")
+    ] = False,
+    reason: options.Because = None,
+) -> None:
+    """Trust a node's new host key; its packages stay as they are.
+
+    Example: d0ctl node accept-key farm02 SHA256:Jx1... --reason "new disk"
+    """
+    from d0ctl.cli import node_add
+
+    with session.writer() as store:
+        row = nodes.named(store, name)
+        command = ("d0ctl", "node", "accept-key", name, *(["--reinstalled"] if reinstalled else []))
+        accepted: list[str] = []
+        facts = node_add.meet(
+            store,
+            nodes.address_of(row),
+            fingerprints or (),
+            command,
+            on_accepted=lambda host, key: accepted.append(f"`{host}`: {key}"),
+        )
+        is_new_machine = nodes.is_other_machine(row, facts)
+        if accepted or (is_new_machine and reinstalled):
+            nodes.trust(store, name, reinstalled=is_new_machine and reinstalled,
+                        actor=session.actor(), note=reason, now=time.time())  # fmt: skip
+    for key in accepted:
+        emit(f"accepted the host key of {clean(key)}")
+    if is_new_machine and not reinstalled:
+        raise Refused(
+            f"`{name}` is another machine than before: its machine-id has changed",
+            hint=f"d0ctl node accept-key {name} --reinstalled   "
+            "# if it was set up anew: its files and attempts count as lost",
+        )
+    if is_new_machine:
+        emit(f"`{name}` is a new machine now: files that only the old one had are made again")
+    elif not accepted:
+        emit(f"nothing to do: the host key of `{name}` is trusted already")
 
 
 @app.command()

@@ -3,7 +3,7 @@
 import re
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -57,10 +57,17 @@ def address(
 
 
 def meet(
-    store: Store, address: Address, accepted: Sequence[str], cpus: int | None = None
+    store: Store,
+    address: Address,
+    accepted: Sequence[str],
+    command: Sequence[str],
+    *,
+    on_accepted: Callable[[str, str], None] | None = None,
 ) -> dict[str, Any]:
-    """Reach the node, trusting what a person trusts, and return what it says of itself.
+    """Reach the node, trusting the keys that a person trusts, and return what it says of itself.
 
+    `command` is what a person types, less the fingerprints, to trust the keys that it shows.
+    `on_accepted` gets the host and fingerprint of each key that is newly trusted.
     Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
     """
     row = store.row("site")
@@ -72,50 +79,55 @@ def meet(
         try:
             with closing(open_link(address, site, visit=True)) as link:
                 return dict(link.hello["facts"])
-        except hostkeys.UnknownKey as unknown:
-            shown.append(unknown.key.fingerprint)
-            _trust(home.known_hosts, unknown, accepted, _line(address, cpus, shown))
+        except hostkeys.RevokedKey:
+            raise
+        except hostkeys.UntrustedKey as untrusted:
+            shown.append(untrusted.key.fingerprint)
+            _confirm(untrusted, accepted, _with_keys(command, shown))
+            hostkeys.accept(home.known_hosts, untrusted.name, untrusted.key)
+            if on_accepted:
+                on_accepted(untrusted.name, untrusted.key.fingerprint)
     raise NodeUnreachable(f"the way to `{address.destination}` has no end")
 
 
-def _trust(
-    known_hosts: Path,
-    unknown: hostkeys.UnknownKey,
-    accepted: Sequence[str],
-    line: str,
-) -> None:
-    """Accept the key if a person has, or does now. `line` is what to type else."""
-    key = unknown.key
-    if key.fingerprint not in accepted:
-        if accepted and not can_ask():
-            raise NodeUnreachable(
-                f"the host key of `{unknown.name}` is {key.fingerprint}, "
-                f"not {listed(accepted, 'or')}",
-                hint=f"{line}   # if that is right",
-            ) from unknown
-        if not can_ask():
-            raise NodeUnreachable(
-                f"the host key of `{unknown.name}` is not accepted yet: "
-                f"{key.algorithm} {key.fingerprint}",
-                hint=f"{line}   # if that is its key",
-            ) from unknown
-        say(f"the host key of `{clean(unknown.name)}` is {key.algorithm} {key.fingerprint}")
-        if not confirmed("is that right?"):
-            raise NodeUnreachable(f"the host key of `{unknown.name}` was not accepted") from unknown
-    hostkeys.accept(known_hosts, unknown.name, key)
+def _confirm(untrusted: hostkeys.UntrustedKey, accepted: Sequence[str], line: str) -> None:
+    """Return if a person trusts the key, by its fingerprint or by an answer at the terminal.
+
+    `line` is the command that trusts it. Raises NodeUnreachable.
+    """
+    key = untrusted.key
+    if key.fingerprint in accepted:
+        return
+    if can_ask():
+        say(clean(str(untrusted)))
+        if confirmed("trust this key?"):
+            return
+        raise NodeUnreachable(f"the host key of `{untrusted.name}` was not accepted") from untrusted
+    if accepted:
+        raise NodeUnreachable(
+            f"the host key of `{untrusted.name}` is {key.fingerprint}, "
+            f"not {listed(accepted, 'or')}",
+            hint=f"{line}   # if that is right",
+        ) from untrusted
+    raise NodeUnreachable(str(untrusted), hint=f"{line}   # if that is its key") from untrusted
 
 
-def _line(address: Address, cpus: int | None, fingerprints: Sequence[str]) -> str:
-    """What to type to accept these keys."""
+def _with_keys(command: Sequence[str], fingerprints: Sequence[str]) -> str:
+    """The command line that trusts these keys as well."""
+    option = () if command[:3] == ("d0ctl", "node", "accept-key") else ("--accept-key",)
+    keys = [word for key in dict.fromkeys(fingerprints) for word in (*option, key)]
+    return shlex.join([*command, *keys])
+
+
+def add_command(address: Address, cpus: int | None) -> tuple[str, ...]:
+    """The words that add this node."""
     words = ["d0ctl", "node", "add", address.name, address.destination]
     options = (("--identity", address.identity), ("--dir", address.directory),
                ("--python", address.python), ("--cpus", str(cpus or "")),
                ("--via", "" if address.via == "auto" else address.via))  # fmt: skip
     for option, value in options:
         words += [option, value] if value else []
-    for fingerprint in dict.fromkeys(fingerprints):
-        words += ["--accept-key", fingerprint]
-    return shlex.join(words)
+    return tuple(words)
 
 
 def keep(

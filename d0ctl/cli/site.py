@@ -83,7 +83,9 @@ def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, 
     from d0ctl.store.site import to_meet
 
     return {
-        node.name: node_add.meet(store, node.address, node.accept_key, node.cpus)
+        node.name: node_add.meet(
+            store, node.address, node.accept_key, node_add.add_command(node.address, node.cpus)
+        )
         for node in to_meet(site, found)
     }
 

@@ -45,18 +45,24 @@ def connect(
 ) -> Transport:
     """Open the way to a node: fabric's, or the ssh program's where asked for or where it gets in.
 
-    Raises hostkeys.UnknownKey for the first host on the way whose key nobody has accepted yet;
+    Raises hostkeys.UntrustedKey for the first host on the way whose key is not trusted;
     after `hostkeys.accept` of its `name` and `key`, try again. `config` is as for `resolve`.
     """
     if address.kind == "local":
         return LocalTransport(address.name, io_timeout=io_timeout)
-    if address.via != "openssh":
-        try:
-            return by_fabric(address, known_hosts, connect_timeout, io_timeout, config)
-        except LoginRefused:
-            if address.via == "fabric" or not shutil.which("ssh"):
-                raise
-    return by_openssh(address, known_hosts, connect_timeout, io_timeout, config)
+    try:
+        if address.via != "openssh":
+            try:
+                return by_fabric(address, known_hosts, connect_timeout, io_timeout, config)
+            except LoginRefused:
+                if address.via == "fabric" or not shutil.which("ssh"):
+                    raise
+        return by_openssh(address, known_hosts, connect_timeout, io_timeout, config)
+    except hostkeys.UntrustedKey as untrusted:
+        if untrusted.hint is None:
+            command = f"d0ctl node accept-key {address.name} {untrusted.key.fingerprint}"
+            untrusted.hint = f"{command}   # if that is its key"
+        raise
 
 
 def by_fabric(

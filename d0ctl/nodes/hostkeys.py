@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,20 +34,19 @@ class HostKey:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the file that is about one host."""
+    """What a line of the file says about one host."""
 
-    line: int
     key: HostKey
     revoked: bool = False
 
 
 class UntrustedKey(NodeUnreachable):
-    """A host key that we do not know, or not as this.
+    """A host shows a key that is not trusted.
 
-    `name` is the host's in known_hosts, `key` what it shows: what `accept` wants to hear.
+    `name` is the host's in known_hosts, `key` the key that it shows: what `accept` takes.
     """
 
-    def __init__(self, message: str, *, hint: str, name: str, key: HostKey) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, name: str, key: HostKey) -> None:
         super().__init__(message, hint=hint)
         self.name, self.key = name, key
 
@@ -59,18 +59,20 @@ class ChangedKey(UntrustedKey):
     """The host shows another key than the one that was accepted."""
 
 
+class RevokedKey(UntrustedKey):
+    """The host shows a key that a line of the file revokes: it can't be accepted."""
+
+
 def entries(path: Path, name: str) -> list[Entry]:
     """What the file says about the host known as `name`; nothing where there is no file."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except FileNotFoundError:
         return []
-    return [
-        entry for number, line in enumerate(lines, 1) for entry in read_line(number, line, name)
-    ]
+    return [entry for line in lines for entry in read_line(line, name)]
 
 
-def read_line(number: int, line: str, name: str) -> Iterator[Entry]:
+def read_line(line: str, name: str) -> Iterator[Entry]:
     """Give the line's key if the line is about `name`, and nothing for what is not a key."""
     words = line.split()
     revoked = words[:1] == ["@revoked"]
@@ -80,7 +82,7 @@ def read_line(number: int, line: str, name: str) -> Iterator[Entry]:
         return
     names, algorithm, text = words[:3]
     if any(is_name(pattern, name) for pattern in names.split(",")) and is_base64(text):
-        yield Entry(number, HostKey(algorithm, text), revoked)
+        yield Entry(HostKey(algorithm, text), revoked)
 
 
 def is_name(pattern: str, name: str) -> bool:
@@ -105,49 +107,93 @@ def is_base64(text: str) -> bool:
 def check(path: Path, name: str, key: HostKey) -> None:
     """Raise ChangedKey or UnknownKey unless `key` is what the file has for the host `name`."""
     known = entries(path, name)
-    revoked = [entry for entry in known if entry.revoked and entry.key == key]
-    trusted = [entry for entry in known if not entry.revoked]
-    if revoked:
-        raise changed(path, name, revoked[0], key)
-    if any(entry.key == key for entry in trusted):
+    if any(entry.revoked and entry.key == key for entry in known):
+        raise RevokedKey(
+            f"the host key of `{name}` is revoked: {key.fingerprint}",
+            hint="give the host a new key, then accept that one",
+            name=name,
+            key=key,
+        )
+    trusted = [entry.key for entry in known if not entry.revoked]
+    if key in trusted:
         return
     if trusted:
-        raise changed(path, name, trusted[0], key)
+        raise ChangedKey(
+            f"the host key of `{name}` has changed: it is {key.fingerprint}, "
+            f"not {trusted[0].fingerprint}",
+            name=name,
+            key=key,
+        )
     raise UnknownKey(
         f"the host key of `{name}` is not accepted yet: {key.algorithm} {key.fingerprint}",
-        hint="type `d0ctl node add` for its node, which shows the key and asks",
-        name=name,
-        key=key,
-    )
-
-
-def changed(path: Path, name: str, entry: Entry, key: HostKey) -> ChangedKey:
-    """The failure for a host that shows another key, with the line that has to go."""
-    was = "a revoked key" if entry.revoked else f"not {entry.key.fingerprint}"
-    return ChangedKey(
-        f"the host key of `{name}` has changed: it is {key.fingerprint}, {was}",
-        hint=f"if that is right, remove line {entry.line} of `{path}` "
-        "and type `d0ctl node add` again",
         name=name,
         key=key,
     )
 
 
 def accept(path: Path, name: str, key: HostKey) -> None:
-    """Add the host's key, safe on disk on return; one that is there already changes nothing.
+    """Trust this key of the host and no other, safe on disk on return.
 
-    Raises ChangedKey when the file has another key for the host: the old line must go first.
+    Nothing changes if it is trusted already. Raises RevokedKey.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with locked(path) as descriptor:
         try:
             check(path, name, key)
         except UnknownKey:
             append(descriptor, f"{name} {key.algorithm} {key.text}\n")
             sync_folder(path.parent)
+        except ChangedKey:
+            lines = path.read_text(errors="surrogateescape").splitlines()
+            kept = [line for old in lines for line in without_host(old, name)]
+            replace(path, [*kept, f"{name} {key.algorithm} {key.text}"])
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[int]:
+    """Open the file, or make it, and keep all others from changing it meanwhile."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Somebody else may have put a new file in its place while this waited for the lock.
+            if is_same_file(descriptor, path):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+
+
+def is_same_file(descriptor: int, path: Path) -> bool:
+    """True while `path` names the open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def without_host(line: str, name: str) -> Iterator[str]:
+    """Give the line without the host `name`: unchanged, with fewer names, or not at all."""
+    if all(entry.revoked for entry in read_line(line, name)):
+        yield line
+        return
+    names, rest = line.split(maxsplit=1)
+    others = [other for other in names.split(",") if not is_name(other, name)]
+    if others:
+        yield f"{','.join(others)} {rest}"
+
+
+def replace(path: Path, lines: list[str]) -> None:
+    """Put a new file with these lines in the place of the old one, whole or not at all."""
+    new = path.with_name(f".{path.name}.new")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        text = "".join(f"{line}\n" for line in lines)
+        os.write(descriptor, text.encode(errors="surrogateescape"))
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)
+    new.replace(path)
+    sync_folder(path.parent)
 
 
 def append(descriptor: int, line: str) -> None:

@@ -92,10 +92,7 @@ def forget(store: Store, name: str, *, now: float) -> None:
             f"node `{name}` has {busy} launched packages", hint=f"d0ctl node drain {name}"
         )
     store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
-    store.change("clear_lost")
-    store.change("forget_node_copies", cluster=row["cluster_id"], node=row["id"])
-    store.change("forget_node_transfers", cluster=row["cluster_id"], node=row["id"])
-    remake(store, now=now)
+    _forget_copies(store, row, now)
     store.change("remove_node", node=row["id"])
     store.change("remove_unused_cluster", cluster=row["cluster_id"])
 
@@ -169,15 +166,17 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
     row = store.row("node_by_id", node=node)
     if row is None:
         return "it was removed"
-    machine = facts.get("machine_id")
-    if row["machine"] and machine and row["machine"] != machine:
-        return f"`{row['destination']}` is another machine than before: the name stands for several"
+    if is_other_machine(row, facts):
+        return (
+            f"`{row['destination']}` is another machine than before: several share the name, "
+            f"or it was set up anew (d0ctl node accept-key {row['name']} --reinstalled)"
+        )
     store.change(
         "node_up",
         node=node,
         now=now,
         facts=json.dumps(facts),
-        machine=machine,
+        machine=facts.get("machine_id"),
         boot=facts.get("boot_id"),
         base=facts.get("base"),
         clock=_ahead(facts, now),
@@ -186,6 +185,37 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
         memory=facts.get("memory"),
     )
     return None
+
+
+def is_other_machine(row: Row, facts: dict[str, Any]) -> bool:
+    """True when a node says another machine-id than the recorded one."""
+    machine = facts.get("machine_id")
+    return bool(row["machine"] and machine and row["machine"] != machine)
+
+
+def trust(
+    store: Store, name: str, *, reinstalled: bool, actor: str, note: str | None, now: float
+) -> None:
+    """Record that a person trusts the node's new host key.
+
+    A `reinstalled` node may be another machine: the copies that only it had are lost, and remade
+    if they are needed.
+    """
+    with store.writing():
+        if reinstalled:
+            row = named(store, name)
+            store.change("forget_machine", node=row["id"])
+            _forget_copies(store, row, now)
+        keep_action(store, verb="node accept-key", target=name, actor=actor, note=note,
+                    packages=0, now=now)  # fmt: skip
+
+
+def _forget_copies(store: Store, row: Row, now: float) -> None:
+    """Count the copies that only this node could give as lost."""
+    store.change("clear_lost")
+    store.change("forget_node_copies", cluster=row["cluster_id"], node=row["id"])
+    store.change("forget_node_transfers", cluster=row["cluster_id"], node=row["id"])
+    remake(store, now=now)
 
 
 def _ahead(facts: dict[str, Any], now: float) -> float:

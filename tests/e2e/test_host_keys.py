@@ -1,10 +1,15 @@
 """Whose key is trusted is a person's decision, at a terminal or by name."""
 
+import os
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.e2e.site import Site, fingerprint
 from tests.e2e.terminal import terminal
 from tests.support.sshd import Sshd
+from tests.support.waiting import wait_until
 
 STRANGER = "SHA256:" + "A" * 43
 
@@ -64,21 +69,110 @@ def test_another_key_than_the_one_named_is_refused(site: Site, farm: Sshd) -> No
 
 def test_at_a_terminal_the_fingerprint_is_shown_and_asked_for_once(site: Site, farm: Sshd) -> None:
     with terminal(site, *add(farm)) as screen:
-        screen.expect("is that right?")
+        screen.expect("trust this key?")
         assert fingerprint(farm) in screen.text
         screen.type("y\n")
 
         assert screen.end() == 0, screen.text
-        assert screen.text.count("is that right?") == 1
+        assert screen.text.count("trust this key?") == 1
     assert known(site) == farm.known_hosts_line
     assert "farm" in names(site)
 
 
 def test_at_a_terminal_no_is_an_answer(site: Site, farm: Sshd) -> None:
     with terminal(site, *add(farm)) as screen:
-        screen.expect("is that right?")
+        screen.expect("trust this key?")
         screen.type("\n")
 
         assert screen.end() == 6, screen.text
     assert known(site) == ""
     assert farm.log().count("Accepted") == 0
+
+
+SLOW = """\
+job: slow
+stages:
+  - lines:
+      - nodes: [farm]
+        run: until [ -e {gate} ]; do sleep 0.1; done; echo done > out
+        outputs: out
+"""
+
+
+def test_a_new_key_is_accepted_while_packages_are_on_the_node(site: Site, farm: Sshd) -> None:
+    gate = site.folder / "gate"
+    site.add("farm", farm)
+    site.start_daemon()
+    site.submit(SLOW.format(gate=gate))
+    site.wait_phase("slow/1/1/1", "running")
+
+    farm.replace_host_key()
+    site.wait_node("farm", "down")
+    checked = site.d0ctl("node", "check", "farm")
+    advice = next(line for line in checked.out.splitlines() if "accept-key" in line)
+    command = advice.partition("#")[0].split()
+    accepted = site.ok(*command[1:], "--reason", "new disk")
+    gate.touch()
+    site.ok("wait", "slow")
+
+    assert checked.code == 6
+    assert "known_hosts" not in checked.out + checked.err
+    assert command == ["d0ctl", "node", "accept-key", "farm", fingerprint(farm)]
+    assert accepted == f"accepted the host key of `[127.0.0.1]:{farm.port}`: {fingerprint(farm)}\n"
+    assert known(site) == farm.known_hosts_line
+    assert site.package("slow/1/1/1")["attempts"][-1]["attempt"] == 1
+    assert "new disk" in site.ok("why", "farm") + str(site.ask("select note from action"))
+
+
+def test_a_new_key_that_nobody_named_stays_refused(site: Site, farm: Sshd) -> None:
+    site.add("farm", farm)
+    before = known(site)
+    farm.replace_host_key()
+
+    unnamed = site.d0ctl("node", "accept-key", "farm")
+    misnamed = site.d0ctl("node", "accept-key", "farm", STRANGER)
+
+    assert (unnamed.code, misnamed.code) == (6, 6)
+    assert f"it is {fingerprint(farm)}" in unnamed.err
+    assert f"is {fingerprint(farm)}, not {STRANGER}" in misnamed.err
+    for refused in (unnamed, misnamed):
+        assert f"d0ctl node accept-key farm {fingerprint(farm)}" in refused.err
+    assert known(site) == before
+
+
+def test_at_a_terminal_a_new_key_is_shown_beside_the_old_one(site: Site, farm: Sshd) -> None:
+    site.add("farm", farm)
+    old = fingerprint(farm)
+    farm.replace_host_key()
+
+    with terminal(site, "node", "accept-key", "farm") as screen:
+        screen.expect("trust this key?")
+        assert old in screen.text
+        assert fingerprint(farm) in screen.text
+        screen.type("y\n")
+
+        assert screen.end() == 0, screen.text
+    assert known(site) == farm.known_hosts_line
+    assert site.ok("node", "accept-key", "farm").startswith("nothing to do")
+
+
+def test_a_node_that_was_set_up_anew_loses_what_it_had(site: Site, farm: Sshd) -> None:
+    site.add("farm", farm)
+    site.alone()
+    site.ok("run", site.write(SLOW.format(gate=os.devnull)))
+    with closing(sqlite3.connect(site.home / "d0ctl.db")) as database, database:
+        database.execute("update node set machine = 'the old disk' where name = 'farm'")
+    farm.replace_host_key()
+
+    refused = site.d0ctl("node", "accept-key", "farm", fingerprint(farm))
+    command = refused.err.splitlines()[1].partition("#")[0].split()
+    accepted = site.ok(*command[1:])
+
+    assert refused.code == 4
+    assert known(site) == farm.known_hosts_line
+    assert command == ["d0ctl", "node", "accept-key", "farm", "--reinstalled"]
+    assert "`farm` is a new machine now" in accepted
+    site.start_daemon()
+    site.wait_node("farm", "up")
+    wait_until(lambda: not site.ask("select 1 from location where node_id ="
+                                    " (select id from node where name = 'farm')"))  # fmt: skip

@@ -103,7 +103,7 @@ def test_a_changed_key_on_any_hop_stops_us(
 
     assert isinstance(failure, ChangedKey)
     assert f"[{chain[hop].address}]:{chain[hop].port}" in str(failure)
-    assert f"line {hop + 1} of `{known_hosts}`" in (failure.hint or "")
+    assert f"d0ctl node accept-key n {failure.key.fingerprint}" in (failure.hint or "")
     assert known_hosts.read_text() == before
 
 

@@ -2,11 +2,12 @@
 
 import stat
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from d0ctl.nodes.hostkeys import ChangedKey, HostKey, UnknownKey, accept, check, entries
+from d0ctl.nodes.hostkeys import ChangedKey, HostKey, RevokedKey, UnknownKey, accept, check
 from tests.nodes.conftest import one_plain_line
 from tests.support.sshd import make_key
 
@@ -57,17 +58,57 @@ def test_an_unfinished_last_line_is_left_alone(key: HostKey, known_hosts: Path) 
     assert known_hosts.read_text().startswith("# a remark\nfarm ssh-ed25519 ")
 
 
-def test_a_changed_key_names_file_and_line(key: HostKey, known_hosts: Path, tmp_path: Path) -> None:
+def test_a_changed_key_is_refused_until_it_is_accepted(
+    key: HostKey, known_hosts: Path, tmp_path: Path
+) -> None:
     known_hosts.write_text("# a remark\n")
     accept(known_hosts, "farm", key)
     other = new_key(tmp_path / "two")
 
     with pytest.raises(ChangedKey) as changed:
-        accept(known_hosts, "farm", other)
+        check(known_hosts, "farm", other)
+    accept(known_hosts, "farm", other)
 
     assert one_plain_line(str(changed.value))
-    assert f"line 2 of `{known_hosts}`" in (changed.value.hint or "")
-    assert len(entries(known_hosts, "farm")) == 1
+    assert known_hosts.read_text() == f"# a remark\nfarm {other.algorithm} {other.text}\n"
+    assert stat.S_IMODE(known_hosts.stat().st_mode) == 0o600
+    with pytest.raises(ChangedKey):
+        check(known_hosts, "farm", key)
+
+
+def test_a_new_key_leaves_the_other_hosts_of_a_line_and_hashed_names_alone(
+    key: HostKey, known_hosts: Path, tmp_path: Path
+) -> None:
+    accept(known_hosts, "hashed", key)
+    subprocess.run(["ssh-keygen", "-H", "-f", str(known_hosts)], check=True, capture_output=True)
+    hashed = known_hosts.read_text()
+    known_hosts.write_text(f"{hashed}a,farm,b {key.algorithm} {key.text} comment\n")
+    other = new_key(tmp_path / "two")
+
+    accept(known_hosts, "farm", other)
+
+    check(known_hosts, "farm", other)
+    for host in ("hashed", "a", "b"):
+        check(known_hosts, host, key)
+    assert known_hosts.read_text() == (
+        f"{hashed}a,b {key.algorithm} {key.text} comment\nfarm {other.algorithm} {other.text}\n"
+    )
+
+
+def test_keys_that_are_accepted_at_the_same_time_are_all_kept(
+    key: HostKey, known_hosts: Path, tmp_path: Path
+) -> None:
+    other = new_key(tmp_path / "two")
+    hosts = [f"farm{number}" for number in range(20)]
+    for host in hosts[::2]:
+        accept(known_hosts, host, key)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda host: accept(known_hosts, host, other), hosts))
+
+    for host in hosts:
+        check(known_hosts, host, other)
+    assert len(known_hosts.read_text().splitlines()) == len(hosts)
 
 
 def test_hashed_names_are_understood(key: HostKey, known_hosts: Path) -> None:
@@ -82,8 +123,10 @@ def test_a_revoked_key_is_refused(key: HostKey, known_hosts: Path) -> None:
     accept(known_hosts, "farm", key)
     known_hosts.write_text(known_hosts.read_text() + f"@revoked farm {key.algorithm} {key.text}\n")
 
-    with pytest.raises(ChangedKey, match="revoked"):
+    with pytest.raises(RevokedKey, match="revoked"):
         check(known_hosts, "farm", key)
+    with pytest.raises(RevokedKey):
+        accept(known_hosts, "farm", key)
 
 
 def test_lines_that_are_no_keys_are_passed_over(key: HostKey, known_hosts: Path) -> None:

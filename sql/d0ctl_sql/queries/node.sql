@@ -48,6 +48,10 @@ returning id;
 -- Forget a node.
 delete from node where id = :node;
 
+-- name: forget_machine
+-- Let a node be another machine than before.
+update node set machine = null where id = :node;
+
 -- name: remove_unused_cluster
 -- Forget a cluster that has no node and no copy.
 delete from cluster
