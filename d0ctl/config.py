@@ -4,7 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from d0ctl.errors import DatabaseUnavailable
+from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl_wrapper.paths import inside
 
 NETWORK_DISKS = frozenset(
     [
@@ -87,6 +88,14 @@ class Home:
         """Files on their way from one node to another."""
         return self.root / "cache"
 
+    def result(self, job: str, name: str) -> Path:
+        """Where an output of a job is delivered. Raises Refused for a name that leads out."""
+        return within(self.results / job, name)
+
+    def in_transit(self, job: int, file: int, name: str) -> Path:
+        """Where the copy of a file is kept on its way, whatever path its name has."""
+        return within(self.cache / str(job) / str(file), name.rpartition("/")[2])
+
     @property
     def asides(self) -> tuple[Path, ...]:
         """Where files are made whole that go to these folders, each on the disk of its folder."""
@@ -134,6 +143,14 @@ class Home:
             pass
         finally:
             aside.unlink()
+
+
+def within(folder: Path, name: str) -> Path:
+    """Join a name from outside to a folder. Raises Refused for a name that leads out of it."""
+    try:
+        return Path(os.fsdecode(inside(os.fsencode(folder), name)))
+    except ValueError as error:
+        raise Refused(str(error)) from error
 
 
 def find_home(option: Path | None = None) -> Home:

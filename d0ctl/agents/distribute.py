@@ -7,6 +7,7 @@ from pathlib import Path
 
 from d0ctl.agents.control import Control, Key, Order
 from d0ctl.agents.oversee import kills
+from d0ctl.errors import Refused
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, launch
@@ -112,7 +113,17 @@ def carry_files(control: Control, now: float) -> None:
         if key in control.carrying:
             files.postpone(control.store, *key, until=now + BUSY_S)
         else:
-            _carry(control, loads, key, row, now)
+            _carry_or_delay(control, loads, key, row, now)
+
+
+def _carry_or_delay(control: Control, loads: Counter[int], key: Key, row: Row, now: float) -> None:
+    """Begin a transfer; one whose target would be outside our folders is told and put off."""
+    try:
+        _carry(control, loads, key, row, now)
+    except Refused as error:
+        files.delay(
+            control.store, file=key[0], cluster=key[1], result=key[2], trouble=str(error), now=now
+        )
 
 
 def _carry(control: Control, loads: Counter[int], key: Key, row: Row, now: float) -> None:
@@ -162,8 +173,8 @@ def _target(control: Control, row: Row) -> str:
         assert far is not None
         return far.path
     if row["result"]:
-        return str(control.home.results / row["job"] / row["name"])
-    return str(control.home.cache / str(row["job_id"]) / str(row["file_id"]) / row["name"])
+        return str(control.home.result(row["job"], row["name"]))
+    return str(control.home.in_transit(row["job_id"], row["file_id"], row["name"]))
 
 
 def _bring(

@@ -24,7 +24,7 @@ def deliveries(store: Store) -> Iterator[Finding]:
     missing = []
     for row in results(store):
         known[row["job"]].add(row["name"])
-        path = store.home.results / row["job"] / row["name"]
+        path = store.home.result(row["job"], row["name"])
         if (row["is_copy"] or row["is_due"]) and not os.path.lexists(path):
             missing.append(path)
     for path in missing[:MOST]:

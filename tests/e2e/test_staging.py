@@ -258,3 +258,38 @@ stages:
     assert farm.ok("wait", name) == f"`{name}` is successful\n"
     assert (farm.home / "results" / name / "n").read_text().strip() == "10000"
     assert not list((farm.folder / "farm").rglob("staging"))
+
+
+@pytest.mark.parametrize("way", ["relative", "in a folder", "absolute", "above"])
+def test_a_file_from_another_node_leaves_the_users_own_file_alone(
+    site: Site, tmp_path: Path, way: str
+) -> None:
+    site.add("farm")
+    far, notes = tmp_path / "far.txt", "my own notes\n"
+    far.write_text("other contents\n")
+    own = {
+        "relative": site.jobs / "notes.txt",
+        "in a folder": site.jobs / "notes/notes.txt",
+        "absolute": tmp_path / "mine/notes.txt",
+        "above": site.folder / "notes.txt",
+    }[way]
+    own.parent.mkdir(exist_ok=True)
+    own.write_text(notes)
+    written = {"relative": "notes.txt", "in a folder": "notes/notes.txt", "absolute": own,
+               "above": "../notes.txt"}[way]  # fmt: skip
+
+    done = site.d0ctl("run", site.write(f"""\
+job: far
+stages:
+  - lines:
+      - run: cp notes.txt read
+        nodes: [localhost]
+        inputs: [{{file: "{written}", locator: "farm:{far}"}}]
+        outputs: [{{file: read, disposition: retain-indef, result: yes}}]
+"""))  # fmt: skip
+
+    assert done.code == 0, f"{done} {site.ok('history', 'far')}"
+    assert own.read_text() == notes
+    assert (site.home / "results/far/read").read_text() == "other contents\n"
+    site.ok("remove", "far", "--yes")
+    assert own.read_text() == notes

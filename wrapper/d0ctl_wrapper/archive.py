@@ -7,7 +7,7 @@ import stat
 from typing import IO, Any, Callable, Dict, Iterator, Tuple
 
 from d0ctl_wrapper.disk import CHUNK
-from d0ctl_wrapper.paths import is_below, to_path
+from d0ctl_wrapper.paths import inside, is_below, to_path
 
 Manifest = Dict[str, str]
 """Each file of an archive with its checksum; of a link, `link:` and where it leads."""
@@ -53,7 +53,10 @@ def seal(manifest: Manifest) -> str:
 
 def state(folder: bytes, name: str) -> str:
     """Say of an unpacked file what a manifest says; raise OSError if it is not there."""
-    path = os.path.join(folder, to_path(name))
+    try:
+        path = inside(folder, name)
+    except ValueError:
+        return "no file"
     status = os.lstat(path)
     if stat.S_ISLNK(status.st_mode):
         return "link:" + os.readlink(path).decode("utf-8", "surrogateescape")
@@ -103,9 +106,9 @@ def _take(
     folder: "bytes | None",
 ) -> str:
     """Unpack one member if there is a folder, and say what it is; nothing for a directory."""
-    path = _place(folder, name) if folder else None
+    path = _place(folder, name) if folder and name != "." else None
     if member.isdir():
-        if path and name != ".":
+        if path:
             _make_folder(path, name)
         return ""
     if member.issym():
@@ -126,11 +129,13 @@ def _take(
 def _place(folder: bytes, name: str) -> bytes:
     """Give the path of a member whose folders are there, none of them a link."""
     path = folder
-    *parents, last = name.split("/")
-    for part in parents:
+    for part in name.split("/")[:-1]:
         path = os.path.join(path, to_path(part))
         _make_folder(path, name)
-    return os.path.join(path, to_path(last))
+    try:
+        return inside(folder, name)
+    except ValueError:
+        raise Spoilt("`%s` leads out of it" % name)
 
 
 def _make_folder(path: bytes, name: str) -> None:
@@ -157,7 +162,7 @@ def _second_name(
     if not manifest.get(first, "").startswith("sha256:"):
         raise Spoilt("the link `%s` leads to no file of it" % name)
     if folder and path:
-        os.link(os.path.join(folder, to_path(first)), path)
+        os.link(inside(folder, first), path)
     return manifest[first]
 
 

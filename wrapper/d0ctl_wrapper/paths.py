@@ -59,36 +59,53 @@ class Places:
     def inside(self, text: str) -> bytes:
         """Give the path that `text` names, or raise ValueError when it leads out of BASE.
 
-        Links are followed, except for the last part of the path. The folders directly under
-        BASE count as outside, so that nothing removes or replaces them.
+        The folders directly under BASE count as outside, so that nothing removes or replaces
+        them.
         """
-        path = os.path.join(self.base, to_path(text))
-        folder, name = os.path.split(path)
-        base = os.path.realpath(self.base)
-        if name in (b"", b".", b"..") or not is_below(os.path.realpath(folder), base):
-            raise ValueError("`%s` is not inside `%s`" % (text, to_text(self.base)))
-        return os.path.join(os.path.realpath(folder), name)
+        folder, name = os.path.split(inside(self.base, text))
+        true = os.path.realpath(folder)
+        if true == os.path.realpath(self.base):
+            raise ValueError("`%s` is not inside a folder of `%s`" % (text, to_text(self.base)))
+        return os.path.join(true, name)
 
     def of_attempt(self, attempt: int, text: str) -> bytes:
         """Give the true path of what `text` names in an attempt's folder, or raise ValueError.
 
-        A link may lead into the cache, where inputs lie, and nowhere else.
+        A link may lead into the cache, where inputs are, and nowhere else.
         """
-        if text.startswith("/") or ".." in text.split("/"):
-            raise ValueError("it is no path in the folder of the attempt")
         folder = self.attempt(attempt)
-        path = os.path.realpath(os.path.join(folder, to_path(text)))
-        own, cache = os.path.realpath(folder), os.path.realpath(self.cache)
-        if path != own and not is_below(path, own) and not is_below(path, cache):
+        if not text:
+            return os.path.realpath(folder)
+        try:
+            path = os.path.realpath(inside(folder, text))
+        except ValueError:
+            path = b""
+        is_own = is_below(path, os.path.realpath(folder))
+        if text.startswith("/") or not (is_own or is_below(path, os.path.realpath(self.cache))):
             raise ValueError("it leads out of the folder of the attempt")
         return path
 
     def resolve(self, text: str) -> bytes:
         """Give the true path of what `text` names, or raise ValueError if it is not in BASE."""
-        path = os.path.realpath(os.path.join(self.base, to_path(text)))
+        path = os.path.realpath(inside(self.base, text))
         if not is_below(path, os.path.realpath(self.base)):
             raise ValueError("`%s` is not inside `%s`" % (text, to_text(self.base)))
         return path
+
+
+def inside(folder: bytes, text: str) -> bytes:
+    """Join a name that came from outside to a folder of d0ctl's.
+
+    Raises ValueError for a name that leads out of the folder: by `..`, as an absolute path to
+    another place, or by a link on the way. The last part may be a link; it is not followed.
+    """
+    path = os.path.join(folder, to_path(text))
+    parent, name = os.path.split(path)
+    if not ("\0" in text or ".." in text.split("/") or name in (b"", b".")):
+        top, true = os.path.realpath(folder), os.path.realpath(parent)
+        if true == top or is_below(true, top):
+            return path
+    raise ValueError("`%s` is not inside `%s`" % (text, to_text(folder)))
 
 
 def read(path: bytes) -> bytes:

@@ -16,7 +16,7 @@ from typing import IO, Any, Callable, Dict, Iterator, List
 from d0ctl_wrapper import archive, shape
 from d0ctl_wrapper.disk import FULL, sync
 from d0ctl_wrapper.fetch import Unreachable, Vanished, opened
-from d0ctl_wrapper.paths import Places, remove, to_path
+from d0ctl_wrapper.paths import Places, inside, remove, to_path
 
 Order = Dict[str, Any]
 
@@ -143,15 +143,15 @@ def _put(aside: bytes, folder: bytes) -> None:
 
 def _folder(places: Places, order: Order) -> bytes:
     parts = (order["name"], order["version"], order["platform"] or ANY)
-    return os.path.join(places.software, *map(to_path, parts))
+    return inside(places.software, "/".join(parts))
 
 
 def _aside(places: Places, order: Order) -> bytes:
-    return os.path.join(places.software, b".aside", _key(order))
+    return inside(places.software, ".aside/" + _key(order))
 
 
-def _key(order: Order) -> bytes:
-    return to_path(",".join((order["name"], order["version"], order["platform"] or ANY)))
+def _key(order: Order) -> str:
+    return ",".join((order["name"], order["version"], order["platform"] or ANY))
 
 
 def _record(folder: bytes) -> "Dict[str, Any]":
@@ -170,7 +170,7 @@ def _locked(places: Places, order: Order, pause: "Callable[[], None]") -> "Itera
     """Be the only one who changes this software here."""
     locks = os.path.join(places.software, b".lock")
     os.makedirs(locks, 0o700, exist_ok=True)
-    file = os.open(os.path.join(locks, _key(order)), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    file = os.open(inside(locks, _key(order)), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while not _lock(file):
             pause()

@@ -14,7 +14,7 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.checksum import digest_by
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.launch import Launch
-from d0ctl_wrapper.paths import Places, remove, to_path, to_text
+from d0ctl_wrapper.paths import Places, inside, remove, to_path, to_text
 from d0ctl_wrapper.words import one_line
 
 Entry = Dict[str, Any]
@@ -94,7 +94,7 @@ def _insist(carrier: Carrier, copy: Copy, make: "Callable[[], None]") -> None:
 def _make(places: Places, entry: Entry, carrier: Carrier, staging: bytes, copy: Copy) -> None:
     remove(staging)
     os.mkdir(staging, 0o700)
-    aside = staging + b"/" + to_path(entry["name"])
+    aside = inside(staging, entry["name"])
     _carry(places, entry["locator"], carrier, aside)
     copy.settle(aside, _weigh(aside, entry, carrier))
 

@@ -10,7 +10,7 @@ import os
 from typing import Any, Callable, Dict, NamedTuple
 
 from d0ctl_wrapper import shape
-from d0ctl_wrapper.paths import Places, read, remove, to_path, write
+from d0ctl_wrapper.paths import Places, inside, read, remove, write
 
 PAUSE = 0.2
 """How many seconds lie between two tries to get a lock."""
@@ -34,7 +34,7 @@ class Copy:
         key = shape.encode([entry["locator"], entry["size"], entry["checksum"]])
         name = hashlib.sha256(key.encode("ascii")).hexdigest()[:32].encode("ascii")
         self.folder = places.cache + b"/in/" + _MARK + name
-        self.path = self.folder + b"/" + to_path(entry["name"])
+        self.path = inside(self.folder, entry["name"])
         self._lock = -1
 
     def hold(self, is_shared: bool, rest: "Callable[[float], None]") -> None:

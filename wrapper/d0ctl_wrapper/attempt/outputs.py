@@ -8,7 +8,7 @@ from d0ctl_wrapper import words
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import sync
-from d0ctl_wrapper.paths import Places, is_below, to_path, to_text
+from d0ctl_wrapper.paths import Places, inside, is_below, to_path, to_text
 
 
 def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
@@ -77,7 +77,7 @@ def keep(
 
 
 def _keep(cache: bytes, name: str, true: bytes, size: int, checksum: str) -> "Dict[str, Any]":
-    target = os.path.join(cache, to_path(name))
+    target = inside(cache, name)
     os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
     os.rename(true, target)
     return {"name": name, "path": to_text(target), "size": size, "checksum": checksum}

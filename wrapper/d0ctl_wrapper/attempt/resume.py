@@ -4,6 +4,7 @@
 What a binary leaves and does not declare is not kept, so a restart begins with that binary.
 """
 
+import errno
 import os
 from typing import Any, Dict, List
 
@@ -16,7 +17,7 @@ from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.kept import Kept
 from d0ctl_wrapper.launch import Launch
-from d0ctl_wrapper.paths import Places, remove, to_path, to_text, write
+from d0ctl_wrapper.paths import Places, inside, remove, to_path, to_text, write
 from d0ctl_wrapper.words import one_line
 
 Binary = Dict[str, Any]
@@ -58,22 +59,26 @@ class Resume:
                 self._link(to_path(file["path"]), file["name"])
         except OSError as error:
             for file in found.files:
-                remove(os.path.join(self._work, to_path(file["name"])))
+                remove(self._place(file["name"]))
             shown = "attempt %d: %s" % (found.attempt, error.strerror)
             return self._tell(found._replace(through=0, why="nothing can be taken from " + shown))
-        self._files = [{**file, "path": self._here(file["name"])} for file in found.files]
+        self._files = [{**file, "path": to_text(self._place(file["name"]))} for file in found.files]
         for number, binary in enumerate(self._binaries[: found.through], 1):
             self._declare(binary)
             self._take_in(number)
         self._through = found.through
         return self._tell(found)
 
-    def _here(self, name: str) -> str:
-        return to_text(os.path.join(self._work, to_path(name)))
+    def _place(self, name: str) -> bytes:
+        """Give the path of a file of the working directory; raise OSError if it leads out."""
+        try:
+            return inside(self._work, name)
+        except ValueError as error:
+            raise OSError(errno.EXDEV, str(error))
 
     def _link(self, path: bytes, name: str) -> None:
         """Bring a file into the working directory, without a copy of its bytes."""
-        target = os.path.join(self._work, to_path(name))
+        target = self._place(name)
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
         try:
             os.link(path, target)
@@ -115,7 +120,7 @@ class Resume:
     def _link_part(self, events: Events, place: int, part: Part) -> str:
         name = "%s.part%d" % (events.part, place)
         self._known.add(to_path(name))
-        remove(os.path.join(self._work, to_path(name)))
+        remove(self._place(name))
         self._link(part.path, name)
         return name
 

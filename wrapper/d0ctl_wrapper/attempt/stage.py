@@ -9,7 +9,7 @@ from d0ctl_wrapper.attempt.carrier import Carrier
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.launch import Launch
-from d0ctl_wrapper.paths import Places, to_path
+from d0ctl_wrapper.paths import Places, inside, to_path
 from d0ctl_wrapper.words import one_line
 
 
@@ -49,7 +49,7 @@ def check(entries: "List[Dict[str, Any]]") -> None:
 
 def link(work: bytes, entry: "Dict[str, Any]") -> None:
     """Let an input lie in a working directory under its name."""
-    os.symlink(to_path(entry["path"]), work + b"/" + to_path(entry["name"]))
+    os.symlink(to_path(entry["path"]), inside(work, entry["name"]))
 
 
 def _faults(entry: "Dict[str, Any]") -> "list[str]":
