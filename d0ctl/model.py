@@ -111,9 +111,11 @@ def by_status(counts: Counts) -> dict[str, int]:
 
 
 def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
-    """The status of a line, stage or job with these counts (`003`, its points 1 and 2 swapped).
+    """Return the status of a line, stage or job with these counts.
 
-    `blocked` says that its waiting packages wait for what will never come.
+    The rules are Ganga's with the first two swapped, and a package that was canceled rules out
+    success unless it was dropped on purpose. `blocked` says that its waiting packages wait for
+    what will never come.
     """
     totals = by_status(counts)
     unscheduled = totals["unscheduled"] - (counts.get("waiting", 0) if blocked else 0)
@@ -123,7 +125,7 @@ def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
         return Group.SUBMITTED
     if totals["failed"] or (blocked and counts.get("waiting", 0)):
         return Group.FAILED
-    if totals["successful"]:
+    if totals["successful"] and not counts.get("canceled"):
         return Group.SUCCESSFUL
     return Group.CANCELED
 

@@ -206,4 +206,6 @@ def _commands(picture: Picture) -> list[str]:
         return [f"d0ctl why {job.name}", f"d0ctl history {job.name}"]
     if job.status == "successful":
         return [f"d0ctl history {job.name}", f"d0ctl remove {job.name}"]
+    if job.status == "canceled" and job.counts.get("canceled"):
+        return [f"d0ctl why {job.name}", f"d0ctl retry '{job.name}:canceled'"]
     return [f"d0ctl why {job.name}", f"d0ctl status {job.name} --watch"]

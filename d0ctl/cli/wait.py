@@ -10,8 +10,8 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.output import emit, say
 from d0ctl.errors import ExitCode
-from d0ctl.format import clean
-from d0ctl.model import Counts, roll_up
+from d0ctl.format import count
+from d0ctl.model import Counts, Group, by_status, roll_up
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -75,7 +75,10 @@ def _counts(store: Store, job: JobSummary, wanted: Selector) -> Mapping[str, int
 
 def _end(text: str, parts: list[tuple[JobSummary, Counts]]) -> ExitCode:
     ends = {job.name: roll_up(counts, blocked=job.blocked) for job, counts in parts}
-    for job, _ in parts:
-        state = "held" if job.hold and ends[job.name] == "submitted" else ends[job.name]
-        emit(f"`{text if len(parts) == 1 else job.name}` is {clean(state)}")
+    for job, counts in parts:
+        state = "held" if job.hold and ends[job.name] == "submitted" else str(ends[job.name])
+        if state == Group.CANCELED:
+            packages = count(sum(counts.values()), "package")
+            state += f": {count(by_status(counts)['successful'])} of {packages} done"
+        emit(f"`{text if len(parts) == 1 else job.name}` is {state}")
     return ExitCode.DONE if set(ends.values()) == {"successful"} else ExitCode.FAILED

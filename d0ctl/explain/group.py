@@ -91,7 +91,7 @@ def _explain(store: Store, part: _Part, now: float) -> Explanation:
     elif status == "failed":
         _failed(store, part, told, now)
     else:
-        _ended(part, told, status)
+        _ended(store, part, told, status)
     _leftovers(part, told)
     return told
 
@@ -151,14 +151,21 @@ def _after(last: Explanation) -> str:
     return f"`{last.path}`" + last.answer.partition(" failed")[2]
 
 
-def _ended(part: _Part, told: Explanation, status: str) -> None:
+def _ended(store: Store, part: _Part, told: Explanation, status: str) -> None:
     done = by_status(part.counts)["successful"]
-    told.answer = f"{part.words} is {status}"
+    packages = count(sum(part.counts.values()), "package")
+    told.answer = f"{part.words} is {status}: {count(done)} of {packages} done"
     if status == "successful":
-        told.answer += f": {count(done, 'package')} of it are done"
         told.commands.append(f"d0ctl status {part.path}")
-    else:
-        told.commands.append(f"d0ctl history {part.path}")
+        return
+    if canceled := part.counts.get("canceled"):
+        told.answer += f", {count(canceled)} canceled"
+        for row in part.sample([Phase.CANCELED], 1):
+            last = browse.package(store, parse(row.path))
+            if last.actor:
+                told.facts.append(f"`{row.path}` was canceled by {last.actor}: {last.note}")
+        told.commands.append(f"d0ctl retry '{part.path}:canceled'")
+    told.commands.append(f"d0ctl history {part.path}")
 
 
 def _leftovers(part: _Part, told: Explanation) -> None:

@@ -76,8 +76,8 @@ def _ended(one: Notice, endings: Endings) -> str:
         told = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"
         return f"{one.subject}: stands still, {told}"
     done = end.phases.get("done", 0)
-    if end.incomplete and end.status == Group.SUCCESSFUL:
-        return f"{one.subject}: successful, {done:,} of {count(end.packages, 'package')} done"
+    if end.incomplete and done:
+        return f"{one.subject}: {end.status}, {done:,} of {count(end.packages, 'package')} done"
     return f"{one.subject}: {end.status}, {count(end.packages, 'package')}"
 
 
@@ -182,6 +182,8 @@ def _segment(one: Segment) -> str:
 
 def _commands_for_end(end: Ending) -> Iterator[str]:
     yield f"  d0ctl status {end.name}"
+    if end.status == Group.CANCELED and end.phases.get("canceled"):
+        yield f"  d0ctl retry '{end.name}:canceled'"
     if end.status != Group.FAILED:
         return
     yield f"  d0ctl why {end.name}"
