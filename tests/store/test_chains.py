@@ -67,6 +67,11 @@ def end(world: World, attempt: int, *, reason: str | None = "exit-code", **more:
         messages.apply(world.store, [told], now=world.now)
 
 
+def made(attempt: int) -> list[dict[str, Any]]:
+    """The outputs of an attempt that went well."""
+    return [output(f"/farm/cache/{attempt}", name) for name in ("a", "b")]
+
+
 def again(world: World) -> None:
     """Have the failed package tried again, and launched."""
     with world.store.writing():
@@ -135,7 +140,7 @@ def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -
     again(world)
     assert [one["attempt"] for one in launched(world)["former"]] == [1, 2]
 
-    end(world, 3, reason=None, began=2, began_why="attempt 1 left a", events=[])
+    end(world, 3, reason=None, began=2, began_why="attempt 1 left a", events=[], outputs=made(3))
     assert purges(world.store) == [
         (node.id, "cache/1"), (node.id, "cache/2"), (node.id, "attempts/2/work"),
     ]  # fmt: skip

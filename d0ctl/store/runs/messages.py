@@ -14,7 +14,7 @@ from d0ctl.model import Phase, Reason
 from d0ctl.store import software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
-from d0ctl.store.runs import bad_nodes, chains, conduct, late, recovery
+from d0ctl.store.runs import bad_nodes, chains, conduct, late, outputs, recovery
 from d0ctl.store.runs.conduct import Ended
 from d0ctl.store.runs.habits import learn
 from d0ctl.store.runs.recovery import Answer, Failure
@@ -63,7 +63,7 @@ def apply(
     _tell_states(store, [m for m in heard if m["kind"] in ("start", "state")], live)
     _tell_progress(store, [m for m in heard if m["kind"] == "progress"], now)
     _keep_notes(store, [m for m in messages if m["kind"] == "note"], contexts)
-    ends = late.populate(store, ends, now=now)
+    ends = late.populate(store, outputs.check(store, ends), now=now)
     reasons = _tell_ends(store, ends, now)
     for message, context in ends:
         _count_duration(applied, message, context)

@@ -81,6 +81,12 @@ select coalesce(binary.software || '/' || coalesce(binary.version, ''), ''),
 on conflict do update
    set runs = habit.runs + excluded.runs, gap = max(habit.gap, excluded.gap);
 
+-- name: declared_outputs
+-- The outputs that the chosen packages declare.
+select file.package_id, file.name, file.late, file.min_count
+  from chosen
+  join file on file.package_id = chosen.package_id and file.pattern_id is null;
+
 -- name: tell_output
 -- An output that an attempt left.
 insert into told_output (attempt_id, package_id, name, path, size, checksum)
