@@ -9,6 +9,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.output import emit, emit_json, glyph, mark, say
+from d0ctl.errors import ExitCode
 from d0ctl.format import clean, count, duration, iso, moment
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True,
@@ -54,7 +55,7 @@ def stop() -> None:
 
 @app.command()
 def status(json: options.Json = False) -> None:
-    """Say whether it runs, since when, and what nobody could be told."""
+    """Say whether it runs, since when, and what nobody could be told; exit 3 if it does not."""
     told: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.home().exists():
         from d0ctl import background
@@ -62,7 +63,12 @@ def status(json: options.Json = False) -> None:
         told = background.status(session.home())
     if json:
         emit_json({**told, "since": iso(told["since"]), "unsent": _unsent(told["unsent"])})
-        return
+    else:
+        _draw(told)
+    raise typer.Exit(ExitCode.DONE if told["running"] else ExitCode.NOT_FOUND)
+
+
+def _draw(told: dict[str, Any]) -> None:
     if told["running"]:
         ago = duration(time.time() - told["since"])
         emit(f"{mark('running')} for {ago}, pid {told['pid']}")

@@ -23,6 +23,9 @@ _LOOKS = {
     "unscheduled": ("·", ".", ""),
     "submitted": ("·", ".", ""),
     "held": ("‖", "=", "yellow"),
+    "paused": ("‖", "=", "yellow"),
+    "unreachable": ("?", "?", "red"),
+    "stands still": ("✘", "x", "red"),
     "canceled": ("⊘", "-", "dim"),
     "up": ("✔", "+", "green"),
     "down": ("✘", "x", "red"),
@@ -111,9 +114,10 @@ def tally(counts: Counts, blocked: bool = False) -> str:
     totals = by_status(counts)
     held, waiting = counts.get("held", 0), counts.get("waiting", 0)
     cooling = counts.get("cooloff", 0)
-    dropped = counts.get("dropped", 0)
+    dropped, unreachable = counts.get("dropped", 0), counts.get("unreachable", 0)
     words = (
-        (totals["launched"], "running", "cyan"),
+        (totals["launched"] - unreachable, "running", "cyan"),
+        (unreachable, "unreachable", "red"),
         (totals["failed"], "failed", "red"),
         (held, "held", "yellow"),
         (totals["scheduled"], "scheduled", "cyan"),

@@ -3,15 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from d0ctl.cli import documents, show_part
+from d0ctl.cli import documents, show_jobs, show_part
 from d0ctl.cli.output import bar, emit, emit_json, mark, paint, table, tally
+from d0ctl.explain.common import blocked
+from d0ctl.explain.production import job_obstacles, obstacles
 from d0ctl.format import clean, count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
+from d0ctl.schedule.standstill import Standing
+from d0ctl.store import standstill
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.left_out import Shortfall, short_packages
 from d0ctl.store.look.views import FailureView, JobSummary, PackageRow, StageSummary
 from d0ctl.store.runs import conduct
+from d0ctl.store.standstill import Production
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
@@ -34,7 +39,14 @@ class Picture:
     troubles: list[str]
     short: list[Shortfall]
     excluded: list[Row]
+    site: Production
     now: float
+
+    @property
+    def standing(self) -> Standing:
+        """Whether it moves, and what stops it."""
+        found = (job.standing for job in self.site.jobs if job.id == self.job.id)
+        return next(found, Standing(False))
 
 
 def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[], None]:
@@ -51,6 +63,7 @@ def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[
         troubles=browse.carrying_troubles(store, job.id),
         short=short_packages(store, job.id) if dropped else [],
         excluded=conduct.exclusions(store, job.id),
+        site=standstill.production(store),
         now=now,
     )
     if json:
@@ -86,10 +99,12 @@ def draw(picture: Picture) -> None:
 def _head(picture: Picture) -> None:
     job, now = picture.job, picture.now
     totals = by_status(job.counts)
+    if job.ended is None:
+        show_jobs.stop(obstacles(picture.site, now))
     emit(f"{paint(clean(job.name), 'bold')}  {clean(job.title)}".rstrip())
     length = duration((job.ended or now) - job.submitted)
     parts = [
-        mark(job.status),
+        mark(show_jobs.state(job, picture.standing.cause)),
         f"{count(totals['successful'])} of {count(job.packages, 'package')} done",
         *([f"{count(picture.dropped, 'line')} dropped"] if picture.dropped else []),
         f"took {length}" if job.ended else f"{length} so far",
@@ -141,10 +156,13 @@ def _live(picture: Picture) -> None:
     if not picture.live:
         return
     places = listed(f"{count(n)} on {clean(node)}" for node, n in list(picture.where.items())[:8])
+    silent, totals = picture.job.counts.get("unreachable", 0), by_status(picture.job.counts)
     emit()
-    emit(paint("running", "bold") + (f"  {places}" if picture.where else ""))
+    if totals["launched"] > silent:
+        emit(paint("running", "bold") + (f"  {places}" if picture.where else ""))
+    else:
+        emit(paint("unreachable", "bold"))
     show_part.package_table(picture.live, picture.now)
-    totals = by_status(picture.job.counts)
     if totals["launched"] > len(picture.live):
         more = count(totals["launched"] - len(picture.live))
         emit(paint(f"  and {more} more: d0ctl status {picture.job.name}:launched", "dim"))
@@ -166,7 +184,8 @@ def _failed(picture: Picture) -> None:
 def _stuck(picture: Picture) -> None:
     """What is held, cools off, is blocked or can't be carried."""
     job = picture.job
-    if not (picture.held or job.blocked or picture.troubles):
+    stopped = job_obstacles(picture.site).get(job.name)
+    if not (picture.held or job.blocked or picture.troubles or stopped):
         return
     emit()
     emit(paint("not moving", "bold"))
@@ -175,8 +194,9 @@ def _stuck(picture: Picture) -> None:
     if aside > 0:
         emit(paint(f"  and {count(aside)} more: d0ctl status {job.name}:held,cooloff", "dim"))
     if job.blocked:
-        waiting = count(job.counts["waiting"], "package is", "packages are")
-        emit(f"  {waiting} blocked: what they wait for can't come any more")
+        emit(f"  {blocked(job.counts['waiting'])}")
+    if stopped:
+        emit(f"  {clean(stopped.text)}")
     for trouble in picture.troubles:
         emit(f"  {clean(trouble)}")
 

@@ -3,12 +3,19 @@
 from collections.abc import Callable
 
 from d0ctl.cli import documents
-from d0ctl.cli.output import bar, emit, emit_json, mark, paint, table, tally
+from d0ctl.cli.output import bar, emit, emit_json, glyph, mark, paint, table, tally
+from d0ctl.explain.production import Obstacle, job_obstacles, obstacles
 from d0ctl.format import clean, count, duration
 from d0ctl.model import by_status
+from d0ctl.schedule.standstill import Cause
+from d0ctl.store import standstill
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import JobSummary
+from d0ctl.store.standstill import Production
+
+MOST_OBSTACLES = 5
+"""How many jobs that something stops are named under the list."""
 
 
 def drawing(store: Store, pattern: str, json: bool, now: float) -> Callable[[], None]:
@@ -18,24 +25,47 @@ def drawing(store: Store, pattern: str, json: bool, now: float) -> Callable[[], 
         raise browse.no_such_job(store, pattern)
     if json:
         return lambda: emit_json({"jobs": [documents.job(job) for job in jobs]})
-    return lambda: draw(jobs, now)
+    found = standstill.production(store)
+    return lambda: draw(jobs, found, now)
 
 
-def draw(jobs: list[JobSummary], now: float) -> None:
-    """Print a line for each job."""
+def draw(jobs: list[JobSummary], found: Production, now: float) -> None:
+    """Print what stops production, and a line for each job."""
     if not jobs:
         emit("no jobs yet: try `d0ctl run FILE`")
         return
-    table([_row(job, now) for job in jobs], right=(3,))
+    told = obstacles(found, now)
+    stop(told)
+    causes = {job.name: job.standing.cause for job in found.jobs}
+    table([_row(job, causes.get(job.name), now) for job in jobs], right=(3,))
     emit()
+    for one in list(job_obstacles(found).values())[:MOST_OBSTACLES]:
+        emit(paint(clean(one.text), "yellow"))
     emit(paint(f"d0ctl status {jobs[0].name}    d0ctl why {jobs[0].name}", "dim"))
 
 
-def _row(job: JobSummary, now: float) -> list[str]:
+def stop(told: list[Obstacle]) -> None:
+    """Print what stops all jobs, with the commands that help, above everything else."""
+    for one in told:
+        emit(paint(f"{glyph('failed')} {clean(one.text)}: {'; '.join(one.commands)}", "red"))
+    if told:
+        emit()
+
+
+def state(job: JobSummary, cause: Cause | None) -> str:
+    """The word for how a job stands, which names what stops it."""
+    if job.ended is None and job.hold:
+        return "held"
+    if job.ended is None and job.pause:
+        return "paused"
+    return "stands still" if cause is not None else job.status
+
+
+def _row(job: JobSummary, cause: Cause | None, now: float) -> list[str]:
     done = by_status(job.counts)["successful"]
     return [
         paint(clean(job.name), "bold"),
-        mark("held" if job.hold and job.ended is None else job.status),
+        mark(state(job, cause)),
         bar(job.counts, 16),
         f"{count(done)}/{count(job.packages)}",
         paint(duration((job.ended or now) - job.submitted), "dim"),

@@ -37,12 +37,24 @@ def status(
     now: Annotated[
         bool, typer.Option("--now", help="Ask the wrapper of a package how it stands.")
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Print one line for monitors: exit 0 moves or idle, 1 failures, 5 stands still.",
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Show all jobs, or all about one or a part of it."""
     refuse_both(watch, json, "--watch and --json")
     refuse_both(watch, now, "--watch and --now")
     filtered = bool(status or reason or node or older_than)
+    if check:
+        from d0ctl.cli import check as monitor
+
+        refuse_both(check, bool(selector or filtered or watch or now), "--check and other choices")
+        raise typer.Exit(monitor.run(json))
     wanted = None
     if selector is not None or filtered:
         wanted = select.parse(selector or "*", status=status or (), reason=reason, node=node,

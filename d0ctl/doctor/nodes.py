@@ -44,11 +44,13 @@ class Nodes:
 
     def __init__(self, store: Store, *, far: bool) -> None:
         self._store = store
-        self._rows = [
-            row for row in store.rows("nodes") if row["base"] and (far or row["kind"] == "local")
-        ]
-        self.seen: list[str] = []
+        self._rows, self.seen = [], list[str]()
         self.unseen: dict[str, str] = {}
+        for row in store.rows("nodes"):
+            if row["base"] and (far or row["kind"] == "local"):
+                self._rows.append(row)
+            elif row["base"] or row["state"] == "down":
+                self.unseen[row["name"]] = _unasked(row)
 
     def look(self) -> Iterator[Finding]:
         """What is wrong on the nodes; those that are well are not asked again."""
@@ -81,6 +83,13 @@ class Nodes:
                     yield Asked(asked[answer], answer.result())
                 except D0Error as error:
                     yield Asked(asked[answer], None, str(error))
+
+
+def _unasked(row: Row) -> str:
+    """Why a node is not asked what lies on it."""
+    if row["state"] == "down":
+        return row["trouble"] or "it does not answer"
+    return "`d0ctl doctor --nodes` checks it"
 
 
 def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:

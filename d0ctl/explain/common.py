@@ -56,6 +56,13 @@ def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
     return None
 
 
+def blocked(waiting: int) -> str:
+    """That packages wait for files that nobody will make."""
+    if waiting == 1:
+        return "1 package is blocked: its input will never be produced"
+    return f"{count(waiting)} packages are blocked: their inputs will never be produced"
+
+
 def room_of(row: Row) -> NodeRoom:
     """A node as the scheduler sees it."""
     return NodeRoom(

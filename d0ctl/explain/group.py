@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from d0ctl.explain.common import MOST, Explanation, kept_back
+from d0ctl.explain.common import MOST, Explanation, blocked, kept_back
 from d0ctl.explain.package import package as explain_package
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, roll_up
@@ -136,7 +136,7 @@ def _failed(store: Store, part: _Part, told: Explanation, now: float) -> None:
             told.answer = f"{part.words} can't go on: {first.answer}"
             told.facts, told.commands = first.facts, first.commands
             return
-        told.answer = f"{part.words} can't go on: what it waits for can't come any more"
+        told.answer = f"{part.words} can't go on: its inputs will never be produced"
         return
     last = explain_package(store, browse.package(store, parse(rows[0])), now)
     told.answer = f"{part.words} failed: {count(failed, 'package')} failed, the last {_after(last)}"
@@ -175,7 +175,6 @@ def _leftovers(part: _Part, told: Explanation) -> None:
         if counts.get(phase):
             told.facts.append(f"{count(counts[phase], 'package is', 'packages are')} {words}")
     if part.job.blocked and counts.get("waiting"):
-        waiting = count(counts["waiting"], "package is", "packages are")
-        told.facts.append(f"{waiting} blocked: what they wait for can't come any more")
+        told.facts.append(blocked(counts["waiting"]))
     if counts.get("dropped"):
         told.facts.append(f"{count(counts['dropped'], 'package is', 'packages are')} dropped")

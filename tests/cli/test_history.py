@@ -132,9 +132,11 @@ def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
 
     result = d0ctl("doctor", "--json")
 
-    assert document(result.stdout) == {"ok": True, "findings": [], "nodes": [], "unseen": {}}
+    told = document(result.stdout)
+    assert (told["ok"], told["findings"], told["nodes"], told["unseen"]) == (True, [], [], {})
+    assert told["standstill"].startswith("no daemon is running")
     assert result.exit_code == 0
-    assert d0ctl("doctor").stdout.startswith("✔ all is well: ")
+    assert "✔ no problems found: " in d0ctl("doctor").stdout
 
 
 def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
@@ -149,7 +151,7 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
     result = d0ctl("doctor")
 
     assert result.exit_code == 5
-    assert result.stdout.splitlines() == [
+    assert result.stdout.splitlines()[1:] == [
         f"✘ home: {home.key}: others may read: chmod 600 {home.key}",
         "✘ lease: daemon: is held by process 17, which is gone: heals at the next"
         " `d0ctl daemon start`",

@@ -49,11 +49,11 @@ def test_a_dead_daemon_that_nobody_collects_keeps_no_other_from_starting(site: S
     site.ok("node", "drain", "localhost")
     daemon = subprocess.Popen([D0CTL, "daemon", "run"], env=site.environment)
     try:
-        wait_until(lambda: site.json("daemon", "status")["running"], PATIENCE_S, "it runs")
+        wait_until(lambda: site.d0ctl("daemon", "status").code == 0, PATIENCE_S, "it runs")
         daemon.kill()
         wait_until(lambda: Pid.of(daemon.pid) is None, PATIENCE_S, "it is dead")
 
-        assert not site.json("daemon", "status")["running"]
+        assert site.d0ctl("daemon", "status").code == 3
         assert site.start_daemon() != daemon.pid
     finally:
         end_process(daemon)

@@ -65,7 +65,7 @@ def test_hello_runs_and_every_verb_tells_the_same(ran: Site) -> None:
     why = ran.json("why", "hello/1/2/1")
     assert why["status"] == "successful"
     assert f"on `{node_of(ran)}`" in why["answer"]
-    assert ran.ok("doctor").startswith("✔ all is well")
+    assert ran.ok("doctor").startswith("✔ no problems found")
 
 
 def counts(**some: int) -> dict[str, Any]:

@@ -247,14 +247,14 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
  limit :limit;
 
 -- name: job_nodes
--- On which nodes a job is live, with how many packages.
+-- On which nodes that answer a job is live, with how many packages.
 select node.name, count(*) as n
   from node
   join package indexed by package_live
     on package.node_id = node.id
    and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
                          'unreachable')
- where package.job_id = :job
+ where package.job_id = :job and package.phase <> 'unreachable'
  group by node.id
  order by n desc, node.name;
 

@@ -1,0 +1,49 @@
+"""`status --check`: one line and an exit code for cron and monitors."""
+
+import time
+
+from d0ctl.cli import session
+from d0ctl.cli.output import emit, emit_json
+from d0ctl.errors import D0Error, ExitCode
+from d0ctl.explain.production import Check, check
+from d0ctl.format import clean
+from d0ctl.store import standstill
+from d0ctl.store.standstill import Production
+
+
+def run(json: bool) -> ExitCode:
+    """Print whether production moves; the exit code that says so."""
+    try:
+        if not session.home().exists():
+            told = _broken(f"there is no home at `{session.home().root}`")
+            found = None
+        else:
+            with session.reader() as store, store.reading():
+                found = standstill.production(store)
+            told = check(found, time.time())
+    except D0Error as error:
+        told, found = _broken(str(error)), None
+    if json:
+        emit_json(_document(told, found))
+    else:
+        emit(clean(told.headline))
+    return told.code
+
+
+def _broken(why: str) -> Check:
+    return Check("standstill", f"stands still: {why}", ExitCode.DATABASE)
+
+
+def _document(told: Check, found: Production | None) -> dict[str, object]:
+    return {
+        "state": told.state,
+        "headline": told.headline,
+        "code": int(told.code),
+        "cause": found.cause if found else None,
+        "daemon": found.driven if found else False,
+        "failed": sum(found.failures.values()) if found else 0,
+        "unfit": found.unfit if found else 0,
+        "nodes": {one.name: one.node.state for one in found.nodes} if found else {},
+        "stopped": {one.name: one.standing.cause for one in found.stopped} if found else {},
+        "commands": list(told.commands),
+    }

@@ -1,0 +1,203 @@
+"""`status --check`, and how `status` names what stops production first."""
+
+import time
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.model import Address
+from d0ctl.store import nodes
+from tests.cli.building import Site, document, job, line, package, production
+from tests.cli.conftest import Type
+
+
+def drive(site: Site) -> None:
+    """Somebody drives, as a daemon does."""
+    with site.store.writing():
+        nodes.take_lease(site.store, "daemon", now=time.time())
+
+
+def down(site: Site, *names: str) -> None:
+    """Nodes stop answering."""
+    for name in names:
+        with site.store.writing():
+            node = nodes.named(site.store, name)["id"]
+            nodes.down(site.store, node, "connection refused", now=time.time())
+
+
+def test_production_that_moves_is_one_line_and_exit_code_0(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    result = d0ctl("status", "--check")
+
+    assert (result.exit_code, result.stdout) == (0, "moving: 1 job\n")
+
+
+def test_a_site_without_work_has_nothing_to_do(site: Site, d0ctl: Type) -> None:
+    result = d0ctl("status", "--check")
+
+    assert (result.exit_code, result.stdout) == (0, "nothing to do\n")
+
+
+def test_failures_are_exit_code_1_even_once_the_job_has_ended(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    result = d0ctl("status", "--check")
+
+    assert (result.exit_code, result.stdout) == (1, "failures: 1 package failed in `prod`\n")
+
+
+def test_work_without_a_daemon_stands_still(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("status", "--check")
+
+    assert result.exit_code == 5
+    assert result.stdout == (
+        "stands still: no daemon is running, so nothing new starts; 3 packages to run\n"
+    )
+
+
+def test_without_any_node_up_production_stands_still_though_packages_are_launched(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    down(site, "localhost")
+    nodes.drain(site.store, "far", actor="ada", note="new disk")
+
+    result = d0ctl("status", "--check")
+
+    assert result.exit_code == 5
+    assert result.stdout.startswith("stands still: 0 of 2 nodes up: `localhost` down since ")
+    assert "(connection refused); `far` drained (new disk); 3 packages to run" in result.stdout
+
+
+def test_a_paused_production_stands_still(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    site.submit(production())
+    d0ctl("pause", "prod")
+
+    result = d0ctl("status", "--check")
+
+    assert (result.exit_code, result.stdout) == (
+        5, "stands still: `prod` is paused; 3 packages to run\n",
+    )  # fmt: skip
+
+
+def test_packages_that_no_node_can_take_need_a_person_while_others_move(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.up()
+    site.submit(job(("a", [line(package("x", cpus=64)), line(package("y"))])))
+
+    result = d0ctl("status", "--check")
+
+    assert result.exit_code == 1
+    assert "`prod`: no node can take 1 package: `localhost`: 4 cpus, 64 asked for" in result.stdout
+
+
+def test_a_home_that_is_missing_is_exit_code_5(home: Home, d0ctl: Type) -> None:
+    result = d0ctl("status", "--check", "--json")
+
+    assert result.exit_code == 5
+    assert document(result.stdout)["headline"] == f"stands still: there is no home at `{home.root}`"
+
+
+def test_the_check_has_the_same_for_scripts(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("status", "--check", "--json")
+    told = document(result.stdout)
+
+    assert result.exit_code == told["code"] == 5
+    assert (told["state"], told["cause"], told["daemon"]) == ("standstill", "no-daemon", False)
+    assert told["stopped"] == {"prod": "no-daemon"}
+    assert told["commands"] == ["d0ctl daemon start"]
+
+
+@pytest.mark.parametrize("words", [["status"], ["status", "prod"]])
+def test_status_names_a_missing_daemon_first(site: Site, d0ctl: Type, words: list[str]) -> None:
+    site.submit(production())
+
+    first = d0ctl(*words).stdout.splitlines()[0]
+
+    assert first == "✘ no daemon is running, so nothing new starts: d0ctl daemon start"
+
+
+@pytest.mark.parametrize("words", [["status"], ["status", "prod"]])
+def test_status_names_nodes_that_are_out_of_use_first(
+    site: Site, d0ctl: Type, words: list[str]
+) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    down(site, "localhost")
+
+    screen = d0ctl(*words).stdout
+
+    assert screen.startswith("✘ 0 of 1 node up: `localhost` down since ")
+    assert "d0ctl node check localhost" in screen.splitlines()[0]
+    assert "✘ stands still" in screen
+    assert "1 unreachable" in screen
+    assert "1 running" not in screen
+    assert "1 on localhost" not in screen
+
+
+def test_the_overview_marks_a_job_that_is_paused_while_something_runs(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("pause", "prod")
+
+    assert "‖ paused" in d0ctl("status").stdout
+
+
+def test_a_finished_production_needs_no_daemon(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.finish("prod/1/1/1")
+
+    assert "no daemon" not in d0ctl("status").stdout
+
+
+def test_daemon_status_exits_3_when_none_runs(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("daemon", "status").exit_code == 3
+    assert d0ctl("daemon", "status", "--json").exit_code == 3
+
+
+def test_checking_excludes_a_selector(d0ctl: Type) -> None:
+    assert d0ctl("status", "prod", "--check").exit_code == 2
+
+
+def test_doctor_says_first_that_production_stands_still(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("doctor")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == (
+        "✘ production stands still: no daemon is running, so nothing new starts; "
+        "3 packages to run: d0ctl daemon start"
+    )
+
+
+def test_doctor_names_a_node_that_is_down_as_not_checked(site: Site, d0ctl: Type) -> None:
+    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    down(site, "far")
+
+    result = d0ctl("doctor")
+
+    assert result.exit_code == 0
+    assert "all is well" not in result.stdout
+    assert result.stdout.startswith("✔ no problems found: ")
+    assert result.stdout.endswith("; `far` was not checked: connection refused\n")
