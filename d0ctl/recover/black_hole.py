@@ -20,6 +20,12 @@ GONE = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
 CHANCE = 0.05
 """A node is guilty when fewer such rows of failures than this are to be expected in a stage."""
 
+DOUBT = 0.25
+"""The same for failures that are tried elsewhere, which costs one attempt if it is wrong."""
+
+FEWEST_TO_DOUBT = 2
+"""A single failure is never blamed on its node."""
+
 MOST_DOUBLED = 30
 """So often at most a pause is doubled; it is longer than any limit by then."""
 
@@ -112,17 +118,40 @@ def rooms(
     return {node: in_hand(conduct, limits, now) for node, conduct in suspects.items()}
 
 
-def is_guilty(conduct: Conduct, others: Tally, limits: Limits) -> bool:
-    """Whether a node burns what others run well.
+def is_guilty(conduct: Conduct, others: Tally, job: Tally, limits: Limits) -> bool:
+    """Whether a node is drained for burning what others run well.
 
-    `others` is how all other nodes did with the stage. By their rate of failure, taken one
-    failure too high, it is judged how many such rows the stage would have shown by chance.
+    `others` is how all other nodes did with the stage, `job` how they did with all of its job.
     """
     if not limits.burnt or conduct.streak < limits.burnt or not others.successful:
         return False
-    rate = (others.failed + 1) / (others.completed + 2)
-    seen = others.completed + conduct.tally.completed
-    return seen * rate**conduct.streak < CHANCE
+    return _expected(conduct, others, job) < CHANCE
+
+
+def is_doubtful(conduct: Conduct, others: Tally, job: Tally, limits: Limits) -> bool:
+    """Whether packages that failed on a node are tried elsewhere, while it is not yet guilty.
+
+    Only where a node has never run the stage well: so a small job does not fail because a bad
+    node got too few packages of it for a verdict.
+    """
+    if not limits.burnt or conduct.is_proven or conduct.streak < FEWEST_TO_DOUBT:
+        return False
+    return bool(others.successful) and _expected(conduct, others, job) < DOUBT
+
+
+def _expected(conduct: Conduct, others: Tally, job: Tally) -> float:
+    """How many such rows of failures the stage would have shown by chance.
+
+    The chance of one failure is the highest of three rates, each with one failure too many: of the
+    stage elsewhere, of the job elsewhere, and of the node before the row if it has run the stage
+    well.
+    """
+    known = [others, job]
+    if conduct.is_proven:
+        before = max(0, conduct.tally.failed - conduct.streak)
+        known.append(Tally(conduct.tally.successful, before))
+    chance = max((tally.failed + 1) / (tally.completed + 2) for tally in known)
+    return float((others.completed + conduct.tally.completed) * chance**conduct.streak)
 
 
 def next_try(times: int, limits: Limits) -> float:

@@ -9,6 +9,7 @@ from d0ctl.recover.black_hole import (
     Limits,
     counts,
     in_hand,
+    is_doubtful,
     is_guilty,
     next_try,
     pause,
@@ -37,25 +38,56 @@ def failing(streak: int, *, successful: int = 0, ago: float = 0.0, lasted: float
 
 
 def test_three_in_a_row_that_others_run_well_are_enough() -> None:
-    assert is_guilty(failing(3), Tally(5, 0), SITE)
-    assert not is_guilty(failing(2), Tally(50, 0), SITE)
-    assert not is_guilty(failing(3), Tally(1, 0), SITE)
+    assert is_guilty(failing(3), Tally(5, 0), Tally(5, 0), SITE)
+    assert not is_guilty(failing(2), Tally(50, 0), Tally(50, 0), SITE)
+    assert not is_guilty(failing(3), Tally(1, 0), Tally(1, 0), SITE)
 
 
 def test_a_node_that_ran_the_stage_well_yesterday_is_not_spared_today() -> None:
-    assert is_guilty(failing(3, successful=100), Tally(500, 0), SITE)
+    assert is_guilty(failing(3, successful=100), Tally(500, 0), Tally(500, 0), SITE)
+
+
+def test_a_node_that_just_ran_the_stage_well_is_spared_after_three_failures() -> None:
+    others = Tally(5, 0)
+
+    assert not is_guilty(failing(3, successful=3), others, others, SITE)
+    assert is_guilty(failing(5, successful=3), others, others, SITE)
+
+
+def test_failures_that_its_job_shows_elsewhere_are_chance() -> None:
+    assert not is_guilty(failing(3), Tally(9, 0), Tally(80, 20), SITE)
+    assert is_guilty(failing(3), Tally(9, 0), Tally(100, 0), SITE)
+
+
+def test_two_failures_on_a_node_that_never_ran_the_stage_well_are_tried_elsewhere() -> None:
+    others = Tally(22, 0)
+
+    assert is_doubtful(failing(2), others, others, SITE)
+    assert not is_guilty(failing(2), others, others, SITE)
+    assert not is_doubtful(failing(1), others, others, SITE)
+    assert not is_doubtful(failing(2, successful=1), others, others, SITE)
+    assert not is_doubtful(failing(2), Tally(12, 8), Tally(12, 8), SITE)
+
+
+@given(conducts, tallies, tallies)
+def test_more_failures_elsewhere_never_make_a_node_guilty(
+    conduct: Conduct, others: Tally, job: Tally
+) -> None:
+    if not is_guilty(conduct, others, job, SITE):
+        worse = Tally(job.successful, job.failed + 50)
+        assert not is_guilty(conduct, others, worse, SITE)
 
 
 def test_where_one_in_ten_fails_everywhere_three_in_a_row_are_chance() -> None:
     others = Tally(900, 100)
 
-    assert not is_guilty(failing(3, successful=97), others, SITE)
-    assert is_guilty(failing(6, successful=97), others, SITE)
+    assert not is_guilty(failing(3, successful=97), others, others, SITE)
+    assert is_guilty(failing(6, successful=97), others, others, SITE)
 
 
 @given(streaks, st.integers(0, 10_000))
 def test_a_failure_that_happens_everywhere_makes_no_node_guilty(streak: int, failed: int) -> None:
-    assert not is_guilty(failing(streak), Tally(0, failed), SITE)
+    assert not is_guilty(failing(streak), Tally(0, failed), Tally(0, failed), SITE)
 
 
 @given(streaks, st.integers(1, 200), st.integers(1, 200))
@@ -64,21 +96,24 @@ def test_others_that_fail_more_often_than_not_prove_little(
 ) -> None:
     others = Tally(successful, successful + more)
 
-    assert not is_guilty(failing(min(streak, 4)), others, SITE)
+    assert not is_guilty(failing(min(streak, 4)), others, others, SITE)
 
 
-@given(conducts, tallies)
-def test_the_budget_is_never_undercut(conduct: Conduct, others: Tally) -> None:
-    if is_guilty(conduct, others, SITE):
+@given(conducts, tallies, tallies)
+def test_the_budget_is_never_undercut(conduct: Conduct, others: Tally, job: Tally) -> None:
+    if is_guilty(conduct, others, job, SITE):
         assert conduct.streak >= SITE.burnt
         assert others.successful > 0
 
 
-@given(conducts, tallies)
-def test_a_site_that_sets_no_budget_mistrusts_nobody(conduct: Conduct, others: Tally) -> None:
+@given(conducts, tallies, tallies)
+def test_a_site_that_sets_no_budget_mistrusts_nobody(
+    conduct: Conduct, others: Tally, job: Tally
+) -> None:
     none = Limits(0, SITE.pause, SITE.minimum_run, SITE.try_again, SITE.longest)
 
-    assert not is_guilty(conduct, others, none)
+    assert not is_guilty(conduct, others, job, none)
+    assert not is_doubtful(conduct, others, job, none)
     assert rooms({1: conduct}, frozenset({1, 2}), none, NOW) == {}
 
 

@@ -207,6 +207,63 @@ def test_a_suspect_pauses_also_while_what_failed_there_waits_to_go_elsewhere(
     assert site.launched_on("hole") == 1
 
 
+def test_a_node_that_has_just_run_the_stage_well_is_not_drained_for_three_failures(
+    store: Store,
+) -> None:
+    site = set_up(store, "good", "honest", packages=40)
+    honest = site.node("honest")
+    for _ in range(3):
+        site.round()
+
+    for _ in range(3):
+        site.round("honest")
+
+    assert not site.row("honest")["drained"]
+    assert site.launched_on("honest") == 6
+    assert honest.attempts
+
+
+def test_a_verdict_is_taken_back_when_a_package_that_began_later_runs_well(store: Store) -> None:
+    site = set_up(store, "good", "hole", packages=400, cpus=8)
+    good, hole = site.node("good"), site.node("hole")
+    for _ in range(9):
+        site.fill()
+        site.end(good, "successful")
+    while not site.row("hole")["drained"]:
+        site.at += 60.0
+        site.fill()
+        site.end(hole, "failed", "exit-code", most=1)
+    assert len(site.running(hole)) > 1
+
+    site.at += 1.0
+    site.end(hole, "successful", most=1)
+
+    assert not site.row("hole")["drained"]
+    assert nodes.burner(store, hole.id) is None
+    (deed,) = store.rows("node_deeds", name="hole", limit=1)
+    assert (deed["actor"], deed["verb"]) == ("d0ctl", "node resume")
+    assert "ran well" in deed["note"]
+
+
+def test_a_small_job_does_not_fail_because_of_a_bad_node(store: Store) -> None:
+    site = set_up(store, "good", "hole", packages=12)
+    hole = site.node("hole")
+    for _ in range(2):
+        site.at += 3600.0
+        site.fill()
+        site.end(hole, "failed", "exit-code")
+    assert site.launched_on("hole") == 2
+
+    others = [node for node in site.nodes.values() if node is not hole]
+    while sum(site.end(node, "successful") for node in others):
+        site.fill()
+
+    assert set(phases(store).values()) == {"done"}
+    assert site.launched_on("hole") == 2
+    assert not site.row("hole")["drained"]
+    assert faults(store) == {}
+
+
 def drained(store: Store) -> Site:
     """A site of which one node has been drained."""
     site = set_up(store, "good", "hole", packages=400)

@@ -46,13 +46,18 @@ def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
 
 
 def _judge(store: Store, row: Row, limits: Limits, now: float) -> list[str]:
-    if row["streak"] < limits.burnt:
+    how = conduct.conduct(row)
+    if how.streak < black_hole.FEWEST_TO_DOUBT:
         return []
     others = store.row("conduct_of_others", stage=row["stage_id"], node=row["node_id"])
-    assert others is not None
-    if not black_hole.is_guilty(conduct.conduct(row), conduct.tally(others), limits):
-        return []
-    return _drain(store, row, others, limits, now)
+    job = store.row("conduct_of_job_elsewhere", job=row["job_id"], node=row["node_id"])
+    assert others is not None and job is not None
+    tallies = conduct.tally(others), conduct.tally(job)
+    if black_hole.is_guilty(how, *tallies, limits):
+        return _drain(store, row, others, limits, now)
+    if black_hole.is_doubtful(how, *tallies, limits):
+        _forgive(store, _burnt(store, row, row["since"]), row["node"], now)
+    return []
 
 
 def refused(store: Store, attempt: int, *, now: float) -> list[str]:
@@ -71,13 +76,21 @@ def _watch(store: Store, bad: Row, ends: Iterable[Ended], limits: Limits, now: f
         if end.package != bad["canary_id"] or not end.counts():
             continue
         if end.reason is None:
-            well = f"a package that tried it ran well after {count(bad['times'], 'rest')}"
-            take_back(store, bad["node_id"], bad["node"], actor=ACTOR, note=well, now=now)
-            return [f"node `{bad['node']}` is well again: {well}"]
+            rests = count(bad["times"], "rest")
+            return _revoke(store, bad, f"a package that tried it ran well after {rests}", now)
         return _fail(store, bad, limits, now)
-    if any(end.stage == bad["stage_id"] and end.reason for end in here):
+    ours = [end for end in here if end.stage == bad["stage_id"]]
+    if any(end.reason is None and end.began >= bad["began"] for end in ours):
+        return _revoke(store, bad, "a package that began there after the failures ran well", now)
+    if any(end.reason for end in ours):
         _forgive(store, _burnt(store, bad, bad["began"]), bad["node"], now)
     return []
+
+
+def _revoke(store: Store, bad: Row, note: str, now: float) -> list[str]:
+    """Let a node that d0ctl drained take packages again."""
+    take_back(store, bad["node_id"], bad["node"], actor=ACTOR, note=note, now=now)
+    return [f"node `{bad['node']}` is well again: {note}"]
 
 
 def _fail(store: Store, bad: Row, limits: Limits, now: float) -> list[str]:

@@ -29,6 +29,11 @@ class Ended:
     lasted: float
     reason: str | None
 
+    @property
+    def began(self) -> float:
+        """When it began, by our clock."""
+        return self.ended - self.lasted
+
     def counts(self, *, gone: bool = False) -> bool:
         """Whether it says something of its node."""
         return self.reason is None or black_hole.counts(self.reason, gone=gone)

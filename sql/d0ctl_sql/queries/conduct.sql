@@ -64,6 +64,11 @@ select conduct.*, node.name as node, job.name || '/' || stage.seq as path
 select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
   from conduct where stage_id = :stage and node_id <> :node;
 
+-- name: conduct_of_job_elsewhere
+-- How all other nodes did with a job.
+select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
+  from conduct where job_id = :job and node_id <> :node;
+
 -- name: forget_conduct_of_node
 -- A node begins anew.
 delete from conduct where node_id = :node;
@@ -133,7 +138,7 @@ update bad_node set times = :times, next_try = :next_try, canary_id = null
 delete from bad_node where node_id = :node;
 
 -- name: burnt_attempts
--- What a node burnt of a stage since a time, of jobs that still go on, with what it asks for.
+-- The attempts of a stage that failed on a node since a time, in jobs that go on, with their demand.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
        demand.memory, demand.avoid, demand.boost, demand.failed_on,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
@@ -147,7 +152,7 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand
   join stage on stage.id = package.stage_id
   join job on job.id = package.job_id and job.finish is null
  where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
-   and attempt.node_id = :node and attempt.answer is not 'restart';
+   and attempt.node_id = :node;
 
 -- name: burnt_attempt
 -- The same of the last attempt of the package that tried a node.
