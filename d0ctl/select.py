@@ -1,8 +1,9 @@
-"""The only place that reads selectors, such as `reco001/2/1-10` or `reco001/2/*:failed`."""
+"""Read selectors, such as `reco001/2/1-10` or `reco001/2/*:failed`."""
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from d0ctl.errors import BadUsage
 from d0ctl.model import STATUS_OF, Phase, Status
@@ -10,6 +11,9 @@ from d0ctl.units import parse_time
 
 LAST = 2**31 - 1
 """The last number of a range that ends nowhere."""
+
+MOST_NAMED = 3
+"""How many parts of a selection a sentence names."""
 
 _LEVELS = ("job", "stage", "line", "package")
 _JOB = re.compile(r"[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*", re.ASCII)
@@ -41,9 +45,10 @@ ALL = Span()
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """What is meant: by levels, then by phases, reason of failure, node and age.
+    """A selection: by levels, then by phases, reason of failure, node and age.
 
-    `depth` counts the levels that were named. A stage is meant by `stage_name` or by number.
+    `depth` counts the levels that were named. A stage is named by `stage_name` or by number.
+    A selection of several has the others in `also`.
     """
 
     job: str = "*"
@@ -56,6 +61,17 @@ class Selector:
     reason: str | None = None
     node: str | None = None
     older_than: float | None = None
+    also: tuple["Selector", ...] = ()
+
+    @property
+    def parts(self) -> tuple["Selector", ...]:
+        """The selectors that make up the selection."""
+        return (replace(self, also=()), *self.also) if self.also else (self,)
+
+    @property
+    def names_jobs(self) -> bool:
+        """Whether it names whole jobs only."""
+        return all(part.depth == 1 and not part.is_filtered for part in self.parts)
 
     @property
     def phases(self) -> tuple[Phase, ...] | None:
@@ -67,7 +83,10 @@ class Selector:
     @property
     def is_filtered(self) -> bool:
         """Whether packages are meant by more than where they are."""
-        return bool(self.states or self.reason or self.node or self.older_than is not None)
+        return (
+            bool(self.states or self.reason or self.node or self.older_than is not None)
+            or any(part.is_filtered for part in self.also)
+        )  # fmt: skip
 
     @property
     def is_one(self) -> bool:
@@ -77,6 +96,9 @@ class Selector:
     @property
     def wild_level(self) -> str:
         """The first level that may mean several; empty where none does."""
+        if self.also:
+            jobs = {part.job for part in self.parts}
+            return "job" if len(jobs) > 1 or _WILD & set(self.job) else "stage"
         stage_is_one = self.stage_name is not None or self.stage.is_one
         single = (not _WILD & set(self.job), stage_is_one, self.line.is_one, self.package.is_one)
         for level, is_single in zip(_LEVELS[: self.depth], single, strict=False):
@@ -86,10 +108,24 @@ class Selector:
 
     @property
     def level(self) -> str:
-        """The deepest level that was named."""
+        """The deepest level that was named; empty where the parts differ."""
+        if any(part.depth != self.depth for part in self.also):
+            return ""
         return _LEVELS[self.depth - 1]
 
+    @property
+    def brief(self) -> str:
+        """The selection in a sentence: its first parts, and how many more there are."""
+        return brief(str(self))
+
+    @property
+    def path(self) -> str:
+        """Its levels alone, without states."""
+        return str(self.parts[0]).partition(":")[0]
+
     def __str__(self) -> str:
+        if self.also:
+            return " ".join(map(str, self.parts))
         levels = (self.job, self.stage_name or str(self.stage), str(self.line), str(self.package))
         states = f":{','.join(self.states)}" if self.states else ""
         return "/".join(levels[: self.depth]) + states
@@ -139,6 +175,25 @@ def parse(
         node=node,
         older_than=None if older_than is None else _age(older_than),
     )
+
+
+def parse_all(texts: Iterable[str], **filters: Any) -> Selector:
+    """Read several selectors as one selection, with the same filters for each."""
+    return union([parse(text, **filters) for text in texts])
+
+
+def union(selectors: Iterable[Selector]) -> Selector:
+    """One selection of several."""
+    parts = dict.fromkeys(part for one in selectors for part in one.parts)
+    first, *others = parts
+    return replace(first, also=tuple(others))
+
+
+def brief(target: str) -> str:
+    """The text of a selection in a sentence: its first parts, and how many more there are."""
+    parts = target.split(" ")
+    more = len(parts) - MOST_NAMED
+    return " ".join(parts[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def is_selector(text: str) -> bool:

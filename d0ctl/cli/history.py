@@ -11,7 +11,7 @@ from d0ctl.cli import documents, options, session, show_part
 from d0ctl.cli.output import emit, emit_json, paint, table
 from d0ctl.explain import recovery
 from d0ctl.format import clean, count, iso, moment
-from d0ctl.select import Selector
+from d0ctl.select import Selector, brief
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import PackageView
@@ -114,7 +114,7 @@ def _draw(document: dict[str, Any], now: float) -> None:
         emit()
         emit(paint("what people did", "bold"))
         rows = [
-            [_when(one["at"], now), clean(one["actor"]), one["verb"], clean(one["target"]),
+            [_when(one["at"], now), clean(one["actor"]), one["verb"], clean(brief(one["target"])),
              count(one["packages"], "package") if one["packages"] else "",
              clean(one["reason"] or "")]
             for one in reversed(document["actions"])

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from d0ctl.cli import session
+from d0ctl.cli import changing, session
 from d0ctl.cli.output import is_terminal
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.spec import JobSpec
@@ -65,7 +65,7 @@ def submit(store: Store, spec: JobSpec, *, name: str | None, hold: bool = False)
 
     try:
         return make_rows(store, spec, now=time.time(), actor=session.actor(), name=name,
-                         hold=hold, progress=progress)  # fmt: skip
+                         hold=hold, note=changing.reason(), progress=progress)  # fmt: skip
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from d0ctl.cli import options, session
-from d0ctl.cli.output import can_ask, confirmed, emit, emit_json, glyph, mark, paint, say, table
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.format import clean, count, iso, moment, size
 from d0ctl.store import nodes
 from d0ctl.store.connection import Row, Store
+from d0ctl.verbs import node as node_plan
 
 app = typer.Typer(
     add_completion=False,
@@ -94,7 +96,7 @@ def _row(row: Row, used: int, bad: Row | None, now: float) -> list[str]:
     ]
 
 
-@app.command()
+@app.command(cls=Changing)
 def add(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it.")],
     destination: Destination = None,
@@ -126,21 +128,36 @@ def add(
     from d0ctl.cli import node_add
 
     address = node_add.address(name, destination, identity, directory, python, via)
+    if changing.is_rehearsal():
+        _rehearse_adding(name, destination)
+        return
     with session.founder() as store:
-        if store.row("node_by_name", name=name):
-            raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
+        check_new(store, name)
         facts = node_add.meet(
             store, address, accept_keys or (), node_add.add_command(address, cpus)
         )
         with_cpus = cpus or int(facts.get("cpus") or 1)
-        node_add.keep(store, address, cpus, facts, session.actor())
+        node_add.keep(store, address, cpus, facts, session.actor(), changing.reason())
     parts = [f"{facts.get('hostname')}", f"{facts.get('os') or facts.get('system')}",
              count(with_cpus, "cpu"), size(facts.get("memory")),
              f"python {facts.get('python')}"]  # fmt: skip
     emit(f"added `{name}`: {clean(', '.join(parts))}")
 
 
-@app.command("accept-key")
+def _rehearse_adding(name: str, destination: str | None) -> None:
+    with changing.rehearsal() as store:
+        check_new(store, name)
+    where = f"`{destination}`" if destination else "this machine"
+    emit(f"would add `{name}`: {where}, if its host key is accepted and it answers")
+
+
+def check_new(store: Store, name: str) -> None:
+    """Raise Refused for the name of a node that there is."""
+    if store.row("node_by_name", name=name):
+        raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
+
+
+@app.command("accept-key", cls=Changing)
 def accept_key(
     name: options.NodeName,
     fingerprints: Annotated[
@@ -154,7 +171,6 @@ def accept_key(
     reinstalled: Annotated[
         bool, typer.Option(help="The host was set up anew: the files and attempts on it are gone.")
     ] = False,
-    reason: options.Because = None,
 ) -> None:
     """Trust a node's new host key; its packages stay as they are.
 
@@ -162,6 +178,11 @@ def accept_key(
     """
     from d0ctl.cli import node_add
 
+    if changing.is_rehearsal():
+        with changing.rehearsal() as store:
+            nodes.named(store, name)
+        emit(f"would ask `{name}` for its host key, and trust it if it is the one you name")
+        return
     with session.writer() as store:
         row = nodes.named(store, name)
         command = ("d0ctl", "node", "accept-key", name, *(["--reinstalled"] if reinstalled else []))
@@ -176,7 +197,7 @@ def accept_key(
         is_new_machine = nodes.is_other_machine(row, facts)
         if accepted or (is_new_machine and reinstalled):
             nodes.trust(store, name, reinstalled=is_new_machine and reinstalled,
-                        actor=session.actor(), note=reason, now=time.time())  # fmt: skip
+                        actor=session.actor(), note=changing.reason(), now=time.time())  # fmt: skip
     for key in accepted:
         emit(f"accepted the host key of {clean(key)}")
     if is_new_machine and not reinstalled:
@@ -219,43 +240,54 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
     raise typer.Exit(ExitCode.FAILED if bad else ExitCode.DONE)
 
 
-@app.command()
-def drain(name: options.NodeName, reason: options.Because = None) -> None:
+@app.command(cls=Changing)
+def drain(name: options.NodeName) -> None:
     """Let a node take nothing new; what runs there goes on."""
+    if _rehearsed("drain", name):
+        return
     with session.founder() as store:
-        running = nodes.drain(store, name, actor=session.actor(), note=reason)
+        running = nodes.drain(store, name, actor=session.actor(), note=changing.reason())
     emit(f"drained `{name}`" + (f": {count(running, 'package')} still there" if running else ""))
 
 
-@app.command()
-def resume(name: options.NodeName, reason: options.Because = None) -> None:
+@app.command(cls=Changing)
+def resume(name: options.NodeName) -> None:
     """Let a drained node take packages again."""
+    if _rehearsed("resume", name):
+        return
     with session.writer() as store:
-        nodes.resume(store, name, actor=session.actor(), note=reason)
+        nodes.resume(store, name, actor=session.actor(), note=changing.reason())
     emit(f"resumed `{name}`")
 
 
-@app.command()
-def remove(
-    name: options.NodeName, reason: options.Because = None, yes: options.Yes = False
-) -> None:
+@app.command(cls=Changing)
+def remove(name: options.NodeName) -> None:
     """Forget a node; what only it had is made again if need be."""
     if not session.home().exists():
         raise NotFound(f"there is no node `{name}`", hint="d0ctl node add NAME [user@]host")
+    if _rehearsed("remove", name):
+        return
     with session.writer() as store:
         nodes.named(store, name)
-        asked = f"forget `{name}`, and make again what only it has and is still needed?"
-        if can_ask() and not yes and not confirmed(asked):
-            say("nothing was done")
-            raise typer.Exit(ExitCode.FAILED)
+        changing.confirm(f"forget `{name}`, and make again what only it has and is still needed?")
         nodes.remove(store, name, now=time.time())
         with store.writing():
-            _keep(store, "node remove", name, reason)
+            _keep(store, "node remove", name)
     emit(f"removed `{name}`")
 
 
-def _keep(store: Store, verb: str, name: str, reason: str | None) -> None:
+def _rehearsed(verb: str, name: str) -> bool:
+    """Say what the verb would do to the node, if that is all that was asked for."""
+    if not changing.is_rehearsal():
+        return False
+    with changing.rehearsal() as store:
+        for line in node_plan.preview(store, verb, name):
+            emit(line)
+    return True
+
+
+def _keep(store: Store, verb: str, name: str) -> None:
     from d0ctl.store.lifecycle import keep_action
 
-    keep_action(store, verb=verb, target=name, actor=session.actor(), note=reason, packages=0,
-                now=time.time())  # fmt: skip
+    keep_action(store, verb=verb, target=name, actor=session.actor(), note=changing.reason(),
+                packages=0, now=time.time())  # fmt: skip

@@ -131,7 +131,12 @@ def add_command(address: Address, cpus: int | None) -> tuple[str, ...]:
 
 
 def keep(
-    store: Store, address: Address, cpus: int | None, facts: dict[str, Any], actor: str
+    store: Store,
+    address: Address,
+    cpus: int | None,
+    facts: dict[str, Any],
+    actor: str,
+    reason: str | None,
 ) -> None:
     """Add the node with what it said; whoever drives packages connects to it next."""
     now = time.time()
@@ -140,4 +145,4 @@ def keep(
         nodes.up(store, node, facts, now=now)
         store.change("node_unknown", node=node, now=now)
         keep_action(store, verb="node add", target=address.name, actor=actor,
-                    note=address.destination, packages=0, now=now)  # fmt: skip
+                    note=reason or address.destination, packages=0, now=now)  # fmt: skip

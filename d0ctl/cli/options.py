@@ -17,6 +17,17 @@ Target = Annotated[
 ]
 """What a command is about."""
 
+Targets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SELECTOR...",
+        autocompletion=completion.selectors,
+        help="JOB/STAGE/LINE/PACKAGE, with `*`, ranges and states: reco001/2/1-10, "
+        "'reco001/2/*:failed'; several are one selection.",
+    ),
+]
+"""What a command changes."""
+
 MaybeTarget = Annotated[
     str | None,
     typer.Argument(

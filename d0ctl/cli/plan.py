@@ -1,35 +1,27 @@
 """How a verb shows its plan, asks, carries it out, and says what takes it back."""
 
-import typer
-
 from d0ctl import verbs
-from d0ctl.cli import session
-from d0ctl.cli.output import can_ask, confirmed, emit, say
+from d0ctl.cli import changing, session
+from d0ctl.cli.output import emit, say
 from d0ctl.cli.plan_words import describe, report
-from d0ctl.errors import ExitCode
 from d0ctl.format import clean
 from d0ctl.verbs import Request
 
 
-def carry_out(
-    request: Request, *, note: str | None, dry_run: bool, yes: bool = True, question: str = ""
-) -> None:
+def carry_out(request: Request, *, question: str = "") -> None:
     """Show the plan or apply it; where `question` is given, a person on a terminal is asked.
 
     It is refused where somebody has done something to the same packages since it began.
     """
     with session.writer() as store:
         seen = verbs.latest(store)
-        if dry_run:
+        if changing.is_rehearsal():
             for line in describe(verbs.preview(store, request)):
                 emit(line)
             return
-        if question and not yes and can_ask():
-            for line in describe(verbs.preview(store, request)):
-                say(line)
-            if not confirmed(question):
-                say("nothing was done")
-                raise typer.Exit(ExitCode.FAILED)
+        if question and not changing.is_confirmed():
+            changing.confirm(question, describe(verbs.preview(store, request)))
+        note = changing.reason()
         plan = verbs.apply(store, request, actor=session.actor(), note=note, seen=seen)
     for line in report(plan):
         emit(line)

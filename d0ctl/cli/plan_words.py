@@ -52,7 +52,7 @@ def _describe_packages(plan: Plan) -> Iterator[str]:
         yield f"would {word} {count(plan.packages, 'package')}{_more(plan)}: {_phases(plan.phases)}"
         yield from _changes(plan.changes, plan.packages - plan.also)
     else:
-        yield f"no package is left to {word} in `{request.target}`"
+        yield f"no package is left to {word} in `{request.target.brief}`"
     if plan.kept:
         yield f"as they are stay {_phases(plan.kept)}"
     yield from _hopeless(plan)
@@ -62,8 +62,8 @@ def _describe_packages(plan: Plan) -> Iterator[str]:
         yield from _describe_restoration(plan)
     elif request.verb in ("kill", "kill-line", "finish"):
         yield "consumers of what they were to make stay waiting"
-        if request.target.level == "line":
-            target = shlex.quote(str(request.target).partition(":")[0])
+        if request.target.level == "line" and not request.target.also:
+            target = shlex.quote(request.target.path)
             yield f"to go on without it: d0ctl kill-line {target} --drop-outputs"
 
 
@@ -110,7 +110,7 @@ def _describe_removal(plan: Plan) -> Iterator[str]:
 
 def _hopeless(plan: Plan) -> Iterator[str]:
     for why, number in (plan.hopeless or {}).items():
-        yield f"left as they are, without hope: {count(number, 'package')}, for {why}"
+        yield f"refused: {count(number, 'package')}, because {why}"
 
 
 def _more(plan: Plan) -> str:
@@ -184,7 +184,7 @@ def _report(plan: Plan) -> Iterator[str]:
         yield f"{past}{_more(plan) if request.verb == 'priority' else ''} {_jobs(plan)}"
         yield from _report_jobs(plan)
         return
-    yield f"{past} {count(plan.packages, 'package')} of `{request.target}`{_more(plan)}"
+    yield f"{past} {count(plan.packages, 'package')} of `{request.target.brief}`{_more(plan)}"
     ending = _ending(plan)
     if ending:
         yield f"{count(ending, 'package is', 'packages are')} being ended on the nodes"

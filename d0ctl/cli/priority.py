@@ -6,18 +6,17 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options, plan
+from d0ctl.cli.changing import Changing
 from d0ctl.verbs import Request
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command()
+@app.command(cls=Changing)
 def priority(
-    selector: options.Target,
+    selector: options.Targets,
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="0 to 100, more is sooner.")],
-    reason: options.Because = None,
-    dry_run: options.DryRun = False,
 ) -> None:
     """Change what comes first: 0 to 100, more is sooner."""
-    request = Request("priority", select.parse(selector), priority=number)
-    plan.carry_out(request, note=reason, dry_run=dry_run)
+    request = Request("priority", select.parse_all(selector), priority=number)
+    plan.carry_out(request)

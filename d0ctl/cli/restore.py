@@ -6,18 +6,17 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.cli import options, session
-from d0ctl.cli.output import can_ask, confirmed, emit, say
-from d0ctl.errors import ExitCode
+from d0ctl.cli import changing, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.output import emit
 from d0ctl.format import clean
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command()
+@app.command(cls=Changing)
 def restore(
     file: Annotated[Path, typer.Argument(help="What `d0ctl backup` wrote.")],
-    yes: options.Yes = False,
 ) -> None:
     """Go back to a backup; the present is kept beside it.
 
@@ -26,13 +25,21 @@ def restore(
     """
     from d0ctl.store.backup import check_backup
     from d0ctl.store.backup import restore as put_back
+    from d0ctl.store.lifecycle import keep_action
 
     check_backup(file)
     home = session.home()
-    if home.exists() and not yes and can_ask() and not confirmed(f"replace `{home.database}`?"):
-        say("nothing was done")
-        raise typer.Exit(ExitCode.FAILED)
+    if changing.is_rehearsal():
+        emit(f"would put `{clean(str(file))}` in the place of `{clean(str(home.database))}`")
+        if home.exists():
+            emit("the present database would be kept beside it")
+        return
+    if home.exists():
+        changing.confirm(f"replace `{home.database}`?")
     former = put_back(home, file, now=time.time())
+    with session.writer() as store, store.writing():
+        keep_action(store, verb="restore", target=str(file), actor=session.actor(),
+                    note=changing.reason(), packages=0, now=time.time())  # fmt: skip
     emit(f"the database is that of `{clean(str(file))}`")
     if former is not None:
         emit(f"the former one is `{clean(str(former))}`")

@@ -5,8 +5,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from d0ctl import select
 from d0ctl.cli import completion, options, plan
+from d0ctl.cli.changing import Choosing, chosen
 from d0ctl.errors import BadUsage
 from d0ctl.units import parse_size, parse_time
 from d0ctl.verbs import Changes, Request
@@ -16,9 +16,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 T = TypeVar("T")
 
 
-@app.command()
+@app.command(cls=Choosing)
 def retry(
-    selector: options.Target,
+    selector: options.Targets,
     memory: Annotated[
         str | None, typer.Option("--memory", metavar="SIZE", help="With so much memory, as `4GB`.")
     ] = None,
@@ -54,20 +54,11 @@ def retry(
             "--set", metavar="KEY=VALUE", help="With this parameter of the job; may be repeated."
         ),
     ] = None,
-    status: options.Status = None,
-    node: options.Node = None,
-    older_than: options.OlderThan = None,
-    failed_for: options.FailedFor = None,
-    reason: options.Because = None,
-    dry_run: options.DryRun = False,
 ) -> None:
     """Let run again what failed, as it was or with other wishes.
 
     What was canceled or cools off is meant where it is named: by its path, or by its state.
     """
-    wanted = select.parse(
-        selector, status=status or (), reason=failed_for, node=node, older_than=older_than
-    )
     changes = Changes(
         memory=_read("--memory", memory, parse_size),
         disk=_read("--disk", disk, parse_size),
@@ -77,7 +68,7 @@ def retry(
         environment=_pairs("--env", env or ()),
         parameters=_pairs("--set", set_ or ()),
     )
-    plan.carry_out(Request("retry", wanted, changes=changes), note=reason, dry_run=dry_run)
+    plan.carry_out(Request("retry", chosen(selector), changes=changes))
 
 
 def _read(option: str, text: str | None, reading: Callable[[str], T]) -> T | None:

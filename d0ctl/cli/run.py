@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.cli import intake, options, session, show_job
-from d0ctl.cli.output import can_ask, emit, say
+from d0ctl.cli import changing, intake, options, session, show_job
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.output import emit, say
 from d0ctl.cli.progress import Progress
+from d0ctl.cli.submit import rehearse
 from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.format import clean, count, duration
 from d0ctl.model import by_status
@@ -28,10 +30,13 @@ File = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=Changing)
 def run(file: File, parameter: options.Parameters = None, name: options.As = None) -> None:
     """Run a job from its file to its end, with no daemon needed."""
     job = _job_to_go_on_with(file)
+    if changing.is_rehearsal():
+        _rehearse(file, job, parameter, name)
+        return
     if job is None:
         job = _submit(file, parameter, name)
     elif parameter or name:
@@ -46,6 +51,13 @@ def _job_to_go_on_with(file: str) -> str | None:
         return None
     with session.reader() as store:
         return file if file in {row[0] for row in store.rows("job_names")} else None
+
+
+def _rehearse(file: str, job: str | None, parameter: list[str] | None, name: str | None) -> None:
+    if job is None:
+        rehearse(intake.read(file, parameter), name, False)
+    else:
+        emit(f"would go on with job `{job}`")
 
 
 def _submit(file: str, parameter: list[str] | None, name: str | None) -> str:
@@ -107,7 +119,7 @@ def _watch(ended: threading.Event, progress: Progress) -> None:
 
 
 def _really_stop(progress: Progress) -> bool:
-    if not can_ask():
+    if changing.is_confirmed():
         return True
     progress.pause()
     print("stop here? what runs goes on, and the job can be resumed [Y/n] ", end="",

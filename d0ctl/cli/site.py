@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from d0ctl.cli import options, session
-from d0ctl.cli.output import can_ask, confirmed, emit, emit_json, say
-from d0ctl.errors import ExitCode
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.output import emit, emit_json
 from d0ctl.format import clean, count
 
 if TYPE_CHECKING:
@@ -49,30 +49,24 @@ def _summary(site: "Site") -> str:
     return ", ".join([*words, *(f"`{name}`" for name in site.settings)])
 
 
-@app.command()
+@app.command(cls=Changing)
 def apply(
     file: SiteFile = None,
-    dry_run: options.DryRun = False,
-    reason: options.Because = None,
-    yes: options.Yes = False,
 ) -> None:
     """Make the site what the file says, whole or not at all."""
     from d0ctl.store import site as sites
 
     wanted = _read(file)
+    if changing.is_rehearsal():
+        with changing.rehearsal() as store:
+            _tell(sites.compare(store, wanted), would=True)
+        return
     with session.founder() as store:
         found = sites.compare(store, wanted)
-        if dry_run:
-            _tell(found, would=True)
-            return
-        if found and not yes and can_ask():
-            for line in _lines(found):
-                say(clean(line))
-            if not confirmed("apply this?"):
-                say("nothing was done")
-                raise typer.Exit(ExitCode.FAILED)
+        if found:
+            changing.confirm("apply this?", map(clean, _lines(found)))
         facts = _meet(store, wanted, found)
-        found = sites.apply(store, wanted, facts, actor=session.actor(), note=reason,
+        found = sites.apply(store, wanted, facts, actor=session.actor(), note=changing.reason(),
                             now=time.time(), source=str(_path(file)))  # fmt: skip
     _tell(found, would=False)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from d0ctl.cli import completion, options, session
-from d0ctl.cli.output import can_ask, confirmed, emit, emit_json, paint, say, table
+from d0ctl.cli import changing, completion, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.output import emit, emit_json, paint, table
 from d0ctl.cli.software_title import no_such, split
-from d0ctl.errors import BadUsage, ExitCode, Refused
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.format import clean, count, size
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _row(row: "Row") -> list[str]:
     ]
 
 
-@app.command()
+@app.command(cls=Changing)
 def add(
     title: Title,
     archive: Annotated[
@@ -86,24 +87,35 @@ def add(
     checksum: Annotated[
         str | None, typer.Option(metavar="SHA256:...", help="Of an archive behind a URL.")
     ] = None,
-    reason: options.Because = None,
 ) -> None:
     """Add software to the catalogue, with its tar file looked through."""
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.site import keep_software, software_name
 
+    if changing.is_rehearsal():
+        with changing.rehearsal() as store:
+            entry = _made(store, title, archive, platform, script, checksum)
+            _check_new(store, entry)
+        emit(f"would add `{clean(software_name(entry))}`")
+        return
     with session.founder() as store:
         entry = _made(store, title, archive, platform, script, checksum)
         with store.writing():
-            if store.row("software_entry", name=entry.name, version=entry.version,
-                         platform=entry.platform):  # fmt: skip
-                raise Refused(f"there is software `{software_name(entry)}` already",
-                              hint=f"d0ctl software remove {title}")  # fmt: skip
+            _check_new(store, entry)
             keep_software(store, entry, applied=False)
             keep_action(store, verb="software add", target=title, actor=session.actor(),
-                        note=reason, packages=0, now=time.time())  # fmt: skip
+                        note=changing.reason(), packages=0, now=time.time())  # fmt: skip
     told = f": {size(entry.size)}, {entry.checksum}" if entry.checksum and entry.size else ""
     emit(f"added `{clean(software_name(entry))}`{told}")
+
+
+def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
+    from d0ctl.store.site import software_name
+
+    if store.row("software_entry", name=entry.name, version=entry.version,
+                 platform=entry.platform):  # fmt: skip
+        raise Refused(f"there is software `{software_name(entry)}` already",
+                      hint=f"d0ctl software remove {entry.name}/{entry.version}")  # fmt: skip
 
 
 def _made(
@@ -137,14 +149,12 @@ def _made(
     return replace(found, runtime=None)
 
 
-@app.command()
+@app.command(cls=Changing)
 def remove(
     title: Title,
     platform: Annotated[
         str | None, typer.Option(metavar="PLATFORM", help="That for this platform only.")
     ] = None,
-    reason: options.Because = None,
-    yes: options.Yes = False,
 ) -> None:
     """Take software out of the catalogue, and off no node."""
     from d0ctl.store.lifecycle import keep_action
@@ -162,46 +172,47 @@ def remove(
         if job := store.value("software_in_use", title=title):
             raise Refused(f"job `{job}` asks for software `{title}`, so it can't be removed",
                           hint=f"d0ctl kill {job}")  # fmt: skip
-        asked = f"remove {count(len(found), 'entry', 'entries')} of `{title}` from the catalogue?"
-        if can_ask() and not yes and not confirmed(asked):
-            say("nothing was done")
-            raise typer.Exit(ExitCode.FAILED)
+        entries = count(len(found), "entry", "entries")
+        if changing.is_rehearsal():
+            emit(f"would remove {entries} of `{title}` from the catalogue")
+            return
+        changing.confirm(f"remove {entries} of `{title}` from the catalogue?")
         with store.writing():
             for entry in found:
                 remove_software(store, entry)
             keep_action(store, verb="software remove", target=title, actor=session.actor(),
-                        note=reason, packages=0, now=time.time())  # fmt: skip
+                        note=changing.reason(), packages=0, now=time.time())  # fmt: skip
     emit(f"removed `{title}`")
 
 
-@app.command()
-def push(title: Title, node: Nodes = None, reason: options.Because = None,
-         json: options.Json = False) -> None:  # fmt: skip
+@app.command(cls=Changing)
+def push(title: Title, node: Nodes = None, json: options.Json = False) -> None:
     """Bring software to nodes before a package asks for it."""
-    _on_nodes("push", title, node, reason, json)
+    _on_nodes("push", title, node, json)
 
 
-@app.command()
-def purge(title: Title, node: Nodes = None, reason: options.Because = None,
-          json: options.Json = False, yes: options.Yes = False) -> None:  # fmt: skip
+@app.command(cls=Changing)
+def purge(title: Title, node: Nodes = None, json: options.Json = False) -> None:
     """Remove software from nodes, until a package asks for it."""
-    from d0ctl.cli.software_nodes import confirm
-
-    if not confirm("purge", title, node or (), yes):
-        raise typer.Exit(ExitCode.FAILED)
-    _on_nodes("purge", title, node, reason, json)
+    if not changing.is_rehearsal():
+        where = ", ".join(f"`{name}`" for name in node or ()) or "all nodes"
+        changing.confirm(f"purge `{title}` on {where}?")
+    _on_nodes("purge", title, node, json)
 
 
 @app.command()
 def verify(title: Title, node: Nodes = None, json: options.Json = False) -> None:
     """Hold each file of software on nodes against its checksum."""
-    _on_nodes("verify", title, node, None, json)
+    _on_nodes("verify", title, node, json)
 
 
-def _on_nodes(
-    verb: str, title: str, node: list[str] | None, reason: str | None, json: bool
-) -> None:
+def _on_nodes(verb: str, title: str, node: list[str] | None, json: bool) -> None:
     from d0ctl.cli import software_nodes
 
-    asked = software_nodes.ask(verb, title, node or (), reason)
+    if verb != "verify" and changing.is_rehearsal():
+        for line in software_nodes.preview(verb, title, node or ()):
+            emit(line)
+        return
+    note = changing.reason() if verb != "verify" else None
+    asked = software_nodes.ask(verb, title, node or (), note)
     raise typer.Exit(software_nodes.tell(title, software_nodes.wait(asked), json))

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.cli import session
-from d0ctl.cli.output import can_ask, emit, emit_json, glyph, paint, say
+from d0ctl.cli.changing import rehearsal
+from d0ctl.cli.output import emit, emit_json, glyph, paint
 from d0ctl.cli.software_title import no_such, split
 from d0ctl.errors import ExitCode, NotFound, Refused
-from d0ctl.format import clean
+from d0ctl.format import clean, listed
 from d0ctl.store import nodes, software
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
@@ -40,6 +41,20 @@ def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[i
         keep_action(store, verb=f"software {verb}", target=title, actor=session.actor(),
                     note=note, packages=0, now=now)  # fmt: skip
     return asked
+
+
+def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
+    """What nodes would be asked to do. Raises NotFound and Refused as `ask` does."""
+    split(title)
+    with rehearsal() as store:
+        found = [
+            node["name"]
+            for node in _nodes(store, names)
+            if _entries(store, verb, title, node, told=bool(names))
+        ]
+    if not found:
+        raise Refused(f"no node can have software `{title}`", hint="d0ctl software list")
+    return [f"would {verb} `{title}` on {listed(f'`{name}`' for name in found)}"]
 
 
 def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
@@ -140,14 +155,3 @@ def _tell_one(row: Row) -> None:
     emit(f"{glyph('successful' if row['ok'] else 'failed')} {name} {clean(row['message'])}")
     for fault in json.loads(row["faults"]):
         emit(f"    {clean(fault)}")
-
-
-def confirm(verb: str, title: str, names: Sequence[str], yes: bool) -> bool:
-    """Whether it is to be done; a person on a terminal is asked."""
-    from d0ctl.cli.output import confirmed
-
-    where = ", ".join(f"`{name}`" for name in names) if names else "all nodes"
-    if yes or not can_ask() or confirmed(f"{verb} `{title}` on {where}?"):
-        return True
-    say("nothing was done")
-    return False

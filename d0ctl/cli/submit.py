@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.cli import intake, options, session
+from d0ctl.cli import changing, intake, options, session
+from d0ctl.cli.changing import Changing
 from d0ctl.cli.output import emit, emit_json, say
 from d0ctl.construct.spec import JobSpec
 from d0ctl.format import count
@@ -13,20 +14,19 @@ from d0ctl.store.connection import Store
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command()
+@app.command(cls=Changing)
 def submit(
     file: options.JobFile,
     parameter: options.Parameters = None,
     name: options.As = None,
     hold: Annotated[bool, typer.Option("--hold", help="Keep it from being scheduled.")] = False,
-    dry_run: options.DryRun = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its end.")] = False,
     json: options.Json = False,
 ) -> None:
     """Submit a job and leave it to the daemon."""
     spec = intake.read(file, parameter)
-    if dry_run:
-        _rehearse(spec, name, json)
+    if changing.is_rehearsal():
+        rehearse(spec, name, json)
         return
     with session.founder() as store:
         intake.check_name(store, spec, name)
@@ -38,7 +38,8 @@ def submit(
         raise typer.Exit(wait_for(job))
 
 
-def _rehearse(spec: JobSpec, name: str | None, json: bool) -> None:
+def rehearse(spec: JobSpec, name: str | None, json: bool) -> None:
+    """Say what would be submitted. Raises BadUsage or Refused for a name it can't have."""
     if session.home().exists():
         with session.reader() as store:
             intake.check_name(store, spec, name)

@@ -84,13 +84,17 @@ def remove(store: Store, name: str, *, now: float) -> None:
         forget(store, name, now=now)
 
 
+def check_unused(store: Store, row: Row) -> None:
+    """Raise Refused for a node with launched packages."""
+    if busy := store.value("node_in_use", node=row["id"]):
+        raise Refused(f"node `{row['name']}` has {busy} launched packages",
+                      hint=f"d0ctl node drain {row['name']}")  # fmt: skip
+
+
 def forget(store: Store, name: str, *, now: float) -> None:
     """As `remove`, within the transaction of the caller."""
     row = named(store, name)
-    if busy := store.value("node_in_use", node=row["id"]):
-        raise Refused(
-            f"node `{name}` has {busy} launched packages", hint=f"d0ctl node drain {name}"
-        )
+    check_unused(store, row)
     store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
     _forget_copies(store, row, now)
     store.change("remove_node", node=row["id"])
@@ -113,11 +117,15 @@ def resume(store: Store, name: str, *, actor: str, note: str | None) -> None:
     """Let a drained node take packages again. Raises NotFound, or Refused if it is not drained."""
     with store.writing():
         row = named(store, name)
-        if not row["drained"]:
-            raise Refused(
-                f"node `{name}` is not drained, so it can't be resumed", hint=f"d0ctl why {name}"
-            )
+        check_drained(row)
         take_back(store, row["id"], name, actor=actor, note=note, now=time.time())
+
+
+def check_drained(row: Row) -> None:
+    """Raise Refused for a node that is not drained."""
+    if not row["drained"]:
+        raise Refused(f"node `{row['name']}` is not drained, so it can't be resumed",
+                      hint=f"d0ctl why {row['name']}")  # fmt: skip
 
 
 def take_back(

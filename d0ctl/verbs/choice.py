@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 
-from d0ctl.errors import Refused
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
@@ -21,14 +21,20 @@ KILLABLE = HOLDABLE | {Phase.HELD} | LIVE - {Phase.KILLING}
 
 def is_whole_job(target: Selector) -> bool:
     """Whether whole jobs are meant, so that their flag does it."""
-    return target.depth == 1 and not target.is_filtered
+    if any(part.depth == 1 and not part.is_filtered for part in target.parts) > target.names_jobs:
+        raise BadUsage(f"`{target.brief}` names whole jobs and parts of jobs",
+                       hint="use one command for the jobs and another for the parts")  # fmt: skip
+    return target.names_jobs
 
 
 def jobs_of(store: Store, target: Selector) -> list[JobSummary]:
-    found = browse.jobs(store, target.job)
-    if not found:
-        raise browse.no_such_job(store, target.job)
-    return found
+    found: dict[int, JobSummary] = {}
+    for part in target.parts:
+        jobs = browse.jobs(store, part.job)
+        if not jobs:
+            raise browse.no_such_job(store, part.job)
+        found |= {job.id: job for job in jobs}
+    return list(found.values())
 
 
 def has_ended(job: JobSummary) -> bool:
@@ -64,14 +70,14 @@ def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
 def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Refused:
     """The refusal of a verb that is for none of the chosen packages, with who came before."""
     deed = last_on_chosen(store)
-    hint = f"d0ctl why {target}"
+    hint = f"d0ctl why {target.parts[0]}"
     if target.is_one and target.level == "package" and len(kept) == 1:
         (phase,) = kept
         return Refused(f"package `{target}` is {_state_of(phase)}, so it can't be {past}{deed}",
                        hint=hint)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())
-    return Refused(f"nothing of `{target}` can be {past}: {states}{deed}",
-                   hint=f"d0ctl status {target}")  # fmt: skip
+    return Refused(f"nothing of `{target.brief}` can be {past}: {states}{deed}",
+                   hint=f"d0ctl status {target.parts[0]}")  # fmt: skip
 
 
 def _state_of(phase: str) -> str:

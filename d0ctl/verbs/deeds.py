@@ -4,6 +4,7 @@ import time
 
 from d0ctl.errors import Refused
 from d0ctl.format import moment
+from d0ctl.select import brief
 from d0ctl.store import actions
 from d0ctl.store.actions import Deed
 from d0ctl.store.connection import Store
@@ -29,7 +30,7 @@ def told(deed: Deed, now: float | None = None) -> str:
     """Who did what, when and why, as a part of a sentence."""
     at = moment(deed.at, time.time() if now is None else now)
     why = f" ({deed.note})" if deed.note else ""
-    return f"{deed.actor} {PAST.get(deed.verb, deed.verb)} `{deed.target}` at {at}{why}"
+    return f"{deed.actor} {PAST.get(deed.verb, deed.verb)} `{brief(deed.target)}` at {at}{why}"
 
 
 def last_on_chosen(store: Store) -> str:
@@ -47,20 +48,21 @@ def refuse_second(store: Store, request: Request, seen: int | None) -> None:
     if seen is None or actions.latest(store) == seen:
         return
     target = request.target
-    if target.depth == 1 and not target.is_filtered and request.verb in _BY_FLAG:
+    if target.names_jobs and request.verb in _BY_FLAG:
         deed = _on_jobs(store, request, seen)
     else:
         browse.choose(store, target, now=time.time())
         deed = actions.since(store, seen)
     if deed is not None:
         raise Refused(f"{told(deed)}, after you had looked, so nothing was done",
-                      hint=f"d0ctl status '{target}'")  # fmt: skip
+                      hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip
 
 
 def _on_jobs(store: Store, request: Request, seen: int) -> Deed | None:
     verbs = {verb for family in FAMILIES if request.verb in family for verb in family}
     found = (
         actions.on_job_since(store, job.name, sorted(verbs), seen)
-        for job in browse.jobs(store, request.target.job)
+        for part in request.target.parts
+        for job in browse.jobs(store, part.job)
     )
     return next((deed for deed in found if deed), None)

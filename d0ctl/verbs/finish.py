@@ -44,7 +44,7 @@ def _goes_beyond(job: JobSummary, request: Request) -> bool:
 
 def _not_finishable(jobs: list[JobSummary], request: Request) -> Refused:
     if len(jobs) > 1:
-        return Refused(f"no job of `{request.target}` can be finished", hint="d0ctl status")
+        return Refused(f"no job of `{request.target.brief}` can be finished", hint="d0ctl status")
     job = jobs[0]
     if has_ended(job):
         return Refused(f"job `{job.name}` is {job.status}, so it can't be finished",

@@ -45,7 +45,7 @@ def plan_release(store: Store, request: Request) -> Plan:
 
 def _flag_plan(request: Request, jobs: list[JobSummary], past: str) -> Plan:
     if not jobs:
-        raise Refused(f"no job of `{request.target}` can be {past}")
+        raise Refused(f"no job of `{request.target.brief}` can be {past}")
     idle = sum(by_status(job.counts)["unscheduled"] for job in jobs)
     return Plan(request, jobs=tuple(job.name for job in jobs), packages=idle)
 

@@ -17,15 +17,15 @@ def plan_kill_line(store: Store, request: Request) -> Plan:
     """Whole lines, and with `drop_outputs` all that can't do without them."""
     if request.target.level != "line":
         raise BadUsage(
-            f"`{request.target}` names no line",
+            f"`{request.target.brief}` names no line",
             hint=f"a line reads JOB/STAGE/LINE: d0ctl status {request.target.job}",
         )
     browse.choose(store, request.target, now=time.time())
     if not lifecycle.lines(store)["undropped"]:
         what = "line" if request.target.is_one else "every line of"
         deed = last_on_chosen(store)
-        raise Refused(f"{what} `{request.target}` is dropped already{deed}",
-                      hint=f"d0ctl status {request.target}")  # fmt: skip
+        raise Refused(f"{what} `{request.target.brief}` is dropped already{deed}",
+                      hint=f"d0ctl status {request.target.parts[0]}")  # fmt: skip
     if request.drop_outputs:
         return _plan_drop(store, request)
     return of_chosen(store, request, KILLABLE | {Phase.FAILED})

@@ -41,10 +41,10 @@ def plan_resume(store: Store, request: Request) -> Plan:
     jobs = jobs_of(store, request.target)
     paused = [job for job in jobs if job.pause]
     if not paused:
-        hint = f"d0ctl resume '{request.target}/*' for parts of it that are"
+        hint = f"d0ctl resume '{request.target.parts[0]}/*' for parts of it that are"
         if any(job.hold for job in jobs):
-            hint = f"it is held: d0ctl release {request.target}"
-        raise Refused(f"`{request.target}` is not paused as a whole, so it can't be resumed",
+            hint = f"it is held: d0ctl release {request.target.parts[0]}"
+        raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",
                       hint=hint)  # fmt: skip
     return Plan(
         request,
@@ -65,7 +65,7 @@ def _idle(job: JobSummary) -> int:
 
 def _not_pausable(jobs: list[JobSummary], request: Request) -> Refused:
     if len(jobs) > 1:
-        return Refused(f"no job of `{request.target}` can be paused", hint="d0ctl status")
+        return Refused(f"no job of `{request.target.brief}` can be paused", hint="d0ctl status")
     job = jobs[0]
     if has_ended(job):
         return Refused(f"job `{job.name}` is {job.status}, so it can't be paused",

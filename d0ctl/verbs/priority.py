@@ -14,13 +14,13 @@ def plan_priority(store: Store, request: Request) -> Plan:
     if number is None or not 0 <= number <= 100:
         raise BadUsage(f"a priority is a number from 0 to 100, not {number}")
     if not is_whole_job(request.target):
-        raise BadUsage(f"`{request.target}` is no whole job, and a part of one has no priority",
+        raise BadUsage(f"`{request.target.brief}` is not a job, and only jobs have a priority",
                        hint=f"d0ctl priority {request.target.job} {number}")  # fmt: skip
     jobs = jobs_of(store, request.target)
     other = [job for job in jobs if job.priority != number]
     if not other:
-        raise Refused(f"`{request.target}` has priority {number} already",
-                      hint=f"d0ctl status {request.target}")  # fmt: skip
+        raise Refused(f"`{request.target.brief}` has priority {number} already",
+                      hint=f"d0ctl status {request.target.parts[0]}")  # fmt: skip
     idle = sum(by_status(job.counts)["unscheduled"] for job in other)
     return Plan(request, jobs=tuple(job.name for job in other), packages=idle)
 

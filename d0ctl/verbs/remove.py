@@ -13,8 +13,8 @@ from d0ctl.verbs.plan import Plan, Request
 def plan_remove(store: Store, request: Request) -> Plan:
     """Whole jobs of which nothing runs."""
     if not is_whole_job(request.target):
-        raise BadUsage(f"`{request.target}` is no whole job, and a part of one can't be removed",
-                       hint=f"d0ctl kill '{request.target}'")  # fmt: skip
+        raise BadUsage(f"`{request.target.brief}` is not a whole job, and only jobs can be removed",
+                       hint=f"d0ctl kill '{request.target.parts[0]}'")  # fmt: skip
     jobs = jobs_of(store, request.target)
     for job in jobs:
         live = by_status(job.counts)["launched"]

@@ -18,7 +18,7 @@ def plan_restore_line(store: Store, request: Request) -> Plan:
     """The dropped lines of the choice, and all that was dropped for want of their files."""
     target = request.target
     if target.level != "line":
-        raise BadUsage(f"`{target}` names no line",
+        raise BadUsage(f"`{target.brief}` names no line",
                        hint=f"a line reads JOB/STAGE/LINE: d0ctl status {target.job}")  # fmt: skip
     browse.choose(store, target, now=time.time())
     is_dropped = bool(lifecycle.lines(store)["dropped"])
@@ -55,11 +55,11 @@ def _plan(store: Store, request: Request, own: int, own_paths: set[str]) -> Plan
 
 def _not_restorable(request: Request, is_dropped: bool) -> Refused:
     target = request.target
-    what = f"line `{target}`" if target.is_one else f"none of the lines `{target}`"
+    what = f"line `{target.brief}`" if target.is_one else f"none of the lines `{target.brief}`"
     if not is_dropped:
         return Refused(f"{what} is {'not ' if target.is_one else ''}dropped, "
                        "so it can't be restored",
-                       hint=f"d0ctl status '{target}'")  # fmt: skip
+                       hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip
     return Refused(
         f"{what} was dropped for want of what it needs, so it comes back with that line alone"
         if target.is_one else f"{what} was dropped for its own sake",
@@ -71,9 +71,9 @@ def _check_not_ending(store: Store, request: Request) -> None:
     ending = lifecycle.phases(store).get(Phase.KILLING, 0)
     if ending:
         raise Refused(
-            f"{ending} package{'s' if ending > 1 else ''} of `{request.target}` "
+            f"{ending} package{'s' if ending > 1 else ''} of `{request.target.brief}` "
             "still being ended on the nodes, so it can't be restored yet",
-            hint=f"d0ctl status '{request.target}'",
+            hint=f"d0ctl status '{request.target.parts[0]}'",
         )
 
 
@@ -84,7 +84,7 @@ def _check_not_launched(store: Store, request: Request) -> None:
     at = f" at {moment(row['launched'], time.time())}" if row["launched"] is not None else ""
     deed = last_on_chosen(store)
     raise Refused(
-        f"package `{row['path']}` was launched{at} without files of `{request.target}`, "
+        f"package `{row['path']}` was launched{at} without files of `{request.target.brief}`, "
         f"so it can't be restored{deed}",
         hint=f"d0ctl status {row['path']} says what it goes without",
     )

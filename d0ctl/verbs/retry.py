@@ -60,9 +60,11 @@ def plan_retry(store: Store, request: Request) -> Plan:
 
 def retryable(target: Selector) -> frozenset[Phase]:
     """What is retried: what failed, and what else was meant by name."""
-    if target.is_one and target.level == "package":
-        return BY_NAME | {Phase.FAILED}
-    return (BY_NAME & frozenset(target.phases or ())) | {Phase.FAILED}
+    named = [
+        BY_NAME if part.is_one and part.level == "package" else frozenset(part.phases or ())
+        for part in target.parts
+    ]
+    return (BY_NAME & frozenset.intersection(*named)) | {Phase.FAILED}
 
 
 def _check_nodes(store: Store, request: Request) -> None:
@@ -77,9 +79,9 @@ def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Refused:
     refusal = nothing_for(store, target, kept, "retried")
     dropped, canceled = kept.get("dropped"), kept.get("canceled")
     if dropped and dropped == sum(kept.values()) and target.depth >= 3:
-        line = "/".join(str(target).partition(":")[0].split("/")[:3])
+        line = "/".join(target.path.split("/")[:3])
         refusal.hint = f"d0ctl restore-line {line}"
-    elif canceled and not target.states:
+    elif canceled and not target.states and not target.also:
         refusal.hint = f"d0ctl retry '{target}:canceled' retries {canceled} of them"
     return refusal
 
@@ -89,8 +91,8 @@ def _no_hope(target: Selector, reasons: Counter[str]) -> Refused:
     if target.is_one and target.level == "package":
         return Refused(f"package `{target}` can't be retried: {why}", hint=f"d0ctl why {target}")
     told = "; ".join(f"{n} because {reason}" for reason, n in [(why, number), *more])
-    return Refused(f"nothing of `{target}` can be retried: {told}",
-                   hint=f"d0ctl history '{target}'")  # fmt: skip
+    return Refused(f"nothing of `{target.brief}` can be retried: {told}",
+                   hint=f"d0ctl history '{target.parts[0]}'")  # fmt: skip
 
 
 def retry_failed(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:

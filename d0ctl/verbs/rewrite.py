@@ -21,7 +21,7 @@ def scripts_of(store: Store, request: Request) -> tuple[Script, ...]:
     Raises Refused when the job file is gone, or would make other files now.
     """
     if request.target.wild_level == "job":
-        raise BadUsage(f"`{request.target}` may be several jobs, and parameters belong to one",
+        raise BadUsage(f"`{request.target.brief}` is several jobs, and parameters belong to one",
                        hint="name the job")  # fmt: skip
     spec = _read_again(store, request)
     files = _files(store)
@@ -32,7 +32,7 @@ def scripts_of(store: Store, request: Request) -> tuple[Script, ...]:
         changed += _changed(store, place["id"], package)
     if not changed:
         names = ", ".join(f"`{name}`" for name in request.changes.parameters)
-        raise Refused(f"nothing that `{request.target}` runs depends on {names}",
+        raise Refused(f"nothing that `{request.target.brief}` runs depends on {names}",
                       hint="--env NAME=VALUE sets a variable of its environment")  # fmt: skip
     return tuple(changed)
 

@@ -36,9 +36,9 @@ def _check_outputs(store: Store, request: Request) -> None:
     if lacking:
         more = f" and {len(lacking) - 1} more like that" if len(lacking) > 1 else ""
         raise Refused(
-            f"file `{lacking[0]['name']}` of `{request.target}` is not there{more}, "
+            f"file `{lacking[0]['name']}` of `{request.target.brief}` is not there{more}, "
             "so it can't be set successful",
-            hint=f"d0ctl retry '{request.target}' makes it",
+            hint=f"d0ctl retry '{request.target.parts[0]}' makes it",
         )
 
 

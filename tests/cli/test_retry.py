@@ -91,7 +91,7 @@ def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
 
     assert refused.exit_code == 4
     assert "it ended for want of memory and would have no more: --memory SIZE" in refused.stderr
-    assert "left as they are, without hope: 1 package, for it ended for want" in left.stdout
+    assert "refused: 1 package, because it ended for want" in left.stdout
     assert result.exit_code == 0
     one = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert one["cpus"] == 2

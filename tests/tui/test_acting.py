@@ -10,7 +10,6 @@ from d0ctl.select import parse
 from d0ctl.store import nodes
 from d0ctl.store.look import browse
 from d0ctl.verbs import Changes, Request, apply
-from d0ctl_tui.acting import made, targets
 from d0ctl_tui.wishes import options, read
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
@@ -58,6 +57,8 @@ def test_a_line_is_dropped_with_its_outputs_and_the_merge_goes_on(
 
     async def script(desk: Desk) -> None:
         await desk.press("D")
+        await desk.sees("would drop 2 packages", "keep the outputs")
+        await desk.press("ctrl+o")
         await desk.sees("consumers of what they were to make stay waiting", "drop the outputs, too")
         await desk.press("ctrl+o")
         await desk.sees("would drop 2 packages", "going on without them: 1 package",
@@ -142,7 +143,7 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
         await desk.press("o")
         await desk.sees("localhost  this machine")
         await desk.press("d")
-        await desk.sees("`localhost` would take nothing new")
+        await desk.sees("would drain `localhost`: it would take nothing new")
         await desk.type("new kernel")
         await desk.press("enter")
         await desk.sees("drained `localhost`")
@@ -154,14 +155,6 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
     dashboard(script)
 
     assert not nodes.named(site.store, "localhost")["drained"]
-
-
-def test_what_is_meant_is_named_as_it_would_be_typed() -> None:
-    paths = ["a/1/1/1", "a/1/1/2", "a/1/1/4", "b/2", "c"]
-
-    assert sorted(map(str, targets(paths))) == ["a/1/1/1-2", "a/1/1/4", "b/2", "c"]
-    assert [str(one) for one in targets(["a/1/3/1", "a/1/3/2", "a/1/4"], "line")] == ["a/1/3-4"]
-    assert [deed.command("") for deed in made("remove", ["a/1/2", "a/3"])] == ["d0ctl remove a"]
 
 
 def test_a_failed_package_is_retried(site: Site, dashboard: Open) -> None:

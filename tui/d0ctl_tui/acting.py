@@ -1,7 +1,7 @@
 """What the dashboard does to jobs and nodes: the verbs of the command line, and nothing else."""
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,11 +9,11 @@ from typing import Any
 from d0ctl import verbs
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
-from d0ctl.select import Selector, Span, parse
+from d0ctl.select import Selector
 from d0ctl.store import nodes
 from d0ctl.store.connection import open_store
 from d0ctl.store.trouble import told
-from d0ctl.verbs import VERBS, Changes, Plan, Request
+from d0ctl.verbs import VERBS, Changes, Plan, Request, node
 from d0ctl_tui.wishes import options
 
 Words = Callable[[Plan], list[str]]
@@ -35,14 +35,21 @@ class Deed:
 
     request: Request
 
+    @property
+    def title(self) -> str:
+        """The verb and what it is for."""
+        return f"{self.request.verb} {self.request.target.brief}"
+
     def command(self, reason: str) -> str:
         """What to type for it."""
-        request = self.request
-        words = ["d0ctl", request.verb, str(request.target)]
+        request, target = self.request, self.request.target
+        words = ["d0ctl", request.verb, *map(str, target.parts)]
         words += [str(request.priority)] if request.priority is not None else []
-        words += ["--drop-outputs"] if request.drop_outputs else []
-        words += ["--running"] if request.running else []
-        words += ["--hard"] if request.hard else []
+        words += [request.status] if request.status else []
+        words += ["--failed-for", target.reason] if target.reason else []
+        words += ["--node", target.node] if target.node else []
+        words += ["--older-than", f"{target.older_than:g}s"] if target.older_than else []
+        words += [option for name, option in FLAGS.items() if getattr(request, name)]
         words += options(request.changes)
         words += ["--reason", reason] if reason else []
         return shlex.join(words)
@@ -77,14 +84,15 @@ class NodeDeed:
         words = ["d0ctl", "node", self.verb, self.name]
         return shlex.join([*words, "--reason", reason] if reason else words)
 
+    @property
+    def title(self) -> str:
+        """The verb and the node."""
+        return f"{self.verb} {self.name}"
+
     def preview(self, home: Home, speech: Speech) -> list[str]:
-        """What it would do. Raises NotFound."""
+        """What it would do. Raises NotFound, and Refused where it is so already."""
         with open_store(home, read_only=True) as store, told(home):
-            row = nodes.named(store, self.name)
-            here = int(store.value("node_in_use", node=row["id"]))
-        if self.verb == "drain":
-            return [f"`{self.name}` would take nothing new", f"{here} packages there go on"]
-        return [f"`{self.name}` would take packages again"]
+            return node.preview(store, self.verb, self.name)
 
     def apply(self, home: Home, speech: Speech, reason: str, seen: int | None) -> list[str]:
         """Do it. Raises Refused where it is so already."""
@@ -96,28 +104,43 @@ class NodeDeed:
 
 AnyDeed = Deed | NodeDeed
 
-OPTIONS = {
-    "drop_outputs": ("drop the outputs, too", "keep the outputs"),
-    "running": ("what runs, too", "leave what runs"),
-    "hard": ("end what runs, too", "let what runs end"),
-}
-"""What can be switched on and off in a request, and how that is called."""
+FLAGS = {
+    "drop_outputs": "--drop-outputs", "running": "--running", "hard": "--hard",
+    "partial": "--partial",
+}  # fmt: skip
+"""Fields of a request that are options without a value."""
+
+Variant = tuple[str, tuple[str, ...]]
+"""One way to do a deed: what it is called, and the flags that are set."""
+
+VARIANTS: Mapping[str, tuple[Variant, ...]] = {
+    "kill-line": (("keep the outputs", ()), ("drop the outputs, too", ("drop_outputs",))),
+    "pause": (("leave what runs", ()), ("what runs, too", ("running",))),
+    "kill": (("throw away what they have made", ()),
+             ("keep what they have made, marked partial", ("partial",))),
+    "finish": (("let what runs end", ()), ("end what runs, too", ("hard",)),
+               ("end what runs, keep what it has made", ("hard", "partial"))),
+}  # fmt: skip
+"""The ways in which a verb can be done."""
 
 
-def switch(deed: AnyDeed) -> str:
-    """What of a deed can be switched; empty where nothing can."""
-    if not isinstance(deed, Deed):
-        return ""
-    return next((name for name in OPTIONS if name in VERBS[deed.request.verb].takes), "")
+def next_variant(deed: AnyDeed) -> Variant | None:
+    """The way that comes after the present one; None where there is just one."""
+    if not isinstance(deed, Deed) or deed.request.verb not in VARIANTS:
+        return None
+    ways = VARIANTS[deed.request.verb]
+    flags = tuple(name for name in FLAGS if getattr(deed.request, name))
+    now = [way for _, way in ways].index(flags)
+    return ways[(now + 1) % len(ways)]
 
 
 def switched(deed: AnyDeed) -> AnyDeed:
-    """The same deed the other way."""
-    name = switch(deed)
-    if not name or not isinstance(deed, Deed):
+    """The same deed the next way."""
+    way = next_variant(deed)
+    if way is None or not isinstance(deed, Deed):
         return deed
-    change: dict[str, Any] = {name: not getattr(deed.request, name)}
-    return Deed(replace(deed.request, **change))
+    flags: dict[str, Any] = {name: name in way[1] for name in FLAGS}
+    return Deed(replace(deed.request, **flags))
 
 
 def takes_changes(deed: AnyDeed) -> bool:
@@ -137,60 +160,19 @@ def latest(home: Home) -> int | None:
     return None
 
 
-def misfit(verb: str, selectors: Sequence[str]) -> str:
-    """Why a verb can't be meant for these; empty where it can."""
-    level = _level(verb)
-    if level == "line" and any(selector.count("/") < 2 for selector in selectors):
+def level(verb: str) -> str:
+    """The level of rows that a verb is for; empty for any."""
+    found = VERBS[verb].level
+    return "" if found == "any" else found
+
+
+def misfit(verb: str, wanted: Selector) -> str:
+    """Why a verb can't be meant for this; empty where it can."""
+    if level(verb) == "line" and any(part.depth < 3 for part in wanted.parts):
         return f"`{verb}` is for lines: choose a line, or a package of one"
     return ""
 
 
-def made(verb: str, selectors: Sequence[str], priority: int | None = None) -> list[Deed]:
-    """The calls of a verb for what is meant."""
-    meant = targets(selectors, _level(verb))
-    return [Deed(Request(verb, target, priority=priority)) for target in meant]
-
-
-def _level(verb: str) -> str:
-    level = VERBS[verb].level
-    return "" if level == "any" else level
-
-
-def targets(selectors: Iterable[str], level: str = "") -> list[Selector]:
-    """What is meant by several paths: neighbours become a range; `level` cuts or is kept."""
-    wanted = [parse(selector) for selector in selectors]
-    if level:
-        wanted = list(dict.fromkeys(_at(one, level) for one in wanted))
-    return _ranges(wanted)
-
-
-def _at(one: Selector, level: str) -> Selector:
-    depth = {"job": 1, "stage": 2, "line": 3, "package": 4}[level]
-    if one.depth <= depth:
-        return one
-    parts = str(one).split("/")[:depth]
-    return parse("/".join(parts))
-
-
-def _ranges(wanted: Sequence[Selector]) -> list[Selector]:
-    groups: dict[tuple[int, str], list[int]] = {}
-    found: list[Selector] = []
-    for one in wanted:
-        front, _, last = str(one).rpartition("/")
-        if one.depth > 1 and one.is_one and last.isdigit():
-            groups.setdefault((one.depth, front), []).append(int(last))
-        elif one not in found:
-            found.append(one)
-    for (_, front), numbers in groups.items():
-        found += [parse(f"{front}/{span}") for span in _spans(sorted(set(numbers)))]
-    return found
-
-
-def _spans(numbers: Sequence[int]) -> list[Span]:
-    spans: list[Span] = []
-    for number in numbers:
-        if spans and spans[-1].last == number - 1:
-            spans[-1] = Span(spans[-1].first, number)
-        else:
-            spans.append(Span(number, number))
-    return spans
+def made(verb: str, wanted: Selector, **more: Any) -> Deed:
+    """The call of a verb; lines are dropped with their outputs, unless that is switched off."""
+    return Deed(Request(verb, wanted, drop_outputs=verb == "kill-line", **more))

@@ -14,17 +14,18 @@ from textual.timer import Timer
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
+from d0ctl.select import Selector
 from d0ctl.store.connection import open_store
 from d0ctl.store.look import pulse
 from d0ctl.store.trouble import told
-from d0ctl.verbs import VERBS
 from d0ctl_tui import crash, themes
-from d0ctl_tui.acting import AnyDeed, Speech, made, misfit
+from d0ctl_tui.acting import AnyDeed, NodeDeed, Speech, level, made, misfit
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.draw.spans import Line, Span, fit, foreign
+from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import Changed, Handed, Troubled
 from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import beat, logs
@@ -234,51 +235,68 @@ class Dashboard(App[None]):
         else:
             self.push_screen(LogScreen(self, log))
 
-    def choose_deed(self, selectors: Sequence[str]) -> None:
-        """Offer the verbs for what is meant."""
-        if not selectors:
+    def choose_deed(self, marks: Marks) -> None:
+        """Offer the verbs for what is marked."""
+        if not marks:
             self.tell("nothing is chosen")
             return
 
         def take(choice: Choice | None) -> None:
             if choice is not None:
-                self.plan_verb(choice.about.removeprefix("d0ctl "), selectors)
+                self.plan_verb(choice.about.removeprefix("d0ctl "), marks)
 
-        words = selectors[0] if len(selectors) == 1 else f"{len(selectors)} marked"
+        words = marks.only or f"{len(marks):,} marked"
         find = partial(finding.deeds, self.main)
         self.push_screen(Finder(self, f"act on {words}", find), take)
 
-    def plan_verb(self, verb: str, selectors: Sequence[str]) -> None:
-        """Show what a verb would do to what is meant."""
-        if verb not in VERBS:
-            self.tell(f"this d0ctl has no `{verb}`")
-        elif not selectors:
+    def plan_verb(self, verb: str, marks: Marks) -> None:
+        """Show what a verb would do to what is marked."""
+        wanted = marks.selection(level(verb))
+        if wanted is None:
             self.tell("nothing is chosen")
-        elif too_high := misfit(verb, selectors):
+        elif too_high := misfit(verb, wanted):
             self.tell(too_high)
         elif verb == "priority":
-            self._ask_priority(selectors)
+            self._ask_priority(wanted)
+        elif verb == "set-status":
+            self._ask_status(wanted)
         else:
-            self.plan(made(verb, selectors))
+            self.plan(made(verb, wanted))
 
-    def _ask_priority(self, selectors: Sequence[str]) -> None:
+    def _ask_priority(self, wanted: Selector) -> None:
         def go(words: str | None) -> None:
             if words is not None and words.strip().isdigit():
-                self.plan(made("priority", selectors, int(words)))
+                self.plan(made("priority", wanted, priority=int(words)))
             elif words is not None:
                 self.tell(f"`{words}` is no priority: 0 to 100, more is sooner")
 
         self.push_screen(Ask(self, "priority: 0 to 100, more is sooner"), go)
 
-    def plan(self, deeds: Sequence[AnyDeed]) -> None:
-        """Show what deeds would do, and do them if that is wanted."""
+    def _ask_status(self, wanted: Selector) -> None:
+        def go(choice: Choice | None) -> None:
+            if choice is not None:
+                self.plan(made("set-status", wanted, status=choice.words))
+
+        self.push_screen(Finder(self, "set which status by hand", finding.statuses), go)
+
+    def choose_node(self, verb: str) -> None:
+        """Ask which node is to be drained or resumed, and show what that would do."""
+
+        def go(choice: Choice | None) -> None:
+            if choice is not None:
+                self.plan(NodeDeed(verb, choice.words))
+
+        self.push_screen(Finder(self, f"{verb} which node", partial(finding.nodes, self)), go)
+
+    def plan(self, deed: AnyDeed) -> None:
+        """Show what a deed would do, and do it if that is wanted."""
 
         def end(done: bool | None) -> None:
             if done:
                 self.main.tree_view.marks.clear()
                 self.main.update()
 
-        self.push_screen(PlanDialog(self, deeds), end)
+        self.push_screen(PlanDialog(self, deed), end)
 
     def action_help(self) -> None:
         """Show the keys of the screen in front."""

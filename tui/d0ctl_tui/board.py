@@ -10,6 +10,7 @@ from d0ctl_tui.acting import AnyDeed, Speech
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw.looks import Glyphs
 from d0ctl_tui.draw.spans import Line, Span
+from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.beat import Beat
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.source import Source
@@ -53,14 +54,17 @@ class Board(Protocol):
     def show_log(self, package: str) -> None:
         """Show the log of a package; say why where there is none."""
 
-    def choose_deed(self, selectors: Sequence[str]) -> None:
-        """Offer the verbs for what is meant."""
+    def choose_deed(self, marks: Marks) -> None:
+        """Offer the verbs for what is marked."""
 
-    def plan_verb(self, verb: str, selectors: Sequence[str]) -> None:
-        """Show what a verb would do to what is meant."""
+    def plan_verb(self, verb: str, marks: Marks) -> None:
+        """Show what a verb would do to what is marked."""
 
-    def plan(self, deeds: Sequence[AnyDeed]) -> None:
-        """Show what deeds would do, and do them if that is wanted."""
+    def choose_node(self, verb: str) -> None:
+        """Ask which node is to be drained or resumed."""
+
+    def plan(self, deed: AnyDeed) -> None:
+        """Show what a deed would do, and do it if that is wanted."""
 
     def post_message(self, message: Message) -> bool:
         """Hand a message over from any thread."""

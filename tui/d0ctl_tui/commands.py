@@ -74,12 +74,21 @@ ACT = (
     Command("L", "verb('release')", "release: allow again", "act", verb="release"),
     Command("R", "verb('retry')", "retry: try again what failed", "act", verb="retry"),
     Command("K", "verb('kill')", "kill: end packages", "act", verb="kill"),
-    Command("D", "verb('kill-line')", "drop: end lines, the rest goes on", "act", verb="kill-line"),
+    Command(
+        "D",
+        "verb('kill-line')",
+        "drop lines; the rest goes on without them",
+        "act",
+        verb="kill-line",
+    ),
     Command("U", "verb('restore-line')", "restore dropped lines", "act", verb="restore-line"),
     Command("P", "verb('priority')", "change the priority of a job", "act", verb="priority"),
     Command("S", "verb('pause')", "pause: start nothing new of a job", "act", verb="pause"),
     Command("C", "verb('resume')", "continue a paused job", "act", verb="resume"),
     Command("E", "verb('finish')", "finish: start nothing more of a job", "act", verb="finish"),
+    Command(
+        "M", "verb('set-status')", "set-status: give a status by hand", "act", verb="set-status"
+    ),
     Command("X", "verb('remove')", "remove: forget a job", "act", verb="remove"),
 )
 

@@ -22,6 +22,7 @@ def submit(
     actor: str,
     name: str | None = None,
     hold: bool = False,
+    note: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> str:
     """Make a job's rows and then show it; the name it got.
@@ -46,7 +47,7 @@ def submit(
                 actor=actor,
                 verb="submit",
                 target=chosen,
-                note=None,
+                note=note,
                 packages=intake.packages,
             )
             store.change("show_job", job=job)

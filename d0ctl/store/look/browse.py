@@ -173,12 +173,33 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
 
     Raises NotFound when there are none; with `lenient`, only if their level isn't there.
     """
+    store.change("clear_chosen")
+    empty = [part for part in wanted.parts if not _choose(store, part, now)]
+    for part in empty:
+        if len(empty) == len(wanted.parts) or not _matches(store, part, now):
+            _check_levels(store, part)
+            if not (lenient and part.is_filtered):
+                raise _nothing(store, part)
+    if empty and wanted.also:
+        store.change("clear_chosen")
+        for part in wanted.parts:
+            _choose(store, part, now)
+    return int(store.value("count_chosen"))
+
+
+def _matches(store: Store, wanted: Selector, now: float) -> bool:
+    """Whether a selector matches packages that other selectors have chosen already."""
+    store.change("clear_chosen")
+    return _choose(store, wanted, now) > 0
+
+
+def _choose(store: Store, wanted: Selector, now: float) -> int:
+    """Add the packages of one selector to `chosen`; how many are new."""
     if wanted.node is not None:
         check_node(store, wanted.node)
-    store.change("clear_chosen")
     phases = wanted.phases
     by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_LOOKED_AT
-    store.change(
+    return store.change(
         "choose_by_phase" if by_phase else "choose_by_path",
         job=wanted.job, stage_name=wanted.stage_name, stage_from=wanted.stage.first,
         stage_to=wanted.stage.last, line_from=wanted.line.first, line_to=wanted.line.last,
@@ -187,12 +208,6 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
         reason=wanted.reason,
         before=None if wanted.older_than is None else now - wanted.older_than,
     )  # fmt: skip
-    found = int(store.value("count_chosen"))
-    if not found:
-        _check_levels(store, wanted)
-        if not (lenient and wanted.is_filtered):
-            raise _nothing(store, wanted)
-    return found
 
 
 def check_node(store: Store, name: str) -> None:

@@ -77,6 +77,11 @@ def packages_by_id(store: Store, ids: Iterable[int]) -> dict[int, PackageRow]:
     return {row["id"]: make(PackageRow, row) for row in rows}
 
 
+def paths(store: Store, ids: Iterable[int]) -> list[str]:
+    """The paths of some packages; one that has gone is left out."""
+    return [row["path"] for row in store.rows("outline_paths", ids=json.dumps(list(ids)))]
+
+
 def on_node(store: Store, node: int, limit: int) -> list[PackageRow]:
     """A few packages that are live on a node."""
     rows = store.rows("outline_on_node", node=node, limit=limit)

@@ -6,7 +6,9 @@ values (:now, :actor, :verb, :target, :note, :packages, :undo);
 -- name: actions_on
 -- What people did to a job; bounded.
 select at, actor, verb, target, note, packages, undo from action
- where target = :job or target like :job || '/%' or target like :job || ':%'
+ where instr(' ' || target || ' ', ' ' || :job || ' ') > 0
+    or instr(' ' || target, ' ' || :job || '/') > 0
+    or instr(' ' || target, ' ' || :job || ':') > 0
  order by id desc limit :limit;
 
 -- name: last_action

@@ -83,6 +83,15 @@ select package.id, package.seq, package.name, package.phase, package.status, pac
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
   left join progress on progress.package_id = package.id;
 
+-- name: outline_paths
+-- The paths of some packages by their ids.
+select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+  from json_each(:ids) as wanted
+  join package on package.id = wanted.value
+  join line on line.id = package.line_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id;
+
 -- name: outline_in_phases
 -- Every package of a job that is in these phases, for a list that shows pages of it.
 select package.id

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from d0ctl.format import count, duration, moment, size
 from d0ctl.model import by_status
+from d0ctl.select import brief
 from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.sheet import Sheet
@@ -145,7 +146,7 @@ def _deeds(sheet: Sheet, part: Part, now: float) -> None:
                 (moment(deed.at, now), "faint"),
                 (foreign(deed.actor), "plain"),
                 (deed.verb, "plain"),
-                (foreign(deed.target), "strong"),
+                (foreign(brief(deed.target)), "strong"),
                 (foreign(deed.note), "faint"),
             ]
             for deed in part.deeds

@@ -102,6 +102,11 @@ class Source:
             return None
         return job, place.stage - 1, place.line - 1, place.package - 1
 
+    def paths(self, ids: Sequence[int]) -> list[str]:
+        """The paths of packages; one that has gone is left out."""
+        none: list[str] = []
+        return self.ask(lambda store: outline.paths(store, ids), none)
+
     def paces(self, job: int) -> dict[int, pulse.Pace]:
         """How fast the stages of a job go."""
         return self.ask(lambda store: pulse.paces(store, job), {})

@@ -18,6 +18,7 @@ from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
 from d0ctl_tui.draw.rows import Columns, Sight, clock
 from d0ctl_tui.draw.spans import Line, Span, foreign, spread
+from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.read.outline import Outline
 from d0ctl_tui.read.source import PAGE
@@ -183,13 +184,10 @@ class FailuresScreen(SubScreen):
             return
         package = self.groups.package(self.groups.cursor)
         if package is not None:
-            self.board.choose_deed([package.path])
+            self.board.choose_deed(Marks({package.path}))
             return
         path = self.groups.outline.locate(self.groups.cursor)
-        ids = self.groups.found[path[0]].ids[:MOST_MEANT]
-        none: dict[int, PackageRow] = {}
-        found = self.board.source.ask(lambda store: outline.packages_by_id(store, ids), none)
-        self.board.choose_deed([found[id].path for id in ids if id in found])
+        self.board.choose_deed(Marks(set(self.board.source.paths(self.groups.found[path[0]].ids))))
 
     def _regroup(self) -> None:
         self.groups.show(clusters(self._failed or [], self.by))
@@ -212,7 +210,3 @@ class FailuresScreen(SubScreen):
         if self.is_mounted and found != self._failed:
             self._failed = found
             self._regroup()
-
-
-MOST_MEANT = 2_000
-"""How many packages of a group are meant by a deed at once."""

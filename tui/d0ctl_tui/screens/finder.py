@@ -49,15 +49,17 @@ class Results(LineView, can_focus=False):
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__(id="results", glyphs=glyphs)
         self.choices: Sequence[Choice] = ()
+        self.empty = ""
+        """What is said where there is no choice."""
 
     def line_count(self) -> int:
-        """As many as there are."""
-        return len(self.choices)
+        """As many as there are, or one that says that there are none."""
+        return len(self.choices) or bool(self.empty)
 
     def line(self, number: int, columns: int) -> Line:
         """A choice."""
         if number >= len(self.choices):
-            return EMPTY
+            return ((f" {self.empty}", "faint"),) if self.empty else EMPTY
         one = self.choices[number]
         left: list[Span] = [(" ", "")]
         if one.kind:
@@ -120,17 +122,21 @@ class Finder(Dialog[Choice]):
 
     def _ask(self, words: str) -> None:
         if self.slow and words:
+            if not self.results.choices:
+                self.results.empty = "searching ..."
+                self.results.renew()
             self._look(words)
         else:
-            self._show(self.find(words))
+            self._show(words, self.find(words))
 
     @work(thread=True, exclusive=True)
     def _look(self, words: str) -> None:
         found = self.find(words)
-        self.board.post_message(Handed(partial(self._show, found)))
+        self.board.post_message(Handed(partial(self._show, words, found)))
 
-    def _show(self, found: Sequence[Choice]) -> None:
+    def _show(self, words: str, found: Sequence[Choice]) -> None:
         if self.is_mounted:
+            self.results.empty = f"nothing found for `{foreign(words)}`" if words else ""
             self.results.choices = found
             self.results.cursor = 0
             self.results.scroll_to(y=0, animate=False, immediate=True)

@@ -11,6 +11,7 @@ from d0ctl.store.connection import Store, open_store
 from d0ctl.store.look import outline, search
 from d0ctl.store.look.search import Found
 from d0ctl.store.trouble import told
+from d0ctl.verbs.set_status import FROM as BY_HAND
 from d0ctl_tui.board import Board
 from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.draw import looks
@@ -18,6 +19,12 @@ from d0ctl_tui.screens.finder import Choice
 
 NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 """Phases out of which a package seldom comes by itself, in which `n` walks."""
+
+
+NODE_VERBS = {
+    "drain": "drain: a node takes nothing new",
+    "resume": "resume: a drained node takes packages again",
+}
 
 
 class Reach(Protocol):
@@ -30,6 +37,9 @@ class Reach(Protocol):
 
     def run_command(self, command: Command) -> None:
         """Do what a command does."""
+
+    def choose_node(self, verb: str) -> None:
+        """Ask which node is drained or resumed."""
 
     def go_to(self, selector: str) -> None:
         """Reveal what a path names."""
@@ -55,7 +65,25 @@ def palette(screen: Reach, words: str) -> list[Choice]:
         text = f"{command.title} {command.verb}".lower()
         if all(word in text for word in low) and screen.can(command):
             found.append(_command(screen, command))
+    for verb, title in NODE_VERBS.items():
+        if all(word in f"{title} node" for word in low):
+            found.append(Choice(title, f"d0ctl node {verb}", look="plain",
+                                do=partial(screen.choose_node, verb)))  # fmt: skip
     return found
+
+
+def nodes(board: Board, words: str) -> list[Choice]:
+    """The nodes whose names hold what is typed."""
+    return [
+        Choice(node.name, node.state)
+        for node in board.beat.nodes
+        if words.lower() in node.name.lower()
+    ]
+
+
+def statuses(words: str) -> list[Choice]:
+    """The statuses that can be given by hand."""
+    return [Choice(str(status)) for status in BY_HAND if words.lower() in status]
 
 
 def deeds(screen: Reach, words: str) -> list[Choice]:

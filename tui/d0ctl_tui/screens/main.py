@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 
+from d0ctl import select
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
@@ -19,6 +20,7 @@ from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindi
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.rows import Columns
 from d0ctl_tui.draw.spans import Line, Span
+from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.read import walk
 from d0ctl_tui.screens import finding
@@ -156,6 +158,10 @@ class MainScreen(Screen[None]):
         owner = self.tree_view if command in TREE else self
         self.call_later(owner.run_action, command.action)
 
+    def choose_node(self, verb: str) -> None:
+        """Ask which node is drained or resumed."""
+        self.board.choose_node(verb)
+
     def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
              *, slow: bool = False) -> None:  # fmt: skip
         """Open a box that finds something, and do what is chosen in it."""
@@ -225,11 +231,11 @@ class MainScreen(Screen[None]):
         """Plan a deed for what is marked, or else chosen."""
         self.board.plan_verb(verb, self.meant())
 
-    def meant(self) -> list[str]:
-        """The paths that a deed is for: the marks, or else what the cursor is on."""
+    def meant(self) -> Marks:
+        """What a deed is for: the marks, or else what the cursor is on."""
         if self.tree_view.marks:
-            return sorted(self.tree_view.marks)
-        return [self.tree_view.selector] if self.tree_view.selector else []
+            return self.tree_view.marks
+        return Marks({self.tree_view.selector} if self.tree_view.selector else set())
 
     def totals(self) -> dict[str, int]:
         """How many packages are in each phase, of the jobs that a filter is for."""
@@ -238,20 +244,26 @@ class MainScreen(Screen[None]):
     def filter_by(self, name: str, phases: Iterable[str]) -> None:
         """Show only packages in these phases."""
         jobs, wanted = self._scope(), list(phases)
-        self._show_only(name, lambda store: outline.in_phases(store, jobs, wanted))
+        job = self.tree_view.chosen_job if len(jobs) == 1 else None
+        states = (name,) if name in select.states() else tuple(wanted)
+        selector = Selector(job.name if job else "*", states=states)
+        self._show_only(name, lambda store: outline.in_phases(store, jobs, wanted), selector)
 
     def select_by(self, wanted: Selector) -> None:
         """Show only what a selector means."""
-        self._show_only(str(wanted), lambda store: outline.selected(store, wanted, time.time()))
+        self._show_only(
+            str(wanted), lambda store: outline.selected(store, wanted, time.time()), wanted
+        )
 
     def show_reason(self, reason: str) -> None:
         """Show only packages that failed lately for a reason."""
         self._show_only(reason, lambda store: array("q", search.failed_for(store, reason)))
 
-    def _show_only(self, name: str, read: Callable[[Store], "array[int]"]) -> None:
+    def _show_only(
+        self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
+    ) -> None:
         self.board.filter_name = name
-        self._filter = read
-        self.tree_view.show_only(self.board.source.ask(read, array("q")))
+        self.tree_view.show_only(self.board.source.ask(read, array("q")), selector)
         self.update()
 
     def _scope(self) -> list[int]:
@@ -285,7 +297,7 @@ class MainScreen(Screen[None]):
     def _footer(self, columns: int) -> Line:
         more: list[Span] = []
         if self.tree_view.marks:
-            more.append((f" {len(self.tree_view.marks)} marked ", "mark"))
+            more.append((f" {len(self.tree_view.marks):,} marked ", "mark"))
         if self.tree_view.filtered is not None:
             more.append((f" {self.board.filter_name}: {len(self.tree_view.filtered):,} ", "mark"))
         return self.board.foot(MAIN, columns, more)

@@ -107,7 +107,7 @@ class NodesScreen(SubScreen):
 
     def _deed(self, verb: str) -> None:
         if self.list.chosen is not None:
-            self.board.plan([NodeDeed(verb, self.list.chosen)])
+            self.board.plan(NodeDeed(verb, self.list.chosen))
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.board.glyphs)

@@ -11,12 +11,11 @@ from textual.widgets import Input, Label
 from d0ctl.errors import D0Error
 from d0ctl.verbs import VERBS
 from d0ctl_tui.acting import (
-    OPTIONS,
     AnyDeed,
     Deed,
     changed,
     latest,
-    switch,
+    next_variant,
     switched,
     takes_changes,
 )
@@ -37,19 +36,22 @@ KEYS = (
 OTHERWISE = (("tab", "key"), (" with other memory, time or node", "plain"))
 """How to come to the field for other wishes."""
 
+LONGEST = 600
+"""How many characters of a command are shown."""
+
 Told = Sequence[tuple[str, str]]
 """Lines with their looks."""
 
 
 class PlanDialog(Dialog[bool]):
-    """Shows the plan of each deed, takes a reason, carries them out, tells what came of it."""
+    """Shows the plan of a deed, takes a reason, carries it out, and says what came of it."""
 
     BINDINGS = bindings(KEYS)
 
-    def __init__(self, board: Board, deeds: Sequence[AnyDeed]) -> None:
+    def __init__(self, board: Board, deed: AnyDeed) -> None:
         super().__init__(board)
-        self.deeds = list(deeds)
-        self.TITLE_HERE = self._title()
+        self.deed = deed
+        self.TITLE_HERE = deed.title.replace("[", "\\[")
         self.told: Told = (("looking at what it would do ...", "faint"),)
         self.reason = ""
         self.wishes = ""
@@ -57,12 +59,12 @@ class PlanDialog(Dialog[bool]):
         self.state = "planning"
         self.page = Page("words", self._draw, board.glyphs)
         self.keys = Band("keys", self._keys, board.glyphs)
-        self.set_class(any(_is_danger(deed) for deed in deeds), "-danger")
+        self.set_class(_is_danger(deed), "-danger")
 
     def body(self) -> ComposeResult:
         """The plan, the reason, the keys."""
         yield self.page
-        if takes_changes(self.deeds[0]):
+        if takes_changes(self.deed):
             with Horizontal(id="with"):
                 yield Label("with", id="with-prompt")
                 wishes = Input(id="wishes", placeholder=HINT)
@@ -109,8 +111,8 @@ class PlanDialog(Dialog[bool]):
 
     def action_outputs(self) -> None:
         """Do it with or without what the verb can take along: outputs, what runs."""
-        if self.state in ("planned", "refused") and any(map(switch, self.deeds)):
-            self.deeds = [switched(deed) for deed in self.deeds]
+        if self.state in ("planned", "refused") and next_variant(self.deed):
+            self.deed = switched(self.deed)
             self.state = "planning"
             self.keys.renew()
             self._plan()
@@ -124,7 +126,7 @@ class PlanDialog(Dialog[bool]):
             self.told = ((foreign(str(error)), "bad"), *hint)
             self._show()
             return
-        self.deeds = [changed(deed, changes) for deed in self.deeds]
+        self.deed = changed(self.deed, changes)
         self.state = "planning"
         self.keys.renew()
         self._plan()
@@ -135,19 +137,17 @@ class PlanDialog(Dialog[bool]):
 
     @work(thread=True, exclusive=True)
     def _plan(self) -> None:
-        home, speech = self.board.home, self.board.speech
+        home, speech, deed = self.board.home, self.board.speech, self.deed
         self.seen = latest(home)
-        told, refused = _each(self.deeds, lambda deed: deed.preview(home, speech), "plain")
-        state = "planned" if refused < len(self.deeds) else "refused"
+        told, refused = _told(lambda: deed.preview(home, speech), "plain")
+        state = "refused" if refused else "planned"
         self.board.post_message(Handed(partial(self._tell, told, state)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
         home, speech, reason, seen = self.board.home, self.board.speech, self.reason, self.seen
-        told, refused = _each(
-            self.deeds, lambda deed: deed.apply(home, speech, reason, seen), "good"
-        )
-        state = "done" if refused < len(self.deeds) else "refused"
+        told, refused = _told(lambda: self.deed.apply(home, speech, reason, seen), "good")
+        state = "refused" if refused else "done"
         self.board.post_message(Handed(partial(self._tell, told, state)))
 
     def _tell(self, told: Told, state: str) -> None:
@@ -167,18 +167,21 @@ class PlanDialog(Dialog[bool]):
             indent = len(words) - len(words.lstrip())
             for piece in wrap(words.strip(), max(8, columns - 2 - indent)):
                 lines.append(((" " * indent, ""), (piece, look)))
-        lines.append(EMPTY)
-        lines.append((("the same on the command line", "faint"),))
-        for deed in self.deeds[:8]:
-            for piece in wrap(f"$ {foreign(deed.command(self.reason))}", columns - 2):
-                lines.append(((piece, "command"),))
-        if len(self.deeds) > 8:
-            lines.append(((f"and {len(self.deeds) - 8} more", "faint"),))
-        return [*lines, EMPTY]
+        return [*self._command(columns), EMPTY, *lines, EMPTY]
+
+    def _command(self, columns: int) -> list[Line]:
+        """The command that does the same; of a long one, how it begins."""
+        typed = foreign(self.deed.command(self.reason))
+        pieces = wrap(f"$ {typed[:LONGEST]}", columns - 2)
+        lines: list[Line] = [((piece, "command"),) for piece in pieces]
+        if len(typed) > LONGEST:
+            rest = typed[LONGEST:].count(" ")
+            lines.append(((f"and {rest:,} more words; `history` keeps them all", "faint"),))
+        return lines
 
     def _keys(self, columns: int) -> Line:
         if self.state in ("done", "refused"):
-            more = self.state == "refused" and takes_changes(self.deeds[0])
+            more = self.state == "refused" and takes_changes(self.deed)
             return (("enter", "key"), (" close   ", "plain"), *(OTHERWISE if more else ()))
         if self.state == "changed":
             return (("enter", "key"), (" plan with it   ", "plain"), ("esc", "key"),
@@ -186,38 +189,21 @@ class PlanDialog(Dialog[bool]):
         if self.state != "planned":
             return (("esc", "key"), (" close", "plain"))
         spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" not   ", "plain")]
-        deed = self.deeds[0]
-        if isinstance(deed, Deed) and (name := switch(deed)):
-            word = OPTIONS[name][bool(getattr(deed.request, name))]
-            spans += [("^o", "key"), (f" {word}", "plain")]
-        if takes_changes(deed):
+        if way := next_variant(self.deed):
+            spans += [("^o", "key"), (f" {way[0]}", "plain")]
+        if takes_changes(self.deed):
             spans += OTHERWISE
         return tuple(spans)
-
-    def _title(self) -> str:
-        deed = self.deeds[0]
-        if isinstance(deed, Deed):
-            more = f" and {len(self.deeds) - 1} more" if len(self.deeds) > 1 else ""
-            return f"{deed.request.verb} {deed.request.target}{more}".replace("[", "\\[")
-        return f"{deed.verb} {deed.name}".replace("[", "\\[")
 
 
 def _is_danger(deed: AnyDeed) -> bool:
     return isinstance(deed, Deed) and VERBS[deed.request.verb].destroys
 
 
-def _each(
-    deeds: Sequence[AnyDeed], tell: Callable[[AnyDeed], list[str]], look: str
-) -> tuple[list[tuple[str, str]], int]:
-    """What each deed tells, or why it is refused; and how many are."""
-    told: list[tuple[str, str]] = []
-    refused = 0
-    for deed in deeds:
-        try:
-            told += [(line, look if not line.startswith(" ") else "plain") for line in tell(deed)]
-        except D0Error as error:
-            refused += 1
-            told.append((foreign(f"{error}"), "bad"))
-            if error.hint:
-                told.append((foreign(error.hint), "faint"))
-    return told, refused
+def _told(tell: Callable[[], list[str]], look: str) -> tuple[Told, bool]:
+    """What a deed tells, or why it is refused; and whether it is."""
+    try:
+        return [(line, look if not line.startswith(" ") else "plain") for line in tell()], False
+    except D0Error as error:
+        hint = [(foreign(error.hint), "faint")] if error.hint else []
+        return [(foreign(str(error)), "bad"), *hint], True

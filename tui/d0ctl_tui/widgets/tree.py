@@ -5,6 +5,7 @@ from array import array
 
 from textual import events
 
+from d0ctl.select import Selector
 from d0ctl.store.look import outline as store_outline
 from d0ctl.store.look.views import BinaryView, JobSummary, PackageRow, StageSummary
 from d0ctl_tui.commands import TREE, bindings
@@ -13,6 +14,7 @@ from d0ctl_tui.draw.estimate import Estimate, Share, remaining
 from d0ctl_tui.draw.looks import Glyphs
 from d0ctl_tui.draw.rows import Columns, Row, Sight
 from d0ctl_tui.draw.spans import Line
+from d0ctl_tui.marks import Marks, Whole, beside, filtered
 from d0ctl_tui.messages import RowChosen, RowOpened
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.source import PAGE, Source
@@ -20,9 +22,6 @@ from d0ctl_tui.widgets.lines import LineView
 
 LEAF = 5
 """How deep the tree is: a binary has nothing below it."""
-
-MARKED = 5_000
-"""How many rows are marked at once, at most."""
 
 ENDED = frozenset({"done", "failed", "canceled", "dropped"})
 
@@ -38,7 +37,8 @@ class Tree(LineView):
         super().__init__(id="tree", glyphs=glyphs)
         self.source = source
         self.outline = Outline()
-        self.marks: set[str] = set()
+        self.marks = Marks()
+        self.filter_selector: Selector | None = None
         self.filtered: array[int] | None = None
         self.slots = 0
         self.now = time.time()
@@ -58,7 +58,7 @@ class Tree(LineView):
         path = self.outline.locate(number)
         sight = Sight(
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
-            bool(self.marks) and self.source.selector(path) in self.marks and len(path) < LEAF,
+            bool(self.marks) and len(path) < LEAF and self._is_marked_at(path),
             blocked=self._is_blocked(path),
             estimate=self._estimate(path) if len(path) <= 2 else None,
         )  # fmt: skip
@@ -132,9 +132,9 @@ class Tree(LineView):
         self.refresh()
         self.post_message(RowChosen(path))
 
-    def show_only(self, ids: "array[int] | None") -> None:
-        """Show these packages, or the whole tree again."""
-        self.filtered = ids
+    def show_only(self, ids: "array[int] | None", selector: Selector | None = None) -> None:
+        """Show these packages, all that a selector means where there is one; or the whole tree."""
+        self.filtered, self.filter_selector = ids, selector
         self._found.clear()
         self.cursor = 0
         self.scroll_to(y=0, animate=False, immediate=True)
@@ -171,25 +171,36 @@ class Tree(LineView):
 
     def action_mark_all(self) -> None:
         """Mark every row beside this one, or all of a filter; a second time, none."""
+        whole, selector = self._whole(), self.selector
+        if whole is not None and selector is not None:
+            self.marks.toggle_whole(whole, selector, self._package_id())
+            self.renew()
+            self.post_message(RowChosen(self.chosen))
+
+    def _whole(self) -> Whole | None:
+        """All rows beside the one under the cursor, or all of the filter."""
         if self.filtered is not None:
-            found = (self.package_at(number) for number in range(min(MARKED, len(self.filtered))))
-            beside = {one.path for one in found if one is not None}
-        elif (path := self.chosen) is not None and len(path) < LEAF:
-            parent = self.outline.branch(path[:-1])
-            size = min(MARKED, parent.size if parent else 0)
-            named = (self.source.selector((*path[:-1], number)) for number in range(size))
-            beside = {name for name in named if name}
-        else:
-            return
-        self.marks = self.marks - beside if beside <= self.marks else self.marks | beside
-        self.renew()
-        self.post_message(RowChosen(self.chosen))
+            ids = self.filtered
+            return filtered(self.filter_selector, ids, lambda: self.source.paths(ids))
+        path = self.chosen
+        if path is None or len(path) >= LEAF:
+            return None
+        front = self.source.selector(path[:-1]) or ""
+        parent = self.outline.branch(path[:-1])
+        size = parent.size if parent else 0
+        if front:
+            return beside(front, [f"{front}/{number + 1}" for number in range(size)])
+        return beside("", [self.source.selector((job,)) or "" for job in range(size)])
+
+    def _package_id(self) -> int | None:
+        row = self.chosen_row
+        return row.id if isinstance(row, PackageRow) else None
 
     def action_mark(self) -> None:
         """Mark the row, or take its mark off, and go on to the next."""
         selector = self.selector
         if selector is not None:
-            self.marks ^= {selector}
+            self.marks.toggle(selector, self._package_id())
             self.move_to(self.cursor + 1)
             self.renew()
             self.post_message(RowChosen(self.chosen))
@@ -221,7 +232,12 @@ class Tree(LineView):
 
     def _is_marked(self, number: int) -> bool:
         one = self.package_at(number) if self.marks else None
-        return one is not None and one.path in self.marks
+        return one is not None and self.marks.covers(one.path, one.id)
+
+    def _is_marked_at(self, path: Path) -> bool:
+        row = self.source.row(path)
+        id = row.id if isinstance(row, PackageRow) else None
+        return self.marks.covers(self.source.selector(path) or "", id)
 
     def _estimate(self, path: Path) -> Estimate | None:
         if path not in self._estimates:

@@ -1,0 +1,141 @@
+"""What a person has marked, and the one selection that it makes."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from d0ctl.select import Selector, Span, parse, union
+
+DEPTHS = {"": 0, "job": 1, "stage": 2, "line": 3, "package": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All rows beside one, or all packages of a filter.
+
+    `covers` says whether it holds a path (with the id of the package), `names` lists its paths.
+    Without a selector only the paths can say what it is.
+    """
+
+    selector: Selector | None
+    number: int
+    covers: Callable[[str, int | None], bool]
+    names: Callable[[], Sequence[str]]
+
+
+def beside(front: str, names: Sequence[str]) -> Whole:
+    """All rows below `front`; below nothing, all jobs."""
+    selector = parse(f"{front}/*" if front else "*")
+    return Whole(
+        selector, len(names), lambda path, id: path.rpartition("/")[0] == front, lambda: names
+    )
+
+
+def filtered(
+    selector: Selector | None, ids: "array[int]", names: Callable[[], Sequence[str]]
+) -> Whole:
+    """All packages of a filter."""
+    ordered = array("q", sorted(ids))
+
+    def covers(path: str, id: int | None) -> bool:
+        if id is None:
+            return False
+        place = bisect_left(ordered, id)
+        return place < len(ordered) and ordered[place] == id
+
+    return Whole(selector, len(ids), covers, names)
+
+
+@dataclass(slots=True)
+class Marks:
+    """Rows by their paths, and whole lists of rows."""
+
+    paths: set[str] = field(default_factory=set)
+    wholes: list[Whole] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.paths) + sum(whole.number for whole in self.wholes)
+
+    @property
+    def only(self) -> str | None:
+        """The path that is marked alone; None for several and for none."""
+        return next(iter(self.paths)) if len(self.paths) == 1 and not self.wholes else None
+
+    def clear(self) -> None:
+        """Take all marks off."""
+        self.paths.clear()
+        self.wholes.clear()
+
+    def covers(self, path: str, id: int | None = None) -> bool:
+        """Whether a row is marked."""
+        return path in self.paths or any(whole.covers(path, id) for whole in self.wholes)
+
+    def toggle(self, path: str, id: int | None = None) -> None:
+        """Mark a row, or take its mark off."""
+        if not self.covers(path, id):
+            self.paths.add(path)
+            return
+        for whole in [one for one in self.wholes if one.covers(path, id)]:
+            self.wholes.remove(whole)
+            self.paths.update(whole.names())
+        self.paths.discard(path)
+
+    def toggle_whole(self, whole: Whole, path: str, id: int | None) -> None:
+        """Mark all of a list that holds this row; take the marks off if it is marked as a whole."""
+        same = [one for one in self.wholes if one.covers(path, id)]
+        for one in same:
+            self.wholes.remove(one)
+        if not same:
+            names = set(whole.names()) if self.paths else set()
+            self.paths -= names
+            self.wholes.append(whole)
+
+    def selection(self, level: str = "") -> Selector | None:
+        """All that is marked as one selection, cut to a level if there is one; None for nothing."""
+        paths, parts = list(self.paths), []
+        for whole in self.wholes:
+            if whole.selector is None or (level and not _is_at(whole.selector, level)):
+                paths += whole.names()
+            else:
+                parts.append(whole.selector)
+        cut = ["/".join(path.split("/")[: DEPTHS[level] or None]) for path in paths]
+        parts += map(parse, condense(cut))
+        return union(parts) if parts else None
+
+
+def _is_at(selector: Selector, level: str) -> bool:
+    return selector.level == level and not selector.is_filtered
+
+
+def condense(paths: Iterable[str]) -> list[str]:
+    """The same packages, lines, stages or jobs by fewer selectors: neighbours become ranges."""
+    rows: dict[str, set[int]] = {}
+    found: dict[str, None] = {}
+    for path in paths:
+        front, _, last = path.rpartition("/")
+        if front and last.isdigit():
+            rows.setdefault(front, set()).add(int(last))
+        else:
+            found[path] = None
+    alike: dict[tuple[str, tuple[str, ...]], set[int]] = {}
+    for front, numbers in rows.items():
+        ranges = tuple(map(str, _spans(numbers)))
+        before, _, last = front.rpartition("/")
+        if before and last.isdigit():
+            alike.setdefault((before, ranges), set()).add(int(last))
+        else:
+            found |= {f"{front}/{one}": None for one in ranges}
+    for (before, ranges), numbers in alike.items():
+        found |= {f"{before}/{span}/{one}": None for span in _spans(numbers) for one in ranges}
+    return list(found)
+
+
+def _spans(numbers: Iterable[int]) -> list[Span]:
+    spans: list[Span] = []
+    for number in sorted(numbers):
+        if spans and spans[-1].last == number - 1:
+            spans[-1] = Span(spans[-1].first, number)
+        else:
+            spans.append(Span(number, number))
+    return spans
