@@ -15,5 +15,7 @@ def preview(store: Store, verb: str, name: str) -> list[str]:
     if verb == "remove":
         nodes.check_unused(store, row)
         return [f"would remove `{name}`: files that only it has would be made again if needed"]
-    goes_on = f"{count(here, 'package')} there would go on" if here else "no packages are running there"
+    goes_on = (
+        f"{count(here, 'package')} there would go on" if here else "no packages are running there"
+    )
     return [f"would drain `{name}`: it would take nothing new", goes_on]

@@ -82,7 +82,7 @@ def test_a_site_is_applied_shown_and_taken_back(
     told = f"+ cluster farm\n{plan}+ setting code-server\n+ setting defaults\n"
     dry = d0ctl("site", "apply", str(file), "--dry-run")
     assert dry.stdout == told + "would be: 4 added, 1 changed\n"
-    assert document(d0ctl("site", "show", "--json").stdout) == {"nodes": {"localhost": {}}}
+    assert not home.exists()
 
     assert d0ctl("site", "apply", str(file)).stdout == told + "4 added, 1 changed\n"
     same = "nothing changes: the site is what the file says\n"

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 Read = Callable[[int, int], bytes]
 """Reads so many bytes from an offset."""
 
+Rows = Callable[[str], int]
+"""How many rows of the screen a line takes."""
+
 LONGEST = 4096
 """A longer line is shown as several."""
 
@@ -18,45 +21,52 @@ SEARCHED = 1 << 20
 
 @dataclass(slots=True)
 class Pager:
-    """The byte at which the window begins, always the first of a line."""
+    """The byte at which the window begins, always the first of a line, and the row of that line.
+
+    `rows` says how many rows of the screen a line takes.
+    """
 
     read: Read
     size: int = 0
     top: int = 0
+    row: int = 0
+    rows: Rows = lambda text: 1
     _piece: tuple[int, bytes] = field(default=(0, b""))
 
     def window(self, height: int) -> list[tuple[int, str]]:
         """The lines in the window, each with the offset of its first byte."""
         lines: list[tuple[int, str]] = []
-        at = self.top
-        while len(lines) < height and at < self.size:
-            end = self._end(at)
-            text = self._bytes(at, end - at).decode(errors="replace")
-            lines.append((at, text.rstrip("\r\n")))
-            at = end
+        at, left = self.top, height + self.row
+        while left > 0 and at < self.size:
+            text = self._text(at)
+            lines.append((at, text))
+            at, left = self._end(at), left - self.rows(text)
         return lines
 
-    def forward(self, lines: int, height: int) -> None:
+    def forward(self, rows: int, height: int) -> None:
         """Move down, not beyond the last page."""
-        last = self._back(self.size, height)
-        for _ in range(lines):
-            if self.top >= last:
+        last = self._back(self.size, 0, height)
+        place = self.top, self.row
+        for _ in range(rows):
+            if place >= last:
                 break
-            self.top = self._end(self.top)
-        self.top = min(self.top, last) if self.top > last else self.top
+            top, row = place
+            more = row + 1 < self.rows(self._text(top))
+            place = (top, row + 1) if more else (self._end(top), 0)
+        self.top, self.row = min(place, last)
 
-    def backward(self, lines: int) -> None:
+    def backward(self, rows: int) -> None:
         """Move up."""
-        self.top = self._back(self.top, lines)
+        self.top, self.row = self._back(self.top, self.row, rows)
 
     def to_end(self, height: int) -> None:
         """Move to the last page."""
-        self.top = self._back(self.size, height)
+        self.top, self.row = self._back(self.size, 0, height)
 
     def to_share(self, share: float) -> None:
         """Move to a share of the file."""
         at = int(max(0.0, min(1.0, share)) * self.size)
-        self.top = self._begin(at)
+        self.top, self.row = self._begin(at), 0
 
     def find(self, words: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
         """Move to the next line with these words, any case; False when there is none."""
@@ -64,7 +74,7 @@ class Pager:
         found = self._after(wanted, cancelled) if forward else self._before(wanted, cancelled)
         if found is None:
             return False
-        self.top = self._begin(found)
+        self.top, self.row = self._begin(found), 0
         return True
 
     def _after(self, wanted: bytes, cancelled: Callable[[], bool]) -> int | None:
@@ -113,9 +123,21 @@ class Pager:
         place = before.rfind(b"\n")
         return begin + place + 1 if place >= 0 else begin
 
-    def _back(self, at: int, lines: int) -> int:
-        for _ in range(lines):
-            if at <= 0:
-                return 0
-            at = self._begin(at - 1)
-        return at
+    def rows_at_top(self) -> int:
+        """How many rows the first line of the window takes."""
+        return self.rows(self._text(self.top)) if self.top < self.size else 1
+
+    def _text(self, at: int) -> str:
+        return self._bytes(at, self._end(at) - at).decode(errors="replace").rstrip("\r\n")
+
+    def _back(self, at: int, row: int, rows: int) -> tuple[int, int]:
+        """So many rows before a row of a line, or the first of all."""
+        for _ in range(rows):
+            if row > 0:
+                row -= 1
+            elif at > 0:
+                at = self._begin(at - 1)
+                row = self.rows(self._text(at)) - 1
+            else:
+                break
+        return at, row

@@ -62,6 +62,8 @@ class Log:
             if not self.is_near:
                 return self._here().read(name, 0, 1).size
             return self._file(name).stat().st_size
+        if self.is_near and not self.is_live and not self._file(name).parent.is_dir():
+            raise NotFound(f"the folder of attempt {self.number} is not there any more")
         return 0
 
     def tail(self, length: int) -> str:

@@ -1,7 +1,7 @@
 """The log of a package: followed as it grows, searched, paged through whatever its size."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,8 +12,9 @@ from d0ctl.errors import D0Error
 from d0ctl.format import size
 from d0ctl_tui.board import Board
 from d0ctl_tui.commands import LOG, SUB, bindings
+from d0ctl_tui.draw import log_text
 from d0ctl_tui.draw.pager import Pager
-from d0ctl_tui.draw.spans import EMPTY, Line, Span, cut, foreign, spread
+from d0ctl_tui.draw.spans import EMPTY, Line, Span, foreign, spread
 from d0ctl_tui.messages import Repeated
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
@@ -34,9 +35,10 @@ class WindowRead(Repeated):
     """The window of the log shows this now."""
 
     lines: list[tuple[int, str]]
-    top: int
+    row: int
     size: int
     told: str = ""
+    trouble: str = ""
 
 
 class LogPane(LineView):
@@ -45,20 +47,38 @@ class LogPane(LineView):
     def __init__(self, board: Board) -> None:
         super().__init__(id="pager", glyphs=board.glyphs)
         self.shown: list[tuple[int, str]] = []
+        self.notice: list[Span] = []
+        """What stands there where there are no lines, a line each."""
         self.found = ""
+        self.is_wrapped = False
+        self.left = 0
+        self._rows: list[Line] = []
         self.move: Callable[[Move], None] = lambda move: None
+
+    def lay_out(self, row: int) -> None:
+        """Make rows of the lines, beginning at a row of the first."""
+        columns = self.size.width
+        self._rows = [(span,) for span in self.notice]
+        for _, text in self.shown:
+            self._rows += self.rows_of(text, columns)
+        if self.is_wrapped:
+            del self._rows[: min(row, len(self._rows))]
+        self.renew()
+
+    def rows_of(self, text: str, columns: int) -> list[Line]:
+        """A line of the log as rows, with what was searched for brought out."""
+        line = log_text.marked(log_text.spans(text), self.found)
+        if self.is_wrapped:
+            return log_text.wrapped(line, columns)
+        return [log_text.shifted(line, self.left, columns, self.glyphs.ellipsis)]
 
     def line_count(self) -> int:
         """Never more than the window holds."""
-        return len(self.shown)
+        return min(len(self._rows), self.size.height)
 
     def line(self, number: int, columns: int) -> Line:
-        """A line of the log, with what was searched for brought out."""
-        if number >= len(self.shown):
-            return EMPTY
-        words = cut(foreign(self.shown[number][1].expandtabs()), columns - 1,
-                    ellipsis=self.glyphs.ellipsis)  # fmt: skip
-        return tuple(_brought_out(words, self.found))
+        """A row of the log."""
+        return self._rows[number] if number < len(self._rows) else EMPTY
 
     def action_cursor(self, by: int) -> None:
         """Move the window."""
@@ -102,6 +122,9 @@ class LogScreen(SubScreen):
         self._length = 0
         self._timer: Timer | None = None
         self._words = ""
+        self._row = 0
+        self._trouble = ""
+        self._to_match = False
 
     def body(self) -> ComposeResult:
         """The window."""
@@ -130,17 +153,24 @@ class LogScreen(SubScreen):
             (f" {foreign(log.path)} ", "strong"),
             (f" attempt {log.number} on {foreign(log.address.name)}  {name}", "plain"),
         ]
+        if self._trouble:
+            return spread(left, [("unreadable ", "bad")], columns)
         at, words = self.pane.shown[-1] if self.pane.shown else (0, "")
         share = min(100, 100 * (at + len(words.encode()) + 1) // max(1, self._length))
         right: list[Span] = [("following  ", "live")] if self.following and log.is_live else []
+        right += [("wrapped  ", "faint")] if self.pane.is_wrapped else []
         right.append((f"{size(self._length)}  {share} % ", "faint"))
         return spread(left, right, columns)
 
     def on_window_read(self, news: WindowRead) -> None:
         """Show what was read."""
-        self._length = news.size
-        self.pane.shown = news.lines or [(0, "nothing was printed")]
-        self.pane.renew()
+        self._length, self._row, self._trouble = news.size, news.row, news.trouble
+        self.pane.shown = news.lines
+        self.pane.notice = [] if news.lines else _notice(news)
+        if self._to_match:
+            self._to_match = False
+            self.pane.left = _match_shift(news.lines, self._words, self.pane)
+        self.pane.lay_out(self._row)
         if news.told:
             self.board.tell(news.told)
         self.update()
@@ -148,8 +178,29 @@ class LogScreen(SubScreen):
     def on_resize(self) -> None:
         """Another height shows more or less."""
         following = self.following
-        if self._timer is not None:
+        if self._timer is not None and not self._trouble:
             self._submit(lambda pager, height: pager.to_end(height) if following else None)
+
+    def action_wrap(self) -> None:
+        """Break long lines, or cut them."""
+        self.pane.is_wrapped, self.pane.left = not self.pane.is_wrapped, 0
+        following = self.following
+        self._submit(lambda pager, height: pager.to_end(height) if following else None)
+
+    def action_sideways(self, by: int) -> None:
+        """Show what stands further right or left in long lines."""
+        if not self.pane.is_wrapped:
+            self.pane.left = max(0, self.pane.left + by * max(1, self.pane.size.width // 2))
+            self.pane.lay_out(self._row)
+
+    def action_reload(self) -> None:
+        """Read the log again, over a new connection."""
+        self._reader.submit(self.log_file.close)
+        self.pane.notice = [("reading ...", "faint")]
+        self.pane.lay_out(0)
+        self._trouble = ""
+        self._pager = Pager(self._read)
+        self._submit(lambda pager, height: pager.to_end(height))
 
     def action_follow(self) -> None:
         """Go to the end and stay there, or stay here."""
@@ -202,7 +253,7 @@ class LogScreen(SubScreen):
         self._submit(lambda pager, height: pager.to_end(height))
 
     def _look(self) -> None:
-        if self.following:
+        if self.following and not self._trouble:
             self._submit(lambda pager, height: pager.to_end(height), grown=True)
 
     def _move(self, move: Move) -> None:
@@ -212,6 +263,9 @@ class LogScreen(SubScreen):
 
     def _submit(self, move: Move, *, grown: bool = False) -> None:
         height = self.pane.size.height or 1
+        pane, columns = self.pane, self.pane.size.width
+        wrapped = pane.is_wrapped
+        self._pager.rows = lambda text: len(pane.rows_of(text, columns)) if wrapped else 1
         self._reader.submit(self._do, move, height, grown)
 
     def _read(self, offset: int, length: int) -> bytes:
@@ -227,10 +281,16 @@ class LogScreen(SubScreen):
             if now != self._pager.size:
                 self._pager.size = now
                 self._pager.forget()
+            self._pager.row = min(self._pager.row, self._pager.rows_at_top() - 1)
             move(self._pager, height)
             self._tell(height)
-        except D0Error as error:
-            self.post_message(WindowRead([], 0, 0, str(error)))
+        except (D0Error, OSError) as error:
+            self._tell_trouble(error)
+
+    def _tell_trouble(self, error: Exception) -> None:
+        """In the reading thread: say that it can't be read; the next try connects anew."""
+        self.log_file.close()
+        self.post_message(WindowRead([], 0, 0, trouble=str(error)))
 
     def _choose(self, height: int) -> None:
         """In the reading thread: the last binary that has printed anything."""
@@ -243,8 +303,8 @@ class LogScreen(SubScreen):
                 else:
                     continue
                 break
-        except D0Error as error:
-            self.post_message(WindowRead([], 0, 0, str(error)))
+        except (D0Error, OSError) as error:
+            self._tell_trouble(error)
             return
         self._do(lambda pager, height: pager.to_end(height), height, False)
 
@@ -254,21 +314,28 @@ class LogScreen(SubScreen):
         try:
             found = self._pager.find(words, forward=forward, cancelled=self._cancel.is_set)
             told = "" if found else f"`{words}` does not come {'any more' if forward else 'before'}"
+            self._to_match = found
             self._tell(self.pane.size.height or 1, told)
-        except D0Error as error:
-            self.post_message(WindowRead([], 0, 0, str(error)))
+        except (D0Error, OSError) as error:
+            self._tell_trouble(error)
 
     def _tell(self, height: int, told: str = "") -> None:
         lines = self._pager.window(height)
-        self.post_message(WindowRead(lines, self._pager.top, self._pager.size, told))
+        self.post_message(WindowRead(lines, self._pager.row, self._pager.size, told))
 
 
-def _brought_out(words: str, found: str) -> list[Span]:
-    if not found:
-        return [(words, "plain")]
-    spans: list[Span] = []
-    low, wanted, at = words.lower(), found.lower(), 0
-    while (place := low.find(wanted, at)) >= 0 and len(low) == len(words):
-        spans += [(words[at:place], "plain"), (words[place : place + len(wanted)], "match")]
-        at = place + len(wanted)
-    return [*spans, (words[at:], "plain")]
+def _notice(news: WindowRead) -> list[Span]:
+    """What is said where there are no lines."""
+    if not news.trouble:
+        return [("nothing was printed", "faint")]
+    return [(f"this log can't be read: {foreign(news.trouble)}", "bad"),
+            ("what it holds is not known; r tries again", "plain")]  # fmt: skip
+
+
+def _match_shift(lines: Sequence[tuple[int, str]], words: str, pane: LogPane) -> int:
+    """The column at which the window must begin to show the match in its first line."""
+    text = "".join(piece for piece, _ in log_text.spans(lines[0][1])) if lines else ""
+    at, columns = text.lower().find(words.lower()), pane.size.width
+    if pane.is_wrapped or at < 0 or pane.left <= at <= pane.left + columns - len(words):
+        return pane.left
+    return max(0, at + len(words) - columns // 2)

@@ -1,0 +1,128 @@
+"""Show a line of a log: its last overprint, its colours, and nothing that moves the cursor."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from rich.cells import cell_len
+
+from d0ctl_tui.draw.spans import Line, Span, foreign, width
+
+_SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
+
+_COLOURS = {0: "faint", 1: "bad", 2: "good", 3: "warn", 4: "live", 5: "mark", 6: "live", 7: "plain"}
+"""The looks for the eight colours of a terminal, in their order."""
+
+_EXTRA = {5: 1, 2: 3}
+"""How many numbers follow `38;5` and `38;2`."""
+
+
+def spans(text: str) -> list[Span]:
+    """The line as it would stand on a terminal after its carriage returns, with its colours."""
+    text = _last_overprint(text).expandtabs()
+    found: list[Span] = []
+    look, at = "plain", 0
+    for escape in _SGR.finditer(text):
+        if escape.start() > at:
+            found.append((foreign(text[at : escape.start()]), look))
+        look, at = _look(escape[1], look), escape.end()
+    return [*found, (foreign(text[at:]), look)] if at < len(text) or not found else found
+
+
+def _last_overprint(text: str) -> str:
+    pieces = [piece for piece in text.split("\r") if piece]
+    return pieces[-1] if pieces else ""
+
+
+def _look(codes: str, before: str) -> str:
+    numbers = [int(code) if code.isdigit() else 0 for code in re.split("[;:]", codes)]
+    look, at = before, 0
+    while at < len(numbers):
+        code = numbers[at]
+        if code in (0, 39):
+            look = "plain"
+        elif code == 1 and look == "plain":
+            look = "strong"
+        elif code == 2 and look == "plain":
+            look = "faint"
+        elif 30 <= code <= 37 or 90 <= code <= 97:
+            look = _COLOURS[code % 10]
+        elif code in (38, 48):
+            kind = numbers[at + 1] if at + 1 < len(numbers) else 0
+            if code == 38 and kind == 5 and at + 2 < len(numbers) and numbers[at + 2] < 16:
+                look = _COLOURS[numbers[at + 2] % 8]
+            at += 1 + _EXTRA.get(kind, 0)
+        at += 1
+    return look
+
+
+def marked(line: Iterable[Span], found: str) -> list[Span]:
+    """The line with what was searched for brought out, whatever colours it goes through."""
+    pieces = list(line)
+    text, wanted = "".join(words for words, _ in pieces).lower(), found.lower()
+    if not wanted or len(text) != sum(len(words) for words, _ in pieces):
+        return pieces
+    edges: list[tuple[int, int]] = []
+    at = text.find(wanted)
+    while at >= 0:
+        edges.append((at, at + len(wanted)))
+        at = text.find(wanted, at + len(wanted))
+    result: list[Span] = []
+    begin = 0
+    for words, look in pieces:
+        end = begin + len(words)
+        for first, last in edges:
+            if last <= begin or first >= end:
+                continue
+            before = words[: max(0, first - begin)]
+            result.append((before, look))
+            result.append((words[max(0, first - begin) : last - begin], "match"))
+            words, begin = words[last - begin :] if last < end else "", min(last, end)
+        if words:
+            result.append((words, look))
+        begin = end
+    return [span for span in result if span[0]]
+
+
+def wrapped(line: Iterable[Span], columns: int) -> list[Line]:
+    """The line in as many rows as it takes."""
+    rows: list[list[Span]] = [[]]
+    room = columns = max(2, columns)
+    for character, look in _characters(line):
+        wide = cell_len(character)
+        if wide > room:
+            rows.append([])
+            room = columns
+        rows[-1].append((character, look))
+        room -= wide
+    return [_joined(row) for row in rows]
+
+
+def shifted(line: Sequence[Span], left: int, columns: int, ellipsis: str) -> Line:
+    """The part of the line that begins at a column; dots stand for what is hidden on a side."""
+    whole, dots = width(line), cell_len(ellipsis)
+    if not left and whole <= columns:
+        return tuple(line)
+    begin = left + dots if left else 0
+    end = left + columns - (dots if whole > left + columns else 0)
+    seen: list[Span] = []
+    at = 0
+    for character, look in _characters(line):
+        if at >= begin and at + cell_len(character) <= end:
+            seen.append((character, look))
+        at += cell_len(character)
+        if at >= end:
+            break
+    front: Line = ((ellipsis, "faint"),) if left else ()
+    back: Line = ((ellipsis, "faint"),) if whole > left + columns else ()
+    return (*front, *_joined(seen), *back)
+
+
+def _characters(line: Iterable[Span]) -> Iterator[Span]:
+    for words, look in line:
+        yield from ((character, look) for character in words)
+
+
+def _joined(characters: Iterable[Span]) -> Line:
+    runs = groupby(characters, key=lambda span: span[1])
+    return tuple(("".join(character for character, _ in run), look) for look, run in runs)
