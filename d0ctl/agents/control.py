@@ -32,7 +32,7 @@ Purge = tuple[int, int | None, str | None]
 class Control:
     """The hands of one process that drives: its store, drop-box, couriers and mailbox.
 
-    `job` limits what it schedules to one job; None means all.
+    `job` limits what it schedules to one job and to what that needs of others; None means all.
     """
 
     home: Home
@@ -63,6 +63,8 @@ class Control:
     """Who carries what people are to be told; None while nobody is."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))
     afterwards: list[Callable[[], object]] = field(default_factory=list)
+    needed_due: float = 0.0
+    """When it looks again which packages of other jobs its job needs, by the monotonic clock."""
     seen: tuple[int, int] = (0, 0)
     """What the database looked like at the last turn."""
     turned: float = 0.0

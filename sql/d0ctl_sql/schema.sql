@@ -842,3 +842,5 @@ when new.phase <> old.phase
 begin
     update job set ended = null where id = new.job_id and ended is not null;
 end;
+
+CREATE INDEX package_awaiting on package (job_id) where early > 0 and awaited > 0;

@@ -64,11 +64,14 @@ def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]
 
 def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
     """failed, canceled, cooloff -> ready or waiting; how many. Their tries count anew, and so does
-    how nodes did with their jobs.
+    how nodes did with their jobs. Inputs that were removed meanwhile are made again.
     """
     store.change("leave_out_dropped")
     bad_nodes.forget_jobs(store, actor=actor, note=note, now=now)
     retried = store.change("retry_packages", actor=actor, note=note, now=now)
+    store.change("clear_lost")
+    store.change("lose_absent_inputs")
+    remake(store, now=now)
     store.change("reopen_jobs")
     store.change("reopen_finished")
     return retried

@@ -38,3 +38,6 @@ when new.phase <> old.phase
 begin
     update job set ended = null where id = new.job_id and ended is not null;
 end;
+
+-- Packages that start early and await more inputs, by job.
+create index package_awaiting on package (job_id) where early > 0 and awaited > 0;

@@ -2,6 +2,7 @@
 -- What a writing connection keeps for the length of a batch.
 create temp table chosen (package_id integer primary key);
 create temp table asked_line (line_id integer primary key);
+create temp table needed (package_id integer primary key);
 create temp table decision (package_id integer primary key, node_id integer);
 create temp table heard (attempt_id integer primary key);
 create temp table told_state (attempt_id integer primary key, started real, utc_offset integer,
@@ -37,6 +38,7 @@ create temp table lost_copy (file_id integer, cluster_id integer);
 -- Let the planner believe that the temporary tables are small, so that joins start at them.
 insert into chosen (package_id) values (0);
 insert into asked_line (line_id) values (0);
+insert into needed (package_id) values (0);
 insert into decision (package_id) values (0);
 insert into heard (attempt_id) values (0);
 insert into told_state (attempt_id) values (0);
@@ -54,6 +56,7 @@ insert into lost_copy (file_id) values (0);
 analyze temp;
 delete from chosen;
 delete from asked_line;
+delete from needed;
 delete from decision;
 delete from heard;
 delete from told_state;

@@ -1,0 +1,73 @@
+-- name: some_needs
+-- Whether a job reads files that other jobs make.
+select 1 from need where job_id = :job limit 1;
+
+-- name: clear_needed
+-- Begin a new list of packages of other jobs.
+delete from needed;
+
+-- name: find_needed
+-- The packages of other jobs without which a job can't go on: the makers of files that its
+-- packages wait for, what these wait for in turn, and what comes before them in their lines.
+insert into needed (package_id)
+with recursive
+    waiting (id) as (
+        select id from package indexed by package_in_phase
+         where job_id = :job and phase = 'waiting'
+         union
+        select id from package indexed by package_awaiting
+         where job_id = :job and early > 0 and awaited > 0
+           and phase not in ('done', 'failed', 'canceled', 'dropped')
+    ),
+    found (id) as (
+        select file.package_id
+          from waiting
+          join input on input.package_id = waiting.id and input.own = 0 and input.dropped = 0
+          join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+                   and file.job_id <> :job and file.package_id is not null
+         union
+        select file.package_id
+          from found
+          join package on package.id = found.id and package.phase = 'waiting'
+          join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+          join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+                   and file.package_id is not null
+         union
+        select before.id
+          from found
+          join package on package.id = found.id and package.phase = 'waiting'
+          join package as before on before.line_id = package.line_id
+                                and before.seq = package.seq - 1
+                                and before.phase <> 'done' and before.phase <> 'transferring'
+    )
+select found.id from found join package on package.id = found.id and package.job_id <> :job;
+
+-- name: needed_demands
+-- What the needed packages that are ready ask of a node, like `ready_demands`.
+select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+       demand.exclude_nodes, count(*) as ready, demand.pace, demand.software, demand.needs,
+       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
+       demand.job_id
+  from needed
+  join package on package.id = needed.package_id and package.phase = 'ready'
+  join demand on demand.id = package.demand_id
+  join job on job.id = package.job_id
+          and job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
+ group by demand.id
+ order by job.priority + demand.boost desc, job.id, demand.id;
+
+-- name: needed_packages
+-- The oldest of a demand that are ready and needed, but for those that take no slot yet.
+select package.id
+  from needed join package on package.id = needed.package_id
+ where package.phase = 'ready' and package.demand_id = :demand
+   and (package.early = 0 or package.awaited = 0)
+ order by package.id limit :limit;
+
+-- name: needed_open_packages
+-- The oldest of a demand that are needed, and are to start while they wait for inputs.
+select package.id
+  from needed join package on package.id = needed.package_id
+ where package.phase = 'ready' and package.demand_id = :demand
+   and package.early = 1 and package.awaited > 0
+ order by package.id limit :limit;

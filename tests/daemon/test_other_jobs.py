@@ -1,0 +1,88 @@
+"""Jobs that read files of other jobs: what is gone is made again, by whoever drives."""
+
+from d0ctl.construct.spec import JobSpec, OutputSpec
+from d0ctl.store import lifecycle, open_store
+from d0ctl.store.jobs import retry
+from d0ctl.store.look import browse
+from d0ctl.store.schedule import is_settled
+from tests.support.jobs import job, simple, stage
+from tests.support.session import Session
+
+
+def chain(session: Session) -> JobSpec:
+    """A job that makes a file, and reads it, so that it is removed at its end."""
+    return job(
+        "raw",
+        stage(simple(session.ran("raw", "echo 7 > hits"), outputs=["hits"])),
+        stage(simple(session.ran("look", "cat hits"), inputs=["hits"])),
+    )
+
+
+def cooked(session: Session) -> JobSpec:
+    """The same with a file that is made from the one of `raw`."""
+    return job(
+        "cooked",
+        stage(simple(session.ran("cook", "cat hits > tracks"), ["raw:hits"], ["tracks"])),
+        stage(simple(session.ran("taste", "cat tracks"), inputs=["tracks"])),
+    )
+
+
+def plot(session: Session) -> JobSpec:
+    """A job that reads a file of `cooked`."""
+    outputs = [OutputSpec("plot", result=True)]
+    return job(
+        "plot", [simple(session.ran("plot", "cat tracks > plot"), ["cooked:tracks"], outputs)]
+    )
+
+
+def test_without_a_daemon_a_job_has_files_of_other_jobs_made_again(session: Session) -> None:
+    for spec in (chain(session), cooked(session)):
+        session.drive(session.submit(spec))
+
+    session.drive(session.submit(plot(session)))
+
+    assert session.result("plot/plot") == "7\n"
+    assert session.runs() == {"raw": 3, "look": 1, "cook": 2, "taste": 1, "plot": 1}
+    assert set(session.phases().values()) == {"done"}
+    assert session.faults() == {}
+
+
+def test_of_other_jobs_it_drives_only_what_it_needs(session: Session) -> None:
+    makers = [simple(session.ran(name, f"echo 7 > {name}"), outputs=[name]) for name in "ab"]
+    session.submit(job("raw", makers))
+
+    session.drive(session.submit(job("plot", [simple("cat b", inputs=["raw:b"])])))
+
+    assert session.runs() == {"b": 1}
+    assert session.phases() == {"raw/1/1/1": "ready", "raw/1/2/1": "done", "plot/1/1/1": "done"}
+
+
+def test_a_job_whose_input_is_made_again_has_not_ended(session: Session) -> None:
+    session.drive(session.submit(chain(session)))
+
+    number = session.submit(job("plot", [simple("cat hits", inputs=["raw:hits"])]))
+
+    with open_store(session.home) as store:
+        assert not is_settled(store, number)
+        assert browse.job(store, "plot").status == "submitted"
+        assert browse.job(store, "raw").status == "submitted"
+        assert browse.job(store, "raw").ended is None
+
+
+def test_a_retry_has_an_input_that_is_gone_made_again(session: Session) -> None:
+    session.drive(session.submit(chain(session)))
+    number = session.submit(job("plot", [simple("cat hits", inputs=["raw:hits"])], hold=True))
+    with open_store(session.home) as store, store.writing():
+        lifecycle.choose(store, [1, 3])
+        lifecycle.kill(store, actor="tester", note=None, now=2.0)
+        store.connection.execute("update package set phase = 'done' where id = 1")
+        store.connection.execute("update job set ended = 2.0, hold = 0")
+    with open_store(session.home) as store:
+        lifecycle.choose(store, [3])
+        with store.writing():
+            retry.retry(store, actor="tester", note=None, now=3.0)
+
+    session.drive(number)
+
+    assert session.phases()["plot/1/1/1"] == "done"
+    assert session.runs()["raw"] == 2
