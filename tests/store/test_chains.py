@@ -49,13 +49,16 @@ def launched(world: World) -> dict[str, Any]:
 
 
 def kept(through: int = 1) -> dict[str, Any]:
-    file = {**output("/farm/cache/1", "a"), "binary": 1}
+    file = {**output("/farm/cache/1", "a"), "binary": 1, "late": None}
     return {
         "through": through,
         "why": "",
         "given": ["x"] * through,
         "files": [file][:through],
         "parts": [],
+        "left": [],
+        "stored": [],
+        "whole": False,
     }
 
 
@@ -107,7 +110,7 @@ def test_what_was_kept_is_told_to_the_next_attempt_on_that_node(world: World) ->
     again(world)
 
     assert where(world) is node, "the files draw it there"
-    assert launched(world)["former"] == [{"attempt": 1, "kept": {**kept(), "parts": []}}]
+    assert launched(world)["former"] == [{"attempt": 1, "kept": kept()}]
 
 
 def test_another_node_is_told_of_nothing(world: World) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ HUGE = binary(script="truncate -s 1T big; touch ../up", outputs=[{"name": "big",
 """A binary whose output takes an hour to read, and no space."""
 
 
-def reading(node: Client, **more: object) -> int:
+def reading(node: Client, **more: Any) -> int:
     """Start an attempt, wait until it reads its huge output, and give the pid of its wrapper."""
     node.launch(launch(1, {**HUGE, **more}, keep=["big"]))
     wrapper = node.started(1)

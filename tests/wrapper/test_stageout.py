@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,125 @@ def test_what_cannot_be_stored_is_told_and_kept(node: Client, store: Path, tmp_p
     assert "output `out` cannot be stored at `root://store/out`" in end["detail"]
     assert "exit code 51: no space there" in end["detail"]
     assert [one["locator"] for one in end["stored"]] == [str(tmp_path / "out")]
-    assert all(Path(output["path"]).exists() for output in end["outputs"])
+    assert end["kept"]["stored"] == end["stored"]
+    assert {Path(file["path"]).read_text() for file in end["kept"]["files"]} == {
+        DATA.decode(), "log\n",
+    }  # fmt: skip
+
+
+def ran(node: Client) -> int:
+    """How often the binary has run, by its own journal."""
+    return len((node.base / "attempts" / "ran").read_text())
+
+
+COUNTED = {**MAKE, "script": f"printf x >> ../../ran; {MAKE['script']}"}
+
+
+def again(node: Client, end: Frame, attempt: int, *locators: str, **more: Any) -> Frame:
+    """Run the next attempt at a package, which knows of the one before."""
+    former = [{"attempt": end["attempt"], "kept": end["kept"]}]
+    return node.run(COUNTED, attempt=attempt, former=former, **made(*locators, **more))
+
+
+def test_after_a_failed_stage_out_only_the_rest_of_the_way_is_tried_again(
+    node: Client, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken").touch()
+    places = (str(tmp_path / "out"), "root://store/out")
+    first = node.run(COUNTED, **made(*places, transfer=rules(store)))
+    assert first["reason"] == "stage-out"
+    (tmp_path / "out").unlink()
+
+    second = again(node, first, 2, *places, transfer=rules(store))
+    assert second["reason"] == "stage-out"
+    (tmp_path / "broken").unlink()
+    third = again(node, second, 3, *places, transfer=rules(store))
+
+    assert (third["outcome"], third["began"], third["binaries"]) == ("successful", 2, [])
+    assert ran(node) == 1
+    assert (store / "out").read_bytes() == DATA
+    assert third["stored"] == [{"name": "out", "locator": place} for place in places]
+    assert not (tmp_path / "out").exists(), "what has arrived is not stored again"
+    assert all(Path(output["path"]).exists() for output in third["outputs"])
+
+
+def test_the_copies_that_wait_for_a_stage_out_take_the_space_of_one(
+    node: Client, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken").touch()
+    end = node.run(COUNTED, **made("root://store/out", transfer=rules(store)))
+    for attempt in (2, 3):
+        end = again(node, end, attempt, "root://store/out", transfer=rules(store))
+
+    copies = [node.base / "cache" / str(attempt) / "out" for attempt in (1, 2, 3)]
+    assert len({copy.stat().st_ino for copy in copies}) == 1
+    assert ran(node) == 1
+
+
+def test_late_outputs_are_stored_without_another_run(
+    node: Client, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken").touch()
+    parts = {"name": "part-*", "min_size": None, "late": True, "min_count": 2}
+    script = f"{COUNTED['script']}; echo 1 > part-1; echo 2 > part-2"
+    described = {**COUNTED, "script": script, "outputs": [*MAKE["outputs"], parts]}
+    wanted = {**made("root://store/out", transfer=rules(store)), "keep": ["out", "log", "part-*"]}
+    first = node.run(described, **wanted)
+    (tmp_path / "broken").unlink()
+
+    former = [{"attempt": 1, "kept": first["kept"]}]
+    second = node.run(described, attempt=2, former=former, **wanted)
+
+    assert (second["outcome"], ran(node)) == ("successful", 1), second
+    late = {one["name"]: one.get("late") for one in second["outputs"]}
+    assert late == {"out": None, "log": None, "part-1": "part-*", "part-2": "part-*"}
+
+
+def test_a_wrapper_killed_while_it_stores_leaves_finished_outputs(
+    node: Client, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "stuck").touch()
+    node.launch(launch(1, COUNTED, **made("root://store/out", transfer=rules(store))))
+    wrapper = node.started(1)
+    wait_until(lambda: (tmp_path / "pid").exists())
+    os.kill(wrapper, signal.SIGKILL)
+    node.wait("dead")
+    (tmp_path / "stuck").unlink()
+
+    more = made("root://store/out", transfer=rules(store))
+    end = node.run(COUNTED, attempt=2, former=[{"attempt": 1}], **more)
+
+    assert (end["outcome"], ran(node)) == ("successful", 1), end
+    assert (store / "out").read_bytes() == DATA
+
+
+def test_outputs_that_are_not_whole_any_more_are_made_again(
+    node: Client, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken").touch()
+    first = node.run(COUNTED, **made("root://store/out", transfer=rules(store)))
+    (tmp_path / "broken").unlink()
+    Path(first["kept"]["files"][0]["path"]).write_text("spoilt")
+
+    second = again(node, first, 2, "root://store/out", transfer=rules(store))
+
+    assert (second["outcome"], ran(node)) == ("successful", 2)
+    assert (store / "out").read_bytes() == DATA
+
+
+def test_a_kill_while_outputs_are_stored_leaves_nothing_of_the_attempt(
+    node: Client, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "stuck").touch()
+    node.launch(launch(1, COUNTED, **made("root://store/out", transfer=rules(store))))
+    node.started(1)
+    wait_until(lambda: (tmp_path / "pid").exists())
+
+    node.send("kill", attempts=[1], grace=5)
+
+    end = node.end(1)
+    assert (end["outcome"], end["kept"]) == ("killed", None)
+    assert not (node.base / "cache" / "1").exists()
 
 
 @pytest.mark.parametrize("locator", ["srm://se/out", "/proc/out", "http://127.0.0.1:1/out"])

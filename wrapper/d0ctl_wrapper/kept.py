@@ -1,8 +1,10 @@
-"""The only place that says what an attempt that did not succeed leaves for the next one.
+"""What an attempt that did not succeed leaves for the next one.
 
-`through` binaries, from the first, are done, and all files that they declare lie there whole;
+`through` binaries, from the first, are done, and all files that they declare are there, whole;
 `given` has a digest of each with its inputs, so that it counts for no other.
-Of one binary with event ranges that is not, `part` holds what it has done so far.
+Of one binary with event ranges that is not done, `parts` holds what it has done so far.
+`left` are outputs of a binary that failed: only a person can accept them. With `whole` all
+binaries are done, and what is not in `stored` has yet to reach its locator.
 """
 
 import re
@@ -22,6 +24,12 @@ def checksum(value: Any) -> str:
     return str(value)
 
 
+LATE: "Dict[str, Tuple[shape.Check, Any]]" = {"late": (shape.maybe(shape.relative), None)}
+"""The pattern of an output whose name was not known at the launch."""
+
+STORED = shape.record({"name": shape.relative, "locator": shape.filled})
+"""An output that has reached one of its locators."""
+
 FILE = {
     "name": shape.relative,
     "path": shape.absolute,
@@ -33,14 +41,31 @@ _PART = shape.record(
     {**FILE, "binary": shape.positive, "done": ranges.check, "given": shape.string}
 )
 
+_LEFT = shape.record(
+    {
+        "name": shape.relative,
+        "path": shape.absolute,
+        "size": shape.whole,
+        "changed": shape.whole,
+        "binary": shape.positive,
+    },
+    LATE,
+)
+"""An output that no one has verified; `changed` is its time of change, in nanoseconds."""
+
 KEPT = shape.record(
     {
         "through": shape.whole,
         "why": shape.string,
         "given": shape.many(shape.string),
-        "files": shape.many(shape.record({**FILE, "binary": shape.positive})),
+        "files": shape.many(shape.record({**FILE, "binary": shape.positive}, LATE)),
     },
-    {"parts": (shape.many(_PART), [])},
+    {
+        "parts": (shape.many(_PART), []),
+        "left": (shape.many(_LEFT), []),
+        "stored": (shape.many(STORED), []),
+        "whole": (shape.boolean, False),
+    },
 )
 
 FORMER = shape.record({"attempt": shape.positive}, {"kept": (shape.maybe(KEPT), None)})

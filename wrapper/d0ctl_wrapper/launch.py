@@ -181,6 +181,8 @@ _LAUNCH = shape.record(
         "lease": (shape.number, lease.LEASE),
         "hooks": (shape.many(_HOOK), []),
         "former": (shape.many(kept.FORMER), []),
+        "accept": (shape.maybe(shape.positive), None),
+        "leave": (shape.boolean, False),
         "largest_core": (shape.whole, LARGEST_CORE),
         "guards": (_GUARDS, _GUARDS({})),
         "early": (shape.boolean, False),

@@ -150,17 +150,12 @@ _BINARY = {
 
 _BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(shape.number), None)}
 
-_LATE: "Dict[str, Tuple[shape.Check, Any]]" = {"late": (shape.maybe(shape.relative), None)}
-"""The pattern of an output whose name was not known at the launch."""
-
 _STAGED = {
     "locator": shape.filled,
     "path": shape.absolute,
     "size": shape.whole,
     "checksum": kept.checksum,
 }
-
-_STORED = {"name": shape.relative, "locator": shape.filled}
 
 _START = {
     "pid": shape.positive,
@@ -199,7 +194,7 @@ _END = {
     "rss": shape.whole,
     "stderr": _stderr,
     "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
-    "outputs": shape.many(shape.record(kept.FILE, _LATE)),
+    "outputs": shape.many(shape.record(kept.FILE, kept.LATE)),
     "missing": shape.many(shape.string),
 }
 
@@ -209,7 +204,7 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "end": {
         "partial": (shape.boolean, False),
         "staged": (shape.many(shape.record(_STAGED)), []),
-        "stored": (shape.many(shape.record(_STORED)), []),
+        "stored": (shape.many(kept.STORED), []),
         "began": (shape.positive, 1),
         "began_why": (_line, ""),
         "kept": (shape.maybe(kept.KEPT), None),

@@ -59,6 +59,8 @@ class Run:
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None
+        self.has_run = False
+        """Whether any binary was begun; in an attempt that only stores outputs none is."""
         self.is_saving = False
         """Whether the outputs of an attempt that was ended early are being kept."""
         self.latest = math.inf
@@ -75,13 +77,15 @@ class Run:
 
     def run(self) -> None:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
-        binaries = self.launch["binaries"]
-        self._software = tools.provide(self.places, binaries, self.tree.check)
         done = self.resume.begin()
-        for number, binary in enumerate(binaries, 1):
-            if number > done:
-                self._run_binary(number, binary)
-        self.arrivals.check_closed()
+        left = self.launch["binaries"][done:]
+        unused: "List[bytes | None]" = [None] * done
+        self._software = unused + tools.provide(self.places, left, self.tree.check)
+        for number, binary in enumerate(left, done + 1):
+            self.has_run = True
+            self._run_binary(number, binary)
+        if left:
+            self.arrivals.check_closed()
 
     def heed(self) -> None:
         """Obey orders between two pieces of a file: answer, stand still, or raise Told."""

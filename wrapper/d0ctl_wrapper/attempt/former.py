@@ -8,6 +8,7 @@ from d0ctl_wrapper import attempts, ranges, shape
 from d0ctl_wrapper.attempt import given
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Part, read_done
+from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.kept import KEPT, Kept
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places, is_below, to_path
@@ -19,16 +20,23 @@ RECORD = b"kept"
 
 _END = shape.record({"kept": KEPT})
 
-NOTHING: Kept = {"through": 0, "why": "", "given": [], "files": [], "parts": []}
+NOTHING: Kept = {
+    "through": 0, "why": "", "given": [], "files": [], "parts": [], "left": [], "stored": [],
+    "whole": False,
+}  # fmt: skip
 
 
 class Found(NamedTuple):
-    """How much of a former attempt can be used: its first binaries, and why no more."""
+    """How much of a former attempt can be used: its first binaries, and why no more.
+
+    `stored` are the outputs that it has taken to their locators already.
+    """
 
     attempt: int
     through: int
     files: "List[Dict[str, Any]]"
     why: str
+    stored: "List[Dict[str, str]]"
 
 
 class Former:
@@ -92,29 +100,56 @@ class Former:
 
     def _whole(self, attempt: int, kept: Kept) -> Found:
         """Hold the files of a former attempt against what they should be, binary by binary."""
-        wanted = [[output["name"] for output in binary["outputs"]] for binary in self._binaries]
-        files = {(one["binary"], one["name"]): one for one in kept["files"]}
         used: "List[Dict[str, Any]]" = []
-        for number in range(1, min(kept["through"], len(wanted)) + 1):
+        through = min(kept["through"], len(self._binaries))
+        for number in range(1, through + 1):
             if self._given(number) != (kept["given"][number - 1 :] or [""])[0]:
                 why = "binary %d was given something else in attempt %d" % (number, attempt)
-                return Found(attempt, number - 1, used, why)
-            for name in wanted[number - 1]:
-                fault = self._fault(files.get((number, name)))
+                return Found(attempt, number - 1, used, why, [])
+            files: "List[Dict[str, Any]]" = []
+            for output in self._binaries[number - 1]["outputs"]:
+                found = _files_of(output, number, kept["files"])
+                is_short = len(found) < (output["min_count"] if output["late"] else 1)
+                fault = "is not known" if is_short else self._first_fault(found)
                 if fault:
-                    why = "output `%s` of attempt %d %s" % (one_line(name), attempt, fault)
-                    return Found(attempt, number - 1, used, why)
-            used = used + [files[number, name] for name in wanted[number - 1]]
+                    shown = one_line(output["name"]), attempt, fault
+                    why = "output `%s` of attempt %d %s" % shown
+                    return Found(attempt, number - 1, used, why, [])
+                files += found
+            used = used + files
         why = kept["why"] or "attempt %d came no further" % attempt
-        return Found(attempt, min(kept["through"], len(wanted)), used, one_line(why))
+        stored = kept["stored"] if through == len(self._binaries) else []
+        return Found(attempt, through, used, one_line(why), stored)
+
+    def accepted(self, attempt: int) -> Found:
+        """Find all outputs of a former attempt, which a person accepts as they are.
+
+        Raises Failed unless each is as the attempt left it.
+        """
+        known = [former for former in self._formers if former["attempt"] == attempt]
+        kept = self._kept(known[0]) if known else NOTHING
+        used: "List[Dict[str, Any]]" = []
+        for number, binary in enumerate(self._binaries, 1):
+            for output in binary["outputs"]:
+                found = _files_of(output, number, [*kept["files"], *kept["left"]])
+                is_lacking = not found and not output["late"]
+                fault = "is not known" if is_lacking else self._first_fault(found)
+                if fault:
+                    shown = one_line(output["name"]), attempt, fault
+                    raise Failed("missing-output", "output `%s` of attempt %d %s" % shown)
+                used += found
+        return Found(attempt, len(self._binaries), used, "a person accepts them", kept["stored"])
+
+    def _first_fault(self, files: "List[Dict[str, Any]]") -> str:
+        """Say what is wrong with the first file that is not whole; empty when all are."""
+        faults = (self._fault(file) for file in files)
+        return next((fault for fault in faults if fault), "")
 
     def _given(self, number: int) -> str:
         return given.fingerprint(self._launch, number, self._work)
 
-    def _fault(self, file: "Dict[str, Any] | None") -> str:
+    def _fault(self, file: "Dict[str, Any]") -> str:
         """Say what is wrong with a file of a former attempt; empty when it is whole."""
-        if file is None:
-            return "is not known"
         path = to_path(file["path"])
         if not is_below(os.path.realpath(os.path.dirname(path)), self._ours):
             return "is in none of our folders"
@@ -124,6 +159,8 @@ class Former:
                 return "is not a file"
             if status.st_size != file["size"]:
                 return "has %d bytes, not %d" % (status.st_size, file["size"])
+            if "changed" in file:
+                return "" if status.st_mtime_ns == file["changed"] else "is not what it was"
             return "" if self._digests.of(path)[1] == file["checksum"] else "is not what it was"
         except OSError:
             return "is not there"
@@ -168,3 +205,12 @@ class Former:
             return None
         done = read_done(self._places.attempt(attempt, b"%d.done" % number), every)
         return Part(attempt, done, path, None, None)
+
+
+def _files_of(
+    output: "Dict[str, Any]", number: int, files: "List[Dict[str, Any]]"
+) -> "List[Dict[str, Any]]":
+    """Give the files that a former attempt has of an output, which has several if it is late."""
+    field = "late" if output["late"] else "name"
+    found = [one for one in files if one["binary"] == number and one[field] == output["name"]]
+    return found if output["late"] else found[:1]

@@ -39,6 +39,22 @@ def settle(work: bytes, launch: Launch, binary: "Dict[str, Any]", is_partial: bo
         for output in binary["outputs"]
         if output["late"]
     }
+    _replace(launch, binary, found)
+
+
+def restore(launch: Launch, binary: "Dict[str, Any]", files: "List[Dict[str, Any]]") -> None:
+    """Put the files that a former attempt made in the place of a binary's late outputs."""
+    if has_late(binary):
+        late = [output for output in binary["outputs"] if output["late"]]
+        _replace(launch, binary, {output["name"]: _of(output, files) for output in late})
+
+
+def _of(output: Output, files: "List[Dict[str, Any]]") -> "List[Output]":
+    names = [one["name"] for one in files if one["late"] == output["name"]]
+    return [_named(output, name) for name in names]
+
+
+def _replace(launch: Launch, binary: "Dict[str, Any]", found: "Dict[str, List[Output]]") -> None:
     binary["outputs"] = [
         one for output in binary["outputs"] for one in found.get(output["name"], [output])
     ]
@@ -74,8 +90,12 @@ def _matching(work: bytes, output: Output, taken: "Set[str]", least: int) -> "Li
         told = "no file matches" if not found else what
         raise Failed("missing-output", "%s the late output `%s`" % (told, one_line(pattern)))
     taken.update(found)
-    shared = {"min_size": output["min_size"], "late": False, "pattern": pattern}
-    return [{**output, **shared, "name": name} for name in found]
+    return [_named(output, name) for name in found]
+
+
+def _named(output: Output, name: str) -> Output:
+    """Give a late output as one with a name of its own."""
+    return {**output, "late": False, "pattern": output["name"], "name": name}
 
 
 def _files(folder: bytes, parts: "List[str]") -> "List[str]":

@@ -83,6 +83,21 @@ def _keep(cache: bytes, name: str, true: bytes, size: int, checksum: str) -> "Di
     return {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
 
 
+def leave(
+    places: Places, attempt: int, work: bytes, name: str, inputs: "set[str]"
+) -> "Dict[str, Any] | None":
+    """Move an output that nobody has verified into the cache; None when there is none."""
+    try:
+        true, size = find(work, name, inputs)
+        sync(true)
+        changed = os.stat(true).st_mtime_ns
+        file = _keep(places.kept(attempt), name, true, size, "")
+        _sync_up(os.path.dirname(to_path(file["path"])), places.cache)
+    except (OSError, Failed):
+        return None
+    return {"name": name, "path": file["path"], "size": size, "changed": changed}
+
+
 def _sync_up(folder: bytes, top: bytes) -> None:
     """See that a folder, and all above it up to `top`, are on the disk."""
     while is_below(folder, top):

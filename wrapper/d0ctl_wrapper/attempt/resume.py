@@ -9,10 +9,10 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import shape
-from d0ctl_wrapper.attempt import given, outputs
+from d0ctl_wrapper.attempt import given, late, outputs
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Events, Part
-from d0ctl_wrapper.attempt.former import RECORD, Former, Found
+from d0ctl_wrapper.attempt.former import NOTHING, RECORD, Former, Found
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.kept import Kept
@@ -46,12 +46,12 @@ class Resume:
         self._through = 0
         self._why = ""
         self.told: "Dict[str, Any]" = {}
+        self.stored: "List[Dict[str, str]]" = []
+        """Which outputs former attempts have taken to their locators."""
 
     def begin(self) -> int:
         """Bring what is whole into the working directory; give how many binaries are done."""
-        if self._former is None:
-            return 0
-        found = self._former.best()
+        found = self._find()
         if found is None:
             return 0
         try:
@@ -61,13 +61,29 @@ class Resume:
             for file in found.files:
                 remove(self._place(file["name"]))
             shown = "attempt %d: %s" % (found.attempt, error.strerror)
+            if self._launch["accept"] is not None:
+                raise Failed("stage-out", "nothing can be taken from " + shown)
             return self._tell(found._replace(through=0, why="nothing can be taken from " + shown))
         self._files = [{**file, "path": to_text(self._place(file["name"]))} for file in found.files]
         for number, binary in enumerate(self._binaries[: found.through], 1):
+            if self._launch["accept"] is None:
+                self._take_in(number)
+            late.restore(
+                self._launch, binary, [one for one in found.files if one["binary"] == number]
+            )
             self._declare(binary)
-            self._take_in(number)
         self._through = found.through
+        self.stored = list(found.stored)
         return self._tell(found)
+
+    def _find(self) -> "Found | None":
+        """Find what can be used of former attempts; raise Failed if what a person accepts can't."""
+        accept = self._launch["accept"]
+        if accept is not None and self._former is None:
+            raise Failed("missing-output", "nothing of attempt %d is on this node" % accept)
+        if self._former is None:
+            return None
+        return self._former.best() if accept is None else self._former.accepted(accept)
 
     def _place(self, name: str) -> bytes:
         """Give the path of a file of the working directory; raise OSError if it leads out."""
@@ -169,36 +185,63 @@ class Resume:
     def _note(self, number: int, binary: Binary) -> bool:
         """Record on the node what there is, for the case that nobody can tell of it any more."""
         try:
-            made = [self._describe(number, output["name"]) for output in binary["outputs"]]
-            self._files += made
-            record = {**self._record(number), "files": self._files}
-            path = self._places.attempt(self._attempt, RECORD)
+            self._files += [self._describe(number, output) for output in binary["outputs"]]
             if self._files:
-                write(path + b".aside", shape.encode(record).encode("ascii"))
-                os.rename(path + b".aside", path)
+                self._write({**self._record(number), "files": self._files})
         except (OSError, Failed):
             return False
         return True
 
-    def _record(self, through: int) -> Kept:
-        told = [self._given[number] for number in range(1, through + 1)]
-        return {"through": through, "why": self._why, "given": told, "files": [], "parts": []}
+    def _write(self, record: Kept) -> None:
+        path = self._places.attempt(self._attempt, RECORD)
+        write(path + b".aside", shape.encode(record).encode("ascii"))
+        os.rename(path + b".aside", path)
 
-    def _describe(self, number: int, name: str) -> "Dict[str, Any]":
+    def _record(self, through: int) -> Kept:
+        told = [self._given.get(number, "") for number in range(1, through + 1)]
+        return {**NOTHING, "through": through, "why": self._why, "given": told, "files": [],
+                "parts": []}  # fmt: skip
+
+    def _describe(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any]":
+        name = output["name"]
         true = outputs.find(self._work, name, self._inputs)[0]
         size, checksum = self.digests.of(true)
         file = {"name": name, "path": to_text(true), "size": size, "checksum": checksum}
-        return {**file, "binary": number}
+        return {**file, "binary": number, "late": output.get("pattern")}
 
-    def salvage(self) -> "Dict[str, Any]":
-        """Keep what is done for the next attempt; give what the end message says of it."""
+    def whole(
+        self, kept: "List[Dict[str, Any]]", stored: "List[Dict[str, str]]"
+    ) -> "Dict[str, Any]":
+        """Say that all binaries are done and their outputs are kept: only the rest of their way
+        is left to the next attempt."""
+        numbers = {
+            output["name"]: number
+            for number, binary in enumerate(self._binaries, 1)
+            for output in binary["outputs"]
+        }
+        files = [{**one, "binary": numbers[one["name"]], "late": one.get("late")} for one in kept]
+        record = self._record(len(self._binaries))
+        return {"kept": {**record, "why": "", "files": files, "stored": stored, "whole": True}}
+
+    def note_whole(self, kept: "List[Dict[str, Any]]") -> None:
+        """Record on the node that all is done, for the case that nobody can say so any more."""
+        try:
+            self._write(self.whole(kept, self.stored)["kept"])
+        except OSError:
+            pass
+
+    def salvage(self, is_to_leave: bool) -> "Dict[str, Any]":
+        """Keep what is done for the next attempt; give what the end message says of it.
+
+        With `is_to_leave` the outputs of a binary that failed are kept too, for a person.
+        """
         if not (self._is_of_use or self._events):
             return {}
         kept = self._record(self._through)
         kept["through"] = 0
         for number in range(1, self._through + 1):
             binary = self._binaries[number - 1]
-            files = [self._move(number, output["name"]) for output in binary["outputs"]]
+            files = [self._move(number, output) for output in binary["outputs"]]
             whole = [file for file in files if file is not None]
             if len(whole) < len(files):
                 kept["why"] = "a file of binary %d was not whole any more" % number
@@ -208,13 +251,33 @@ class Resume:
         for number in sorted(self._events):
             if number > kept["through"]:
                 kept["parts"] += self._salvage_part(self._events[number])
-        return {"kept": kept} if kept["files"] or kept["parts"] else {}
+        if is_to_leave:
+            kept["left"] = self._leave(kept["through"])
+        return {"kept": kept} if kept["files"] or kept["parts"] or kept["left"] else {}
 
-    def _move(self, number: int, name: str) -> "Dict[str, Any] | None":
+    def _leave(self, through: int) -> "List[Dict[str, Any]]":
+        """Move the outputs that there are of the binaries after `through` into the cache."""
+        wanted = []
+        for number, binary in enumerate(self._binaries[through:], through + 1):
+            try:
+                late.settle(self._work, self._launch, binary, is_partial=True)
+            except Failed:
+                continue
+            wanted += [(number, output) for output in binary["outputs"]]
+        places, work, inputs = self._places, self._work, self._inputs
+        left = []
+        for number, output in wanted:
+            file = outputs.leave(places, self._attempt, work, output["name"], inputs)
+            if file is not None:
+                left.append({**file, "binary": number, "late": output.get("pattern")})
+        return left
+
+    def _move(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any] | None":
         """Move an output into the cache, if it still is what it was when its binary ended."""
+        name = output["name"]
         known = [file for file in self._files if (file["binary"], file["name"]) == (number, name)]
         try:
-            found = self._describe(number, name)
+            found = self._describe(number, output)
             if known and known[0]["checksum"] != found["checksum"]:
                 return None
             [kept] = outputs.keep(
@@ -222,11 +285,11 @@ class Resume:
             )
         except (OSError, Failed):
             return None
-        return {**kept, "binary": number}
+        return {**kept, "binary": number, "late": output.get("pattern")}
 
     def _salvage_part(self, events: Events) -> "List[Dict[str, Any]]":
         done = events.done()
-        moved = self._move(events.number, events.part) if done else None
+        moved = self._move(events.number, {"name": events.part}) if done else None
         told = {"done": done, "given": self._given[events.number]}
         return [{**moved, **told}] if moved is not None else []
 

@@ -26,6 +26,9 @@ from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import remove
 
+NOT_LEFT = ("disk-full", "platform-failure")
+"""After failures for these reasons nothing is left for a person to accept."""
+
 SHUTDOWN = 5.0
 """For how many seconds files are read for the next attempt while the node shuts down."""
 
@@ -55,6 +58,7 @@ class Wrapper:
         lease = launch["lease"]
         self.lease = Lease(self.places, setting.boot_id, lease, self.tree, self.report)
         self.kept: "List[Dict[str, Any]]" = []
+        self.stored: "List[Dict[str, str]]" = []
 
     def run(self) -> None:
         """Do the work, clear up, and tell about it."""
@@ -101,22 +105,28 @@ class Wrapper:
         self._take_slot()
 
     def _run_chain(self) -> None:
-        """Run all binaries, and the hooks at their end however that was."""
+        """Run the binaries that are left, and the hooks at their end however that was."""
         try:
             self.chain.run()
         except Failed as failed:
             self.tree.end(lambda: LEFTOVER_GRACE)
-            self.chain.hooks.end(failed)
+            if self.chain.has_run:
+                self.chain.hooks.end(failed)
             raise
-        self.chain.hooks.end(None)
+        if self.chain.has_run:
+            self.chain.hooks.end(None)
 
     def _done(self) -> "Dict[str, Any]":
         return {**self.chain.resume.told, **self.chain.resume.done_events()}
 
     def _failed(self, failed: Failed) -> "Dict[str, Any]":
         """Keep what the next attempt can go on with, and give what the end message says."""
-        done = self._done()
-        return {**failed.result(), **done, **self.chain.resume.salvage()}
+        resume = self.chain.resume
+        if self.kept:
+            kept = resume.whole(self.kept, self.stored)
+        else:
+            kept = resume.salvage(self.launch["leave"] and failed.reason not in NOT_LEFT)
+        return {**failed.result(), **self._done(), **kept}
 
     def _carrier(self, may_go_on: "Callable[[], bool]" = lambda: True) -> Carrier:
         log = self.places.attempt(self.attempt, b"transfer")
@@ -126,19 +136,23 @@ class Wrapper:
         return Carrier(self.tree, rules, found, log, obeyed)
 
     def _deliver(self) -> "Dict[str, Any]":
-        """Take outputs to where they are wanted; give what the end message says of all."""
-        told: "Dict[str, Any]" = {"outputs": self.kept}
-        stored: "List[Dict[str, str]]" = []
+        """Take outputs to where they are wanted; give what the end message says of all.
+
+        When that fails they stay for the next attempt, which only goes on with this.
+        """
         if self.launch["deliver"]:
-            self.report.extras["stored"] = stored
+            self.stored = self.report.extras["stored"] = list(self.chain.resume.stored)
+            wanted = [one for one in self.launch["deliver"] if one not in self.stored]
+            self.chain.resume.note_whole(self.kept)
             carrier = self._carrier(self.lease.is_held)
             umask = self.setting.umask
             way_out = StageOut(self.places, self.attempt, carrier, self.lease, umask)
             try:
-                way_out.deliver(self.launch["deliver"], self.kept, stored)
+                way_out.deliver(wanted, self.kept, self.stored)
             except Failed as failed:
-                told.update(failed.result())
-        return told
+                kept = self.chain.resume.whole(self.kept, self.stored)
+                return {**failed.result(), **kept}
+        return {"outputs": self.kept}
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
