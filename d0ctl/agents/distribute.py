@@ -15,7 +15,6 @@ from d0ctl.nodes.link import Link
 from d0ctl.store import files
 from d0ctl.store.connection import Row
 from d0ctl.store.runs import attempts
-from d0ctl.store.site import default
 from d0ctl_wrapper import locator as locators
 from d0ctl_wrapper.locator import OnNode
 
@@ -57,9 +56,7 @@ def distribute(control: Control, now: float) -> None:
 
 def _kill(control: Control, courier: Courier, now: float) -> None:
     wanted = attempts.killing(control.store, courier.node)
-    due = _due(control, [(attempt, "kill") for attempt in wanted], now)
-    usual = default(control.store, "grace") if due else 0.0
-    for order in kills({attempt: wanted[attempt] for attempt, _ in due}, usual):
+    for order in kills(control.store, dict(_due(control, wanted.items(), now))):
         control.after(courier.order, order)
 
 

@@ -11,16 +11,15 @@ from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.site.standard import GRACE_S
 from d0ctl.store import files, nodes
-from d0ctl.store.connection import Row
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import LEASE
 from d0ctl.store.runs import attempts, messages
 from d0ctl.store.site import default
 
 log = logging.getLogger(__name__)
 
-
-PARTIAL_GRACE_S = 60.0
-"""How long a binary has to end at a point where what it has made so far can be used."""
+PARTIAL = "kill partial"
+"""The request to end attempts and keep what they have made so far."""
 
 
 def stand_in(control: Control, now: float) -> None:
@@ -124,19 +123,29 @@ def _up(control: Control, report: Up, now: float) -> None:
     control.after(launch, courier, found.launch)
     _order(control, courier, "resend", found.resend)
     _order(control, courier, "kill", found.kill, grace=GRACE_S)
-    for order in kills(attempts.killing(control.store, report.node), GRACE_S):
+    for order in kills(control.store, attempts.killing(control.store, report.node)):
         control.after(courier.order, order)
     control.after(courier.order, courier.renewal)
 
 
-def kills(wanted: Mapping[int, bool], usual: float) -> list[Frame]:
-    """The orders to end attempts; of some what they have made so far is wanted."""
-    found = []
-    for is_partial, grace in ((False, usual), (True, PARTIAL_GRACE_S)):
-        which = [attempt for attempt, partial in wanted.items() if partial is is_partial]
-        if which:
-            found.append({"kind": "kill", "attempts": which, "grace": grace, "partial": is_partial})
-    return found
+def kills(store: Store, requests: Mapping[int, str]) -> list[Frame]:
+    """The orders to end attempts, by their requests."""
+    if not requests:
+        return []
+    grace, partial_grace = default(store, "grace"), default(store, "partial-grace")
+    by_request: dict[str, list[int]] = {}
+    for attempt, request in requests.items():
+        by_request.setdefault(request, []).append(attempt)
+    return [
+        {
+            "kind": "kill",
+            "attempts": which,
+            "grace": 0.0 if request.endswith(" now") else grace,
+            "partial": request == PARTIAL,
+            "partial_grace": partial_grace,
+        }
+        for request, which in by_request.items()
+    ]
 
 
 def _order(control: Control, courier: Courier, kind: str, which: list[int], **more: float) -> None:

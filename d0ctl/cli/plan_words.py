@@ -41,6 +41,8 @@ def _describe(plan: Plan) -> Iterator[str]:
         yield from _describe_removal(plan)
     elif plan.by_flag:
         yield f"would {_VERB[verb][0]} {_jobs(plan)}{_more(plan)}: {_idle(plan)}"
+        if plan.grace is not None:
+            yield _grace(plan)
     else:
         yield from _describe_packages(plan)
 
@@ -61,10 +63,16 @@ def _describe_packages(plan: Plan) -> Iterator[str]:
     elif request.verb == "restore-line":
         yield from _describe_restoration(plan)
     elif request.verb in ("kill", "kill-line", "finish"):
+        if plan.grace is not None:
+            yield f"{_grace(plan)}; killing it again is quicker"
         yield "consumers of what they were to make stay waiting"
         if request.target.level == "line" and not request.target.also:
             target = shlex.quote(request.target.path)
             yield f"to go on without it: d0ctl kill-line {target} --drop-outputs"
+
+
+def _grace(plan: Plan) -> str:
+    return f"a running binary has {duration(plan.grace or 0.0)} to end by itself"
 
 
 def _describe_drop(plan: Plan) -> Iterator[str]:

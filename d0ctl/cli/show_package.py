@@ -38,6 +38,7 @@ class Picture:
     failures: list[Failures]
     short: Shortfall | None
     progress: ProgressView | None
+    ends_until: float | None
     notes: list[NoteView]
     now: float
 
@@ -56,6 +57,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
         failures=browse.failure_history(store, package.id),
         short=shortfall(store, package.id, package.path),
         progress=browse.progress(store, package.id),
+        ends_until=recovery.ends_by_itself_until(store, package),
         notes=browse.notes(store, package.id, MOST_NOTES),
         now=now,
     )
@@ -64,7 +66,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
 
 def draw(picture: Picture) -> None:
     """Print the screen."""
-    _head(picture.package, picture.now)
+    _head(picture.package, picture.ends_until, picture.now)
     _progress(picture.progress, picture.now)
     _binaries(picture.binaries)
     _inputs(picture.inputs)
@@ -82,7 +84,7 @@ def draw(picture: Picture) -> None:
     emit(paint("    ".join(commands), "dim"))
 
 
-def _head(package: PackageView, now: float) -> None:
+def _head(package: PackageView, ends_until: float | None, now: float) -> None:
     name = "" if package.name == str(package.seq) else f"{clean(package.name)}, "
     emit(f"{paint(clean(package.path), 'bold')}  {name}"
          f"stage {clean(package.stage_name)}, line {clean(package.line_name)}")  # fmt: skip
@@ -95,6 +97,8 @@ def _head(package: PackageView, now: float) -> None:
     if package.request:
         words.append(f"request: {clean(package.request)}")
     emit(" · ".join(words))
+    if ends_until is not None:
+        emit(f"its binary may end by itself until {moment(ends_until, now)}")
     if package.phase == "cooloff":
         emit(clean(recovery.cooling(package.not_before, package.note, now)))
     elif package.note:

@@ -141,12 +141,18 @@ def _open_list(case: Case) -> None:
 
 
 def _killing(case: Case) -> None:
+    one, told = case.package, case.told
     deed = case.last_deed()
     by = f", as {deed.actor} asked at {moment(deed.at, case.now)}" if deed else ""
-    case.told.answer = f"{case.name} is being ended on `{case.package.node}`{by}"
+    told.answer = f"{case.name} is being killed on `{one.node}`{by}"
     if deed and deed.note:
-        case.told.facts.append(f"because: {deed.note}")
-    case.told.commands.append(f"d0ctl why {case.package.node}")
+        told.facts.append(f"because: {deed.note}")
+    if (until := recovery.ends_by_itself_until(case.store, one)) is not None:
+        told.facts.append(f"its binary may end by itself until {moment(until, case.now)}, "
+                          "so that what it has made is kept")  # fmt: skip
+    if one.request not in ("kill now", "drop now"):
+        told.commands.append(f"d0ctl kill {one.path}   # ends it sooner")
+    told.commands.append(f"d0ctl why {one.node}")
 
 
 def _unreachable(case: Case) -> None:

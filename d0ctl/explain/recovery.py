@@ -7,6 +7,7 @@ from d0ctl.recover.rules import Policy
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look.policies import of_package
 from d0ctl.store.look.views import AttemptView, PackageView
+from d0ctl.store.site import default
 
 BY_POLICY = "policy"
 """Who holds a package that a policy has put aside."""
@@ -62,3 +63,10 @@ def rule(policy: Policy, reason: str) -> str:
     origin = keys["tries"][1] if "tries" in keys else keys["escalate"][1]
     tries = count(found.tries, "other try", "other tries")
     return f"the policy ({origin}) has {tries} for `{reason}`"
+
+
+def ends_by_itself_until(store: Store, package: PackageView) -> float | None:
+    """When a binary whose outputs are to be kept gets TERM, unless it has ended; None if never."""
+    if package.request != "kill partial":
+        return None
+    return package.changed + float(default(store, "partial-grace"))

@@ -45,6 +45,7 @@ NICENESS = Kind(whole(0, 19), "a whole number from 0 to 19")
 
 DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
+    "partial-grace": TIME,
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
     "keep-logs": TIME, "transfer-idle": TIME, "transfer-timeout": TIME,
 }  # fmt: skip

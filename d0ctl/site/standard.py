@@ -15,6 +15,9 @@ NICE = 10
 GRACE_S = 5.0
 """How long a process that is to end has between TERM and KILL."""
 
+PARTIAL_GRACE_S = 60.0
+"""How long a binary whose outputs are to be kept has to end by itself before TERM."""
+
 RESERVE = 200_000_000
 """How many bytes are to stay free on the disk of a node."""
 
@@ -32,7 +35,7 @@ TRANSFER_TIMEOUT_S = 12 * 3600.0
 
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
-    "grace": GRACE_S, "reserve": RESERVE, "control-reserve": None,
+    "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
     "keep-logs": KEEP_LOGS_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S,

@@ -48,15 +48,23 @@ def release(store: Store, *, actor: str, note: str | None, now: float) -> int:
 def kill(store: Store, *, actor: str, note: str | None, now: float, partial: bool = False) -> int:
     """not launched -> canceled, launched -> killing; how many. What has ended stays as it is.
 
-    With `partial` what they have made so far is kept, where it can be used.
+    With `partial` what they have made so far is kept, where it can be used. Without it, packages
+    that are being killed end sooner.
     """
+    # First: those that this call kills have just got their grace.
+    hastened = 0 if partial else store.change("hasten_killing")
     idle = store.change("kill_idle_packages", actor=actor, note=note, now=now)
     launched = store.change("kill_launched_packages", actor=actor, note=note, now=now,
                             request="kill partial" if partial else "kill")  # fmt: skip
     store.change("end_canceled_attempts", now=now)
     store.change("cancel_transfers")
     store.change("reopen_jobs")
-    return idle + launched
+    return idle + launched + hastened
+
+
+def hastenable(store: Store) -> int:
+    """How many of the chosen packages are being killed and could end sooner."""
+    return int(store.value("count_hastenable"))
 
 
 def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> int:

@@ -43,20 +43,32 @@ def has_ended(job: JobSummary) -> bool:
     return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
 
 
-def of_packages(store: Store, request: Request, able: frozenset[Phase], past: str) -> Plan:
-    """The packages of a choice that are in a phase the verb is for. Raises Refused if none is."""
+def of_packages(
+    store: Store, request: Request, able: frozenset[Phase], past: str, *, hastens: bool = False
+) -> Plan:
+    """The packages of a choice that are in a phase the verb is for. Raises Refused if none is.
+
+    A verb that `hastens` is also for packages being killed that could end sooner.
+    """
     browse.choose(store, request.target, now=time.time())
-    plan = of_chosen(store, request, able)
+    plan = of_chosen(store, request, able, hastens=hastens)
     if not plan.packages:
         raise nothing_for(store, request.target, plan.kept or {}, past)
     return plan
 
 
-def of_chosen(store: Store, request: Request, able: frozenset[Phase]) -> Plan:
+def of_chosen(
+    store: Store, request: Request, able: frozenset[Phase], *, hastens: bool = False
+) -> Plan:
     """Which of the chosen packages are in a phase the verb is for, and which stay as they are."""
     phases = lifecycle.phases(store)
     changed = {phase: n for phase, n in phases.items() if phase in able}
     kept = {phase: n for phase, n in phases.items() if phase not in able}
+    if hastens and (sooner := lifecycle.hastenable(store)):
+        able = able | {Phase.KILLING}
+        changed[Phase.KILLING] = sooner
+        kept[Phase.KILLING] -= sooner
+        kept = {phase: n for phase, n in kept.items() if n}
     changes = [row for row in rows(store) if row.phase in able]
     return Plan(request, phases=changed, packages=sum(changed.values()), kept=kept,
                 changes=tuple(changes[:MOST_SHOWN]))  # fmt: skip
@@ -83,7 +95,7 @@ def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: s
 def _state_of(phase: str) -> str:
     """The word that says best why a verb does not apply."""
     if phase == Phase.KILLING:
-        return "being killed"
+        return "being ended already"
     if phase in (Phase.DONE, Phase.CANCELED, Phase.FAILED):
         return STATUS_OF[Phase(phase)]
     return phase

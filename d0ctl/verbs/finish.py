@@ -19,6 +19,7 @@ from d0ctl.verbs.choice import (
     jobs_of,
     of_packages,
 )
+from d0ctl.verbs.kill import with_grace
 from d0ctl.verbs.plan import Plan, Request
 
 IDLE = HOLDABLE | {Phase.HELD}
@@ -28,18 +29,22 @@ def plan_finish(store: Store, request: Request) -> Plan:
     """Whole jobs by their flag, parts of one by their packages."""
     if not is_whole_job(request.target):
         able = KILLABLE if request.hard else IDLE
-        return of_packages(store, request, able, "finished")
+        hastens = request.hard and not request.partial
+        return with_grace(store, of_packages(store, request, able, "finished", hastens=hastens))
     jobs = jobs_of(store, request.target)
     free = [job for job in jobs if not has_ended(job) and _goes_beyond(job, request)]
     if not free:
         raise _not_finishable(jobs, request)
     launched = sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free)
     idle = sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free)
-    return Plan(request, jobs=tuple(job.name for job in free), packages=idle, launched=launched)
+    plan = Plan(request, jobs=tuple(job.name for job in free), packages=idle, launched=launched)
+    return with_grace(store, plan)
 
 
 def _goes_beyond(job: JobSummary, request: Request) -> bool:
-    return job.finish is None or (request.hard and job.finish == "soft")
+    if job.finish is None or (request.hard and job.finish == "soft"):
+        return True
+    return request.hard and not request.partial and job.counts.get(Phase.KILLING, 0) > 0
 
 
 def _not_finishable(jobs: list[JobSummary], request: Request) -> Refused:

@@ -28,7 +28,7 @@ def plan_kill_line(store: Store, request: Request) -> Plan:
                       hint=f"d0ctl status {request.target.parts[0]}")  # fmt: skip
     if request.drop_outputs:
         return _plan_drop(store, request)
-    return of_chosen(store, request, KILLABLE | {Phase.FAILED})
+    return of_chosen(store, request, KILLABLE | {Phase.FAILED}, hastens=True)
 
 
 def _plan_drop(store: Store, request: Request) -> Plan:

@@ -106,6 +106,8 @@ class Plan:
     """
 
     request: Request
+    grace: float | None = None
+    """How many seconds binaries have to end by themselves, where their outputs are kept."""
     jobs: tuple[str, ...] = ()
     phases: Mapping[str, int] | None = None
     packages: int = 0

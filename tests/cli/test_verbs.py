@@ -67,8 +67,9 @@ def test_a_launched_package_is_killed_by_its_wrapper(site: Site, d0ctl: Type) ->
     assert "1 package is being ended on the nodes" in result.stdout
     assert site.phase("prod/1/1/1") == "killing"
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] == "kill"
+    assert d0ctl("kill", "prod/1/1/1").exit_code == 0
     assert d0ctl("kill", "prod/1/1/1").stderr.startswith(
-        "d0ctl: package `prod/1/1/1` is being killed, so it can't be killed"
+        "d0ctl: package `prod/1/1/1` is being ended already, so it can't be killed"
     )
     site.end("prod/1/1/1", "killed", reason="killed")
     assert site.phase("prod/1/1/1") == "canceled"
@@ -330,7 +331,67 @@ def test_what_has_been_made_is_kept_where_that_is_asked_for(site: Site, d0ctl: T
     d0ctl("kill", "prod/1/1/1", "--partial")
 
     here = nodes.named(site.store, "localhost")["id"]
-    assert attempts.killing(site.store, here) == {attempt: True}
+    assert attempts.killing(site.store, here) == {attempt: "kill partial"}
+
+
+@pytest.mark.parametrize(
+    "again",
+    [["kill", "prod/1/1/1"], ["kill-line", "prod/1/1"], ["finish", "prod", "--hard"],
+     ["finish", "prod/1/1/1", "--hard"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_an_end_that_keeps_outputs_is_hastened_by_another(
+    site: Site, d0ctl: Type, again: list[str]
+) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    here = nodes.named(site.store, "localhost")["id"]
+    d0ctl("kill", "prod/1/1/1", "--partial")
+
+    assert d0ctl(*again, "--yes").exit_code == 0
+    assert attempts.killing(site.store, here) == {attempt: "kill"}
+    d0ctl("kill", "prod/1/1/1")
+    assert attempts.killing(site.store, here) == {attempt: "kill now"}
+    assert d0ctl("kill", "prod/1/1/1").exit_code == 4
+    assert d0ctl("kill", "prod/1/1/1", "--partial").exit_code == 4
+    assert attempts.killing(site.store, here) == {attempt: "kill now"}
+
+
+def test_a_kill_does_not_hasten_what_it_has_just_begun_to_end(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+
+    d0ctl("kill", "prod")
+
+    here = nodes.named(site.store, "localhost")["id"]
+    assert attempts.killing(site.store, here) == {attempt: "kill"}
+
+
+def test_a_line_that_is_dropped_while_it_is_killed_at_once_stays_so(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    d0ctl("kill", "prod/1/1/1")
+    d0ctl("kill", "prod/1/1/1")
+
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    here = nodes.named(site.store, "localhost")["id"]
+    assert attempts.killing(site.store, here) == {attempt: "drop now"}
+
+
+def test_status_and_why_say_until_when_a_binary_may_end_by_itself(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    plan = d0ctl("kill", "prod/1/1/1", "--partial", "--dry-run").stdout
+    d0ctl("kill", "prod/1/1/1", "--partial")
+
+    assert "a running binary has 1 min 00 s to end by itself" in plan
+    for answer in (d0ctl("status", "prod/1/1/1").stdout, d0ctl("why", "prod/1/1/1").stdout):
+        assert "its binary may end by itself until" in answer
+    assert "d0ctl kill prod/1/1/1" in d0ctl("why", "prod/1/1/1").stdout
 
 
 def test_every_verb_says_what_it_takes(site: Site) -> None:

@@ -310,7 +310,7 @@ def test_a_node_whose_clock_is_a_day_ahead_tells_times_of_ours() -> None:
 def test_partial_output_of_an_early_end_is_there_and_marked() -> None:
     with launched() as (store, _):
         store.connection.execute("update package set request = 'kill partial' where id = 5")
-        assert attempts.killing(store, 1) == {5: True}
+        assert attempts.killing(store, 1) == {5: "kill partial"}
         end = end_message(5, "killed", "killed", outputs=[output("/c/5", "f5")])
 
         apply(store, [{**end, "partial": True}])

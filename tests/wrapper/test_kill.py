@@ -87,6 +87,25 @@ def test_a_second_kill_may_be_less_patient(node: Client) -> None:
     assert node.end(1)["outcome"] == "killed"
 
 
+def test_a_binary_that_does_not_end_by_itself_gets_its_grace_only_once(node: Client) -> None:
+    node.launch(launch(1, binary(script="trap '' TERM; touch ../deaf; sleep 300; sleep 300")))
+    node.started(1)
+    wait_until(lambda: (node.folder(1) / "deaf").exists())
+    node.send("kill", attempts=[1], grace=0.1, partial=True, partial_grace=0.2)
+
+    assert node.end(1)["outcome"] == "killed"
+
+
+def test_a_plain_kill_hastens_one_that_keeps_outputs(node: Client) -> None:
+    node.launch(launch(1, binary("sleep", "300")))
+    node.started(1)
+    node.send("kill", attempts=[1], grace=300, partial=True, partial_grace=300)
+    wait_until(lambda: (node.folder(1) / "kill").exists())
+    node.send("kill", attempts=[1], grace=0)
+
+    assert node.end(1)["outcome"] == "killed"
+
+
 def test_a_waiting_attempt_is_forgotten_by_a_kill(node: Client, tmp_path: Path) -> None:
     node.launch(launch(1, binary("sleep", "300"), cpus=4), launch(2, binary("true")))
     node.send("kill", attempts=[2, 77], grace=1)

@@ -200,9 +200,9 @@ def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: floa
             store.change("end_absent", attempt=attempt, now=now)
 
 
-def killing(store: Store, node: int) -> dict[int, bool]:
-    """Attempts of a node that are to be ended, and whether what they have made is wanted."""
-    return {row[0]: bool(row[1]) for row in store.rows("killing_attempts", node=node)}
+def killing(store: Store, node: int) -> dict[int, str]:
+    """Attempts of a node that are to be ended, and the request that says how."""
+    return {row[0]: str(row[1]) for row in store.rows("killing_attempts", node=node)}
 
 
 def unreachable(store: Store, node: int) -> list[int]:

@@ -63,7 +63,7 @@ def _counts(message: Message, context: Row) -> bool:
         return False
     if message["outcome"] == "successful":
         return True
-    is_killed = context["phase"] == "killing" and context["request"] != "drop"
+    is_killed = context["phase"] == "killing" and not str(context["request"]).startswith("drop")
     return is_killed and bool(message.get("partial"))
 
 

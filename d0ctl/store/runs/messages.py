@@ -335,7 +335,7 @@ def _phase_after(message: Message, context: Row, has_results: bool) -> str:
     """Where the end takes a package that went well, or was to end."""
     if message["outcome"] == "successful":
         return "transferring" if has_results else "done"
-    return "dropped" if context["request"] == "drop" else "canceled"
+    return "dropped" if str(context["request"]).startswith("drop") else "canceled"
 
 
 def _count_duration(applied: Applied, message: Message, context: Row) -> None:

@@ -12,7 +12,8 @@ when (new.parked = 1 and new.phase <> 'held')
         and (((new.request = 'pause' or new.request = 'resume')
               and new.phase <> 'starting' and new.phase <> 'staging-in' and new.phase <> 'running'
               and new.phase <> 'suspended' and new.phase <> 'unreachable')
-             or ((new.request = 'kill' or new.request = 'kill partial' or new.request = 'drop')
+             or ((new.request = 'kill' or new.request = 'kill partial' or new.request = 'kill now'
+               or new.request = 'drop' or new.request = 'drop now')
                  and new.phase <> 'killing')))
 begin
     update package
@@ -22,7 +23,8 @@ begin
            request = case when request = 'pause' or request = 'resume'
                           then iif(phase = 'starting' or phase = 'staging-in' or phase = 'running'
                                    or phase = 'suspended' or phase = 'unreachable', request, null)
-                          when request = 'kill' or request = 'kill partial' or request = 'drop'
+                          when request = 'kill' or request = 'kill partial' or request = 'kill now'
+                              or request = 'drop' or request = 'drop now'
                           then iif(phase = 'killing', request, null)
                           else request end
      where id = new.id;

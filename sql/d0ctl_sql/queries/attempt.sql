@@ -122,8 +122,8 @@ select attempt.package_id, attempt.id, attempt.kept
  order by attempt.package_id, attempt.number;
 
 -- name: killing_attempts
--- Attempts of a node that are to be ended, and whether what they have made is wanted.
-select attempt_id, coalesce(request = 'kill partial', 0) as partial
+-- Attempts of a node that are to be ended, and how.
+select attempt_id, coalesce(request, 'kill') as request
   from package where node_id = :node and phase = 'killing';
 
 -- name: unreachable_attempts
@@ -174,7 +174,7 @@ update attempt
 -- name: cancel_absent
 -- killing -> canceled or dropped: the node has no such attempt, so nothing runs.
 update package
-   set phase = case when request = 'drop' then 'dropped' else 'canceled' end,
+   set phase = case when request in ('drop', 'drop now') then 'dropped' else 'canceled' end,
        request = null, changed = :now
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
    and node_id = :node and phase = 'killing';

@@ -34,6 +34,19 @@ update package
    and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'transferring',
                  'unreachable');
 
+-- name: count_hastenable
+-- How many of the chosen packages are being killed, and not at once.
+select count(*) from package
+ where id in (select package_id from chosen) and phase = 'killing'
+   and request not in ('kill now', 'drop now');
+
+-- name: hasten_killing
+-- killing: an end that keeps outputs becomes a plain one, a plain one an end at once.
+update package
+   set request = case request when 'kill partial' then 'kill' when 'drop' then 'drop now'
+                              else 'kill now' end
+ where id in (select package_id from chosen) and phase = 'killing';
+
 -- name: kill_launched_packages
 -- launched -> killing: the wrapper confirms it.
 update package
@@ -181,7 +194,7 @@ update package
 
 -- name: drop_killing_packages
 -- Packages already being killed end as dropped.
-update package set request = 'drop'
+update package set request = iif(request = 'kill now', 'drop now', 'drop')
  where id in (select package_id from chosen) and phase = 'killing';
 
 -- name: drop_lines

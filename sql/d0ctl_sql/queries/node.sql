@@ -124,7 +124,7 @@ update attempt
 -- name: cancel_killing
 -- killing -> canceled or dropped: its node is out of contact, so it is ended there on return.
 update package
-   set phase = case when request = 'drop' then 'dropped' else 'canceled' end,
+   set phase = case when request in ('drop', 'drop now') then 'dropped' else 'canceled' end,
        request = null, changed = :now
  where node_id = :node and phase = 'killing';
 

@@ -18,12 +18,12 @@ update package
  where job_id = :job and phase = 'assigned';
 
 -- name: choose_launched
--- Choose what of a job is launched.
+-- Choose the launched packages of a job.
 insert or ignore into chosen (package_id)
 select package.id
   from package indexed by package_in_phase
  where package.job_id = :job
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
+   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable');
 
 -- name: ask_to_pause
 -- Ask for the chosen packages that run, or are about to, to be suspended.

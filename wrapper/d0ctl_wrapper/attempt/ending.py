@@ -41,7 +41,7 @@ def _ask(places: Places, attempt: int, tree: Tree) -> str:
         if tree.has_ended_within(LOOK):
             answer = command.answer()
             return "it ended by itself" + (", saying: %s" % answer if answer else "")
-        if time.monotonic() - began > _order(places, attempt).grace:
+        if time.monotonic() - began > _order(places, attempt).partial_grace:
             break
     return ""
 

@@ -18,20 +18,27 @@ DEFAULT_GRACE = 10.0
 PAUSE_GRACE = 10.0
 """How many seconds a binary has to pause by itself, when nobody has said."""
 
-_KILL = shape.record({"grace": shape.number}, {"partial": (shape.boolean, False)})
+_KILL = shape.record(
+    {"grace": shape.number},
+    {"partial": (shape.boolean, False), "partial_grace": (shape.number, 0.0)},
+)
 _PAUSE = shape.record({"grace": shape.number})
 
 
 class Kill(NamedTuple):
-    """An end asked for: the seconds for each step of it, and whether to keep what is there."""
+    """An end asked for: how many seconds after TERM it is killed, and whether to keep its outputs.
+
+    With `partial` the binary has `partial_grace` seconds before TERM to end by itself.
+    """
 
     grace: float
     partial: bool
+    partial_grace: float = 0.0
 
 
 def ask_kill(places: Places, attempt: int, kill: Kill) -> None:
     """Note for a wrapper how it is to end; SIGTERM tells it to."""
-    _put(places, attempt, KILL, {"grace": kill.grace, "partial": kill.partial})
+    _put(places, attempt, KILL, dict(kill._asdict()))
 
 
 def ask_pause(places: Places, attempt: int, grace: float) -> None:
@@ -49,7 +56,7 @@ def kill_asked(places: Places, attempt: int) -> "Kill | None":
     if not os.path.exists(places.attempt(attempt, KILL)):
         return None
     found = _get(places, attempt, KILL, _KILL)
-    return Kill(found["grace"], found["partial"]) if found else Kill(DEFAULT_GRACE, False)
+    return Kill(**found) if found else Kill(DEFAULT_GRACE, False)
 
 
 def pause_asked(places: Places, attempt: int) -> "float | None":

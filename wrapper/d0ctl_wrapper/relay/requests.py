@@ -95,7 +95,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
-    "kill": {"partial": (shape.boolean, False)},
+    "kill": {"partial": (shape.boolean, False), "partial_grace": (shape.number, 0.0)},
     "take": {"outside": (shape.boolean, False)},
     "read": {"attempt": (shape.maybe(shape.positive), None)},
 }

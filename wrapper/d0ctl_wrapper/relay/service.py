@@ -75,7 +75,8 @@ class Service(Look):
                 "launch": lambda frame: keeper.launch(frame["attempts"]),
                 "feed": lambda frame: keeper.feed(frame["attempts"]),
                 "kill": lambda frame: keeper.kill(
-                    frame["attempts"], orders.Kill(frame["grace"], frame["partial"])
+                    frame["attempts"],
+                    orders.Kill(frame["grace"], frame["partial"], frame["partial_grace"]),
                 ),
                 "pause": lambda frame: keeper.pause(frame["attempts"], frame["grace"]),
                 "resume": lambda frame: keeper.resume(frame["attempts"]),
