@@ -1,7 +1,10 @@
-"""The only place that talks to a mail server."""
+"""Conversations with a mail server, whose replies are bounded in size, lines and time."""
 
+import io
 import smtplib
+import socket
 import ssl
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +22,71 @@ PORTS = {"none": 25, "starttls": 587, "tls": 465}
 
 MOST_SAID = 200
 """How much of what a server says is kept."""
+
+LARGEST_REPLY, MOST_LINES = 64 * 1024, 500
+"""How many bytes and lines one reply may have; the longest usual one lists some 30 extensions."""
+
+
+class EndlessReply(smtplib.SMTPException):
+    """A reply that is too large, has too many lines, or takes too long."""
+
+
+class _Replies(io.RawIOBase):
+    """The bytes that a server sends, of which each reply has its own limits."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._deadline = 0.0
+        self._bytes = self._lines = 0
+
+    def begin(self, timeout: float) -> None:
+        """Begin a new reply."""
+        self._deadline = time.monotonic() + timeout
+        self._bytes = self._lines = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the reply does not end")
+        self._connection.settimeout(left)
+        came = self._connection.recv_into(buffer)
+        self._bytes += came
+        self._lines += bytes(buffer[:came]).count(b"\n")
+        if self._bytes > LARGEST_REPLY or self._lines > MOST_LINES:
+            raise EndlessReply(
+                f"its reply has more than {LARGEST_REPLY // 1024} kB or {MOST_LINES} lines"
+            )
+        return came
+
+
+class _Bounded(smtplib.SMTP):
+    """The protocol, with limits on each reply: greeting, EHLO, and all commands."""
+
+    _replies: _Replies
+
+    def getreply(self) -> tuple[int, bytes]:
+        """Return code and text of a reply. Raises EndlessReply."""
+        if self.file is None:  # a new connection, or one that has just been secured
+            assert self.sock is not None
+            self._replies = _Replies(self.sock)
+            self.file = io.BufferedReader(self._replies)
+        self._replies.begin(self.timeout)
+        try:
+            return super().getreply()
+        except smtplib.SMTPServerDisconnected as error:
+            if isinstance(error.__context__, EndlessReply):
+                raise error.__context__ from None
+            raise
+        finally:
+            if self.sock is not None:
+                self.sock.settimeout(self.timeout)
+
+
+class _BoundedTls(_Bounded, smtplib.SMTP_SSL):
+    """The same over TLS from the first byte."""
 
 
 class Server:
@@ -56,11 +124,11 @@ class Server:
         """Connect, secure the way, and log in."""
         host, timeout = self._said["host"], self._timeout
         if self._security == "tls":
-            smtp: smtplib.SMTP = smtplib.SMTP_SSL(
+            smtp: smtplib.SMTP = _BoundedTls(
                 host, self._port, timeout=timeout, context=self._trust()
             )
         else:
-            smtp = smtplib.SMTP(host, self._port, timeout=timeout)
+            smtp = _Bounded(host, self._port, timeout=timeout)
         try:
             if self._security == "starttls":
                 smtp.starttls(context=self._trust())

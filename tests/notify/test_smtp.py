@@ -9,7 +9,13 @@ import pytest
 
 from d0ctl.errors import NotSent
 from d0ctl.notify.smtp import Server
-from tests.support.smtp import PostOffice, free_port, make_certificate, silent_server
+from tests.support.smtp import (
+    PostOffice,
+    endless_server,
+    free_port,
+    make_certificate,
+    silent_server,
+)
 
 LOGIN = ("d0ctl", "open sesame")
 
@@ -135,3 +141,30 @@ def test_what_a_server_says_comes_without_control_characters() -> None:
         with pytest.raises(NotSent) as caught:
             send(post.said(), "x@y.z")
         assert re.fullmatch(r"[ -~]+", str(caught.value))
+
+
+GREETING, EHLO = b"220 post.test\r\n", b"250 post.test\r\n"
+
+
+@pytest.mark.parametrize(
+    "polite",
+    [(), (GREETING,), (GREETING, EHLO), (GREETING, EHLO, EHLO)],
+    ids=["greeting", "EHLO", "MAIL", "RCPT"],
+)
+@pytest.mark.parametrize(
+    "line", [b"250-" + b"y" * 2000 + b"\r\n", b"250-\r\n"], ids=["large", "many lines"]
+)
+def test_a_reply_without_end_is_given_up(polite: tuple[bytes, ...], line: bytes) -> None:
+    with endless_server(*polite, line=line) as port:
+        said = {"host": "127.0.0.1", "port": port, "security": "none", "sender": "a@b.c"}
+        with pytest.raises(NotSent, match="its reply has more than 64 kB or 500 lines") as caught:
+            send(said)
+
+    assert not caught.value.for_good
+
+
+def test_a_reply_that_trickles_without_end_is_given_up_in_time() -> None:
+    with endless_server(line=b"2", pause=0.02) as port:
+        said = {"host": "127.0.0.1", "port": port, "security": "none", "sender": "a@b.c"}
+        with pytest.raises(NotSent, match=rf"127\.0\.0\.1:{port} does not answer"):
+            send(said, timeout=0.5)

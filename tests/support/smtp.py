@@ -10,7 +10,7 @@ import ssl
 import threading
 import warnings
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Self
@@ -148,6 +148,33 @@ def silent_server() -> Iterator[int]:
     """The port of a server that takes connections and never says a word."""
     with socket.create_server((HOST, 0)) as server:
         yield server.getsockname()[1]
+
+
+@contextmanager
+def endless_server(*polite: bytes, line: bytes, pause: float = 0.0) -> Iterator[int]:
+    """The port of a server that answers politely so many times, and then never stops talking."""
+    stopped = threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            for number, reply in enumerate(polite):
+                if number:
+                    connection.recv(4096)
+                connection.sendall(reply)
+            if polite:
+                connection.recv(4096)
+            while not stopped.wait(pause):
+                connection.sendall(line)
+
+    with socket.create_server((HOST, 0)) as server:
+        server.settimeout(20)
+        thread = threading.Thread(target=lambda: talk(server.accept()[0]))
+        thread.start()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            stopped.set()
+            thread.join()
 
 
 def free_port() -> int:
