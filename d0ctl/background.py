@@ -1,4 +1,4 @@
-"""The daemon as others see it: started in the background, stopped, and whether it runs."""
+"""The daemon as others see it: the only one, started in the background, stopped, its status."""
 
 import os
 import signal
@@ -6,16 +6,42 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from d0ctl.config import Home
-from d0ctl.errors import DatabaseUnavailable
+from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store import nodes, open_store, outbox
 from d0ctl.store.nodes import LEASE
+from d0ctl.store.turn import daemon_lock
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 30.0
+
+HANDOVER_S = 15.0
+"""How long a daemon waits for another that is ending, or has not taken its lease yet."""
+
+LOOK_S = 0.02
+
+
+@contextmanager
+def only_daemon(home: Home) -> Iterator[None]:
+    """Be the only daemon of the home until the block ends. Raises Refused if another one runs."""
+    deadline = time.monotonic() + HANDOVER_S
+    with daemon_lock(home) as is_taken:
+        while not is_taken():
+            with open_store(home, read_only=True) as store:
+                holder = nodes.living_holder(store, LEASE)
+            if holder or time.monotonic() > deadline:
+                who = f"process {holder.split()[1]}" if holder else "another process"
+                raise Refused(
+                    f"a daemon runs already in the home `{home.root}`: {who}",
+                    hint="d0ctl daemon status",
+                )
+            time.sleep(LOOK_S)
+        yield
 
 
 def start(home: Home) -> int:
@@ -25,6 +51,7 @@ def start(home: Home) -> int:
             return int(holder.split()[1])
         log_file = home.logs / "daemon.log"
         with log_file.open("ab") as errors:
+            before = errors.tell()
             process = subprocess.Popen(
                 [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
                 stdin=subprocess.DEVNULL,
@@ -40,8 +67,23 @@ def start(home: Home) -> int:
                 return process.pid
             if process.poll() is not None:
                 break
-            time.sleep(0.02)
-    raise DatabaseUnavailable(f"the daemon did not start: see `{log_file}`")
+            time.sleep(LOOK_S)
+    raise _did_not_start(log_file, before)
+
+
+def _did_not_start(log_file: Path, before: int) -> DatabaseUnavailable:
+    """Return the error that the daemon itself printed, if it did."""
+    with log_file.open("rb") as file:
+        file.seek(before)
+        lines = file.read().decode(errors="replace").splitlines()
+    printed = [n for n, line in enumerate(lines) if line.startswith("d0ctl: ")]
+    if not printed:
+        return DatabaseUnavailable("the daemon did not start", hint=f"tail {log_file}")
+    reason, *hint = lines[printed[-1] :]
+    return DatabaseUnavailable(
+        f"the daemon did not start: {reason.removeprefix('d0ctl: ')}",
+        hint=hint[0] if hint else f"tail {log_file}",
+    )
 
 
 def stop(home: Home) -> bool:
@@ -53,11 +95,16 @@ def stop(home: Home) -> bool:
         with suppress(ProcessLookupError):
             os.kill(int(holder.split()[1]), signal.SIGTERM)
         deadline = time.monotonic() + STOP_TIMEOUT_S
-        while nodes.living_holder(store, LEASE) == holder:
+        while nodes.living_holder(store, LEASE) == holder or not _is_unlocked(home):
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable(f"daemon {holder.split()[1]} does not stop")
-            time.sleep(0.02)
+            time.sleep(LOOK_S)
     return True
+
+
+def _is_unlocked(home: Home) -> bool:
+    with daemon_lock(home) as is_taken:
+        return is_taken()
 
 
 def status(home: Home) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""Where everything of a site lies: the home, and which disks may carry it."""
+"""Paths of the home, and the checks of who owns it, what is missing, and which disk it is on."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl_wrapper.paths import inside
 
@@ -37,11 +38,17 @@ ASIDE = ".aside"
 """The folder in another in which files are made whole before they are moved to their places."""
 
 
+KEY_BYTES = 32
+"""The length of the key that signs attempts; a shorter one is refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """The folder that holds all of a site; only its owner may enter it."""
 
     root: Path
+    is_chosen: bool = False
+    """Whether `--home` or $D0CTL_HOME names it."""
 
     @property
     def database(self) -> Path:
@@ -107,17 +114,62 @@ class Home:
         return self.root / "nodes"
 
     def site_key(self) -> bytes:
-        """The key that signs attempts."""
-        return self.key.read_bytes()
+        """Return the key that signs attempts.
+
+        Raises DatabaseUnavailable if it is missing, unreadable or too short.
+        """
+        try:
+            key = self.key.read_bytes()
+        except OSError as error:
+            raise access.unusable(self.root, error) from error
+        if len(key) < KEY_BYTES:
+            raise DatabaseUnavailable(
+                f"the key `{self.key}` has {len(key)} of {KEY_BYTES} bytes", hint=access.KEY_ADVICE
+            )
+        return key
 
     def exists(self) -> bool:
-        """Whether a database has been made here."""
-        return self.database.exists()
+        """Return whether the home has a database.
+
+        Raises DatabaseUnavailable if the home belongs to another user, cannot be entered, or
+        has lost its database: writers leave `d0ctl.turn`, so the database was there before.
+        """
+        try:
+            self.check_owner()
+            size = access.size(self.database)
+            is_gone = size is None and access.size(self.turn) is not None
+        except OSError as error:
+            raise access.unusable(self.root, error) from error
+        if is_gone or size == 0:
+            fault = "is gone" if is_gone else "is empty: 0 bytes"
+            raise DatabaseUnavailable(
+                f"the database `{self.database}` {fault}",
+                hint="put it back, or type d0ctl restore FILE, with the last `d0ctl backup`",
+            )
+        return size is not None
+
+    def check_owner(self) -> None:
+        """Raise DatabaseUnavailable if the home or a part of it belongs to another user.
+
+        Bulk data may be on another disk, behind a symbolic link of the same user.
+        """
+        wal = Path(f"{self.database}-wal")
+        if access.owned(self.root):
+            for path in (self.database, wal, self.turn, self.dropbox, self.key, self.known_hosts):
+                access.refuse_link(path)
+            for path in (self.logs, self.results, self.cache, self.nodes):
+                access.owned(path)
 
     def create(self) -> None:
         """Make what is missing, all of it for the owner alone; changes nothing that is there."""
         refuse_network_disk(self.root)
+        if self.is_chosen and not self.root.parent.exists():
+            raise DatabaseUnavailable(
+                f"there is no folder `{self.root.parent}` for the home",
+                hint=f"mkdir -p {self.root.parent}",
+            )
         try:
+            self.check_owner()
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.dropbox.mkdir(mode=0o700, exist_ok=True)
             for box in ("tmp", "new", "cur", "rejected"):
@@ -136,7 +188,10 @@ class Home:
         if self.key.exists():
             return
         aside.touch(mode=0o600)
-        aside.write_bytes(os.urandom(32))
+        with aside.open("wb") as file:
+            file.write(os.urandom(KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())  # a power cut leaves no short key behind the name
         try:
             os.link(aside, self.key)
         except FileExistsError:
@@ -156,9 +211,9 @@ def within(folder: Path, name: str) -> Path:
 def find_home(option: Path | None = None) -> Home:
     """The home by `--home`, else $D0CTL_HOME, else in the user's XDG data directory."""
     if option is not None:
-        return Home(option.expanduser().absolute())
+        return Home(option.expanduser().absolute(), is_chosen=True)
     if chosen := os.environ.get("D0CTL_HOME"):
-        return Home(Path(chosen).expanduser().absolute())
+        return Home(Path(chosen).expanduser().absolute(), is_chosen=True)
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Home((Path(data) / "d0ctl").expanduser().absolute())
 

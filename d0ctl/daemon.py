@@ -20,9 +20,10 @@ from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.software import see_to_software
 from d0ctl.agents.sync import sync
 from d0ctl.agents.tidy import tidy
+from d0ctl.background import only_daemon
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
-from d0ctl.errors import D0Error, DatabaseUnavailable
+from d0ctl.errors import D0Error, DatabaseMoved, DatabaseUnavailable
 from d0ctl.model import Counts
 from d0ctl.nodes import carry
 from d0ctl.nodes.courier import Said, Up
@@ -31,6 +32,7 @@ from d0ctl.nodes.link import Site
 from d0ctl.store import Store, nodes, open_store
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import LEASE
+from d0ctl.store.pages import refuse_damage
 from d0ctl.store.schedule import counts_of, is_settled
 from d0ctl.store.site import default
 
@@ -63,6 +65,9 @@ MOST_REST_S = 0.03
 What comes meanwhile shares a transaction: turns grow with what there is to do.
 """
 
+CHECK_S = 5.0
+"""How long the start of a daemon may look for damaged pages."""
+
 LOOK_S = 0.2
 """How often the database is asked whether another process has written."""
 
@@ -74,19 +79,31 @@ SLOW_S = 1.0
 
 
 def run(home: Home, stop: threading.Event) -> None:
-    """Drive all jobs until `stop` is set."""
+    """Drive all jobs until `stop` is set.
+
+    Raises Refused if another daemon runs, and DatabaseUnavailable if the database is damaged,
+    or later not in place any more.
+    """
     allow_many()
-    with driving(home, None) as control:
-        with control.store.writing():
-            stand_in(control, time.time())
-        log.info("daemon %d drives %s", os.getpid(), home.root)
-        try:
-            while not stop.is_set():
-                _turn_or_log(control, stop)
-        finally:
+    with only_daemon(home):
+        with open_store(home, read_only=True) as store:
+            refuse_damage(store, CHECK_S)
+        with driving(home, None) as control:
+            _drive_all(control, stop)
+
+
+def _drive_all(control: Control, stop: threading.Event) -> None:
+    with control.store.writing():
+        stand_in(control, time.time())
+    log.info("daemon %d drives %s", os.getpid(), control.home.root)
+    try:
+        while not stop.is_set():
+            _turn_or_log(control, stop)
+    finally:
+        if control.store.is_in_place():
             with control.store.writing():
                 nodes.give_lease(control.store, LEASE)
-            log.info("daemon %d ends", os.getpid())
+        log.info("daemon %d ends", os.getpid())
 
 
 def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event) -> None:
@@ -115,6 +132,7 @@ def _drive_until(
 ) -> None:
     with open_store(home) as store:
         while not stop.is_set():
+            store.check_in_place()
             if is_done(store):
                 return
             if nodes.living_holder(store, LEASE):
@@ -161,23 +179,32 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
 
 
 def _let_go(control: Control) -> None:
-    """End the couriers and give their leases back; have told what is to be told at once."""
+    """End the couriers and give their leases back; send the notifications that are due.
+
+    Nothing is written to a database that is not in place any more.
+    """
     for courier in control.couriers.values():
         courier.leave()
     for courier in control.couriers.values():
         courier.stop()
     control.porter.shutdown(cancel_futures=True)
-    with control.store.writing():
-        for node in control.couriers:
-            control.store.change("node_unknown", node=node, now=time.time())
-            nodes.give_lease(control.store, f"node {node}")
-    tell_last(control)
+    if control.store.is_in_place():
+        with control.store.writing():
+            for node in control.couriers:
+                control.store.change("node_unknown", node=node, now=time.time())
+                nodes.give_lease(control.store, f"node {node}")
+        tell_last(control)
+    elif control.post is not None:
+        control.post.stop()
 
 
 def _turn_or_log(control: Control, stop: threading.Event) -> None:
     """A turn of the daemon, which outlives trouble with the database, and any other."""
     try:
         _turn(control, stop)
+    except DatabaseMoved as error:
+        log.error("%s", error)
+        raise
     except D0Error as error:
         log.error("%s", error)
         stop.wait(SLOW_S)
@@ -188,6 +215,7 @@ def _turn_or_log(control: Control, stop: threading.Event) -> None:
 
 def _turn(control: Control, stop: threading.Event) -> None:
     """Wait until there may be something to do, and do it in one transaction."""
+    control.store.check_in_place()
     woken = control.wake.wait(LOOK_S)
     stop.wait(max(0.0, control.turned + control.rest - time.monotonic()))
     control.wake.clear()
@@ -202,7 +230,7 @@ def _turn(control: Control, stop: threading.Event) -> None:
         control.reports.append(control.mailbox.get())
     try:
         _work(control, (*STEPS, *SLOW_STEPS) if is_slow else STEPS)
-    except DatabaseUnavailable:
+    except (DatabaseUnavailable, MemoryError):
         raise
     except Exception:
         if not _leave_out(control):
@@ -236,8 +264,8 @@ def _work(control: Control, steps: Sequence[Step]) -> None:
 def _leave_out(control: Control) -> bool:
     """Try alone what a turn could not do together; leave out what can't be done; whether any was.
 
-    Nodes may report anything, and their messages may be what the database refuses. That
-    stops nothing that others have to say.
+    Nodes may report anything, and the database may refuse their messages; those of others are
+    applied all the same. If the database itself fails, everything is kept for the next turn.
     """
     reports, letters = control.reports, control.letters
     control.letters = Letters()
@@ -271,7 +299,7 @@ def _try_alone(control: Control, step: Step) -> str | None:
     """One step in a transaction of its own; what the trouble is, if there is any with it."""
     try:
         _work(control, (step,))
-    except DatabaseUnavailable:
+    except (DatabaseUnavailable, MemoryError):
         raise
     except Exception as error:
         return f"{type(error).__name__}: {error}"

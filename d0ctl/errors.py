@@ -6,6 +6,7 @@ D0Error
 ├── NotFound              3  no such job, stage, line, package, file or node
 ├── Refused               4  not in this state, or not by this user
 ├── DatabaseUnavailable   5  the database or the daemon can't be used
+│   └── DatabaseMoved     5  another file is at the path of the open database, or none
 ├── NodeUnreachable       6  a node that does not answer, or that we must not trust
 └── NotSent               1  a mail that no server took, or a command that did not do its work
 """
@@ -80,6 +81,10 @@ class DatabaseUnavailable(D0Error):
     """The home or its database can't be used: missing, locked, foreign or on a network disk."""
 
     exit_code = ExitCode.DATABASE
+
+
+class DatabaseMoved(DatabaseUnavailable):
+    """The database was moved, replaced or removed while it was in use."""
 
 
 class NodeUnreachable(D0Error):

@@ -11,9 +11,10 @@ import typer
 from typer.core import TyperGroup
 
 from d0ctl import __version__
+from d0ctl.access import unusable
 from d0ctl.cli.coerce import plain, spare_pydantic
 from d0ctl.cli.output import say
-from d0ctl.cli.session import settings
+from d0ctl.cli.session import home, in_home, settings
 from d0ctl.errors import BadJobFile, D0Error, ExitCode
 from d0ctl.format import clean
 
@@ -77,6 +78,9 @@ class Commands(TyperGroup):
             _forget_output()
             sys.exit(ExitCode.DONE)
         except OSError as error:
+            if in_home(error):
+                tell(unusable(home().root, error))
+                sys.exit(ExitCode.DATABASE)
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             _forget_output()

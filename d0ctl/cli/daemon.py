@@ -47,7 +47,7 @@ def stop() -> None:
     """Stop it; packages go on, and the next daemon finds them."""
     from d0ctl import background
 
-    if session.home().exists() and background.stop(session.home()):
+    if session.has_home() and background.stop(session.home()):
         emit("the daemon has stopped; packages that run go on")
     else:
         say("no daemon is running")
@@ -57,7 +57,7 @@ def stop() -> None:
 def status(json: options.Json = False) -> None:
     """Say whether it runs, since when, and what nobody could be told; exit 3 if it does not."""
     told: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
-    if session.home().exists():
+    if session.has_home():
         from d0ctl import background
 
         told = background.status(session.home())

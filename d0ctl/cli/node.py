@@ -33,7 +33,7 @@ Destination = Annotated[
 def list_nodes(json: options.Json = False) -> None:
     """Show every node, its slots and its troubles."""
     rows: list[tuple[Row, int, Row | None]] = []
-    if session.home().exists():
+    if session.has_home():
         with session.reader() as store, store.reading():
             used = {row["id"]: row["used"] for row in store.rows("node_rooms")}
             rows = [
@@ -263,7 +263,7 @@ def resume(name: options.NodeName) -> None:
 @app.command(cls=Changing)
 def remove(name: options.NodeName) -> None:
     """Forget a node; what only it had is made again if need be."""
-    if not session.home().exists():
+    if not session.has_home():
         raise NotFound(f"there is no node `{name}`", hint="d0ctl node add NAME [user@]host")
     if _rehearsed("remove", name):
         return

@@ -46,7 +46,7 @@ def _read(wanted: select.Selector | None) -> "list[InForce]":
     from d0ctl.recover.rules import combine
     from d0ctl.store.look.policies import InForce, in_force
 
-    if wanted is None and not session.home().exists():
+    if wanted is None and not session.has_home():
         return [InForce(combine([]))]
     with session.reader() as store, store.reading():
         return in_force(store, wanted, now=time.time())

@@ -63,6 +63,7 @@ def _rehearse(file: str, job: str | None, parameter: list[str] | None, name: str
 def _submit(file: str, parameter: list[str] | None, name: str | None) -> str:
     spec = intake.read(file, parameter)
     with session.founder() as store:
+        store.home.site_key()  # without it nothing would run
         intake.check_name(store, spec, name)
         job = intake.submit(store, spec, name=name)
     say(f"submitted `{job}`: {count(spec.packages, 'package')}")

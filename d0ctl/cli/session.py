@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d0ctl.config import Home, find_home
-from d0ctl.store.connection import Store, open_store
+from d0ctl.store.connection import Store, no_home, open_store
 from d0ctl.store.trouble import told
 
 
@@ -27,6 +27,25 @@ settings = Settings()
 def home() -> Home:
     """The home that was asked for."""
     return find_home(settings.home)
+
+
+def has_home() -> bool:
+    """Return whether there is a home to read.
+
+    Raises DatabaseUnavailable if the home that `--home` or $D0CTL_HOME names is missing.
+    """
+    asked = home()
+    if asked.exists():
+        return True
+    if asked.is_chosen:
+        raise no_home(asked)
+    return False
+
+
+def in_home(error: OSError) -> bool:
+    """Return whether an operation failed on a file of the home."""
+    name = error.filename
+    return isinstance(name, str | Path) and Path(name).is_relative_to(home().root)
 
 
 @contextmanager

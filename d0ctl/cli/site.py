@@ -111,7 +111,7 @@ def show(json: options.Json = False) -> None:
     from d0ctl.store.site import current
 
     site = Site()
-    if session.home().exists():
+    if session.has_home():
         with session.reader() as store, store.reading():
             site = current(store)
     if json:

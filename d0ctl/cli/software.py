@@ -42,7 +42,7 @@ Nodes = Annotated[
 def list_software(json: options.Json = False) -> None:
     """Show the catalogue."""
     rows: list[Row] = []
-    if session.home().exists():
+    if session.has_home():
         with session.reader() as store:
             rows = store.rows("software")
     if json:
@@ -161,7 +161,7 @@ def remove(
     from d0ctl.store.site import current, remove_software
 
     name, version = split(title)
-    if not session.home().exists():
+    if not session.has_home():
         raise no_such(title)
     with session.writer() as store:
         found = [one for one in current(store).software if one.key[:2] == (name, version)]

@@ -27,7 +27,7 @@ def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[i
     from d0ctl.store.lifecycle import keep_action
 
     split(title)
-    if not session.home().exists():
+    if not session.has_home():
         raise NotFound(f"there is no software `{title}`", hint="d0ctl software list")
     now = time.time()
     with session.writer() as store, store.writing():

@@ -59,7 +59,7 @@ def status(
     if selector is not None or filtered:
         wanted = select.parse(selector or "*", status=status or (), reason=reason, node=node,
                               older_than=older_than)  # fmt: skip
-    if not session.home().exists():
+    if not session.has_home():
         _without_home(wanted, json)
         return
     with session.reader() as store:

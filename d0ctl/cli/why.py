@@ -41,7 +41,7 @@ def why(selector: Noun = None, node: options.Node = None, file: File = None,
     """Say why something is as it is, and what would change it."""
     if sum(noun is not None for noun in (selector, node, file)) != 1:
         raise BadUsage("`why` takes one selector, or the name of a node or file")
-    if not session.home().exists():
+    if not session.has_home():
         raise NotFound(f"there is no job `{selector or node or file}`, nor any other",
                        hint="d0ctl run FILE")  # fmt: skip
     with session.reader() as store, store.reading():

@@ -6,11 +6,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from d0ctl.config import Home
+from d0ctl.access import KEY_ADVICE, is_read_only, mount_point
+from d0ctl.config import KEY_BYTES, Home
 from d0ctl.doctor.finding import Finding
-
-KEY_BYTES = 32
-KEY_ADVICE = "put back the one of your backup"
 
 LEFT_S = 3600.0
 """A file that is being made for longer is left over from a process that was killed."""
@@ -21,6 +19,8 @@ RECENT_S = 30.0
 
 def furniture(home: Home) -> Iterator[Finding]:
     """All that is wrong with the folders and files around the database."""
+    yield from _disk(home)
+    yield from _ways_in(home)
     folders = [home.root, home.dropbox, home.logs, home.results, home.cache, home.nodes]
     for path in folders:
         yield from _private(path, 0o700, "mkdir -m 700")
@@ -33,6 +33,21 @@ def furniture(home: Home) -> Iterator[Finding]:
     yield from _asides(home)
 
 
+def _disk(home: Home) -> Iterator[Finding]:
+    if is_read_only(home.root):
+        advice = f"mount -o remount,rw {mount_point(home.root)}"
+        yield Finding("home", str(home.root), "is on a read-only file system", advice)
+
+
+def _ways_in(home: Home) -> Iterator[Finding]:
+    """Folders above the home in which other users may rename it and put another in its place."""
+    for folder in home.root.resolve().parents:
+        mode = folder.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            detail = "others may put another home in the place of yours"
+            yield Finding("home", str(folder), detail, f"chmod o-w {folder}")
+
+
 def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
     try:
         found = stat.S_IMODE(path.stat().st_mode)
@@ -41,8 +56,12 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
         yield Finding("home", str(path), "is missing", advice)
         return
     if found & 0o077:
-        yield Finding("home", str(path), "others may enter" if mode == 0o700 else "others may read",
-                      f"chmod {mode:o} {path}")  # fmt: skip
+        detail = "others may enter" if mode == 0o700 else "others may read"
+        advice = f"chmod {mode:o} {path}"
+        if path.name == "site.key":
+            detail += " it, and forge messages with it"
+            advice += f"; once nothing is launched: head -c {KEY_BYTES} /dev/urandom > {path}"
+        yield Finding("home", str(path), detail, advice)
     elif found & mode != mode:
         yield Finding("home", str(path), "you may not use it", f"chmod {mode:o} {path}")
 

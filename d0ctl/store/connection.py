@@ -1,6 +1,7 @@
 """One connection to the database: how it is opened, read and written."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -9,8 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from d0ctl import access
 from d0ctl.config import Home, refuse_network_disk
-from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl.errors import DatabaseMoved, DatabaseUnavailable, Refused
+from d0ctl.store.trouble import unavailable
 from d0ctl.store.turn import turn
 from d0ctl_sql import migrations, queries
 
@@ -32,9 +35,16 @@ class Store:
     Reads fetch what they need at once and end. Writes go through `writing()`.
     """
 
-    def __init__(self, home: Home, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self,
+        home: Home,
+        connection: sqlite3.Connection,
+        file: tuple[int, int] | None = None,
+    ) -> None:
         self.home = home
         self.connection = connection
+        self._file = file
+        """Device and inode of the open database; None if it is not the one of the home."""
         self._queries: Mapping[str, str] = read_queries()
 
     def __enter__(self) -> Self:
@@ -88,6 +98,7 @@ class Store:
         """
         with turn(self.home):
             try:
+                self.check_in_place()
                 self.connection.execute("begin immediate")
                 yield
                 self.connection.execute("commit")
@@ -96,7 +107,12 @@ class Store:
                 raise Refused(f"the database refuses it: {error}") from error
             except sqlite3.OperationalError as error:
                 self._roll_back()
-                raise _unavailable(self.home, error) from error
+                raise unavailable(self.home, error) from error
+            except sqlite3.DatabaseError as error:
+                self._roll_back()
+                if type(error) is sqlite3.DatabaseError:  # a damaged page; no fault of the data
+                    raise unavailable(self.home, error) from error
+                raise
             except BaseException:
                 self._roll_back()
                 raise
@@ -109,6 +125,18 @@ class Store:
             yield
         finally:
             self._roll_back()
+
+    def is_in_place(self) -> bool:
+        """Return whether the open database is still the file at the path of the home's."""
+        return self._file in (None, _file_of(self.home))
+
+    def check_in_place(self) -> None:
+        """Raise DatabaseMoved if the database was moved, replaced or removed while open."""
+        if not self.is_in_place():
+            raise DatabaseMoved(
+                f"the database `{self.home.database}` was moved or replaced while it was in use",
+                hint="put it back, or type d0ctl restore FILE; then d0ctl daemon start",
+            )
 
     def version(self) -> tuple[int, int]:
         """Changes whenever another connection has written, or the file was replaced."""
@@ -131,20 +159,20 @@ def open_store(
 ) -> Store:
     """Open the database of a home, making or migrating it where that is needed and allowed.
 
-    Raises DatabaseUnavailable when there is none, when it is not ours, or when it is newer.
+    Raises DatabaseUnavailable if there is none, if it is empty, foreign or newer, or if the
+    home cannot be used.
     """
-    if create and not home.exists():
+    if not home.exists():
+        if not create:
+            raise no_home(home)
         home.create()
-        home.database.touch(mode=0o600)  # what SQLite makes, others may read
-    elif not home.exists():
-        raise DatabaseUnavailable(
-            f"there is no home at `{home.root}`", hint="d0ctl run FILE makes one"
-        )
+        _make_database(home)
     try:
+        file = _file_of(home)
         connection = _connect(home.database, read_only, patience_ms)
         version = int(connection.execute("pragma user_version").fetchone()[0])
     except sqlite3.DatabaseError as error:
-        raise _unavailable(home, error) from error
+        raise unavailable(home, error) from error
     if version < len(migrations()):
         connection.close()
         refuse_network_disk(home.root)
@@ -155,15 +183,53 @@ def open_store(
         raise DatabaseUnavailable(
             f"`{home.database}` was written by a newer d0ctl", hint="pip install --upgrade d0ctl"
         )
-    store = Store(home, connection)
+    store = Store(home, connection, file)
     if not read_only:
         store.run_script("temporary_tables")
         store.run_script("temporary_sizes")
     return store
 
 
+def no_home(home: Home) -> DatabaseUnavailable:
+    """Return the error that there is no home."""
+    return DatabaseUnavailable(
+        f"there is no home at `{home.root}`", hint="d0ctl run FILE makes one"
+    )
+
+
+def _file_of(home: Home) -> tuple[int, int] | None:
+    try:
+        status = home.database.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _make_database(home: Home) -> None:
+    """Make the database whole beside its path, then link it there: nobody sees half of it."""
+    from d0ctl.store.migrate import migrate
+
+    aside = home.root / f".d0ctl.db.{os.getpid()}"
+    try:
+        migrate(aside)
+        with suppress(FileExistsError):  # another process was faster
+            os.link(aside, home.database)
+    except sqlite3.DatabaseError as error:
+        raise unavailable(home, error) from error
+    finally:
+        remove_database(aside)
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database file that nobody uses, and what SQLite keeps beside it."""
+    for ending in ("", "-journal", "-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+
+
 def _connect(database: Path, read_only: bool, patience_ms: int) -> sqlite3.Connection:
-    mode = "ro" if read_only else "rwc"
+    mode = "ro" if read_only else "rw"
+    if read_only and access.is_read_only(database) and not Path(f"{database}-wal").exists():
+        mode += "&immutable=1"  # SQLite would make files for locks, which nobody needs there
     connection = sqlite3.connect(
         f"{database.as_uri()}?mode={mode}",
         uri=True,
@@ -190,11 +256,7 @@ def _migrate(home: Home) -> None:
         try:
             migrate(home.database)
         except sqlite3.DatabaseError as error:
-            raise _unavailable(home, error) from error
-
-
-def _unavailable(home: Home, error: sqlite3.Error) -> DatabaseUnavailable:
-    return DatabaseUnavailable(f"can't use the database `{home.database}`: {error}")
+            raise unavailable(home, error) from error
 
 
 def as_json(value: Any) -> str | None:

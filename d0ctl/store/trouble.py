@@ -1,11 +1,16 @@
-"""The only place that turns SQLite's own failures, met while reading, into ours."""
+"""Failures of SQLite itself, turned into errors for people."""
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from d0ctl import access
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable
+
+DAMAGED = ("malformed", "not a database")
+FORBIDDEN = ("readonly", "unable to open")
 
 
 @contextmanager
@@ -14,8 +19,19 @@ def told(home: Home) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        is_broken = "malformed" in str(error) or "not a database" in str(error)
-        raise DatabaseUnavailable(
-            f"can't use the database `{home.database}`: {error}",
-            hint="d0ctl restore FILE, of the last `d0ctl backup`" if is_broken else "d0ctl doctor",
-        ) from error
+        raise unavailable(home, error) from error
+
+
+def unavailable(home: Home, error: sqlite3.Error) -> DatabaseUnavailable:
+    """Return what a failure of SQLite means for the database of the home, and what to type."""
+    reason = str(error)
+    if any(word in reason for word in FORBIDDEN) and home.database.exists():
+        denied = PermissionError(errno.EACCES, reason, str(home.database))
+        return access.unusable(home.root, denied)
+    if "is full" in reason:
+        hint = f"df -h {home.root}"
+    elif any(word in reason for word in DAMAGED):
+        hint = "d0ctl restore FILE, of the last `d0ctl backup`"
+    else:
+        hint = "d0ctl doctor"
+    return DatabaseUnavailable(f"can't use the database `{home.database}`: {reason}", hint=hint)

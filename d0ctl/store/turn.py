@@ -1,19 +1,44 @@
-"""The only place that takes the turn: one writer at a time, in the order in which they came."""
+"""Locks on the home: one writer at a time, in the order in which they came, and one daemon."""
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from d0ctl import access
 from d0ctl.config import Home
 
 
 @contextmanager
 def turn(home: Home) -> Iterator[None]:
     """Have the turn to write; it ends with the block, or with the process."""
-    descriptor = os.open(home.turn, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(home.turn, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise access.unusable(home.root, error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def daemon_lock(home: Home) -> Iterator[Callable[[], bool]]:
+    """Yield a function that tries to take the daemon's lock; it is free again after the block.
+
+    The lock is on the folder itself: it holds whatever becomes of the files in it.
+    """
+    descriptor = os.open(home.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def is_taken() -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    try:
+        yield is_taken
     finally:
         os.close(descriptor)

@@ -28,9 +28,9 @@ def trap_daemon(field: Field, chance: random.Random) -> bool:
     return True
 
 
-def add_daemon(field: Field, chance: random.Random) -> bool:
-    """Another daemon runs for a while beside the one there is, or after it."""
-    second = field.second_daemon()
+def add_driver(field: Field, chance: random.Random) -> bool:
+    """`d0ctl run` works for a while beside the daemon, or in its place."""
+    second = field.second_driver()
     field.later(chance.uniform(0.5, 2), lambda: send_all([second], signal.SIGKILL))
     return True
 
@@ -119,7 +119,7 @@ def _kill_one(chance: random.Random, found: list[Pid] | list[Pid | None]) -> boo
 FAULTS: dict[str, Fault] = {
     "daemon killed": kill_daemon,
     "daemon killed at a point": trap_daemon,
-    "second daemon": add_daemon,
+    "second driver": add_driver,
     "process asleep": sleep,
     "relay killed": kill_relay,
     "relay killed at a point": trap_relay,

@@ -141,17 +141,17 @@ class Field(Session):
                 holder = nodes.living_holder(store, "daemon")
             self.pilot = Pid.of(int(holder.split()[1])) if holder else None
             return
-        self.pilot = self._run_daemon("daemon")
+        self.pilot = self._run_driver("daemon", "daemon", "run")
 
-    def second_daemon(self) -> Pid:
-        """Start a daemon without traps beside the one that is there."""
-        second = self._run_daemon("second")
+    def second_driver(self) -> Pid:
+        """Start `run JOB` without traps: it drives the job whenever no daemon does."""
+        second = self._run_driver("second", "run", work.JOB)
         assert second, self.log()
         return second
 
-    def _run_daemon(self, role: str) -> Pid | None:
-        words = ("-m", "tests.chaos.process", *self._words(role), "daemon", "run")
-        return Pid.of(self._start(*words).pid)
+    def _run_driver(self, role: str, *words: str) -> Pid | None:
+        started = self._start("-m", "tests.chaos.process", *self._words(role), *words)
+        return Pid.of(started.pid)
 
     def _words(self, role: str) -> list[str]:
         python = self.folder / "localhost" / "python"

@@ -9,7 +9,7 @@ PARTITION = "out of contact beyond the lease"
 WEIGHTS = {
     "daemon killed": 4,
     "daemon killed at a point": 6,
-    "second daemon": 2,
+    "second driver": 2,
     "process asleep": 3,
     "relay killed": 3,
     "relay killed at a point": 4,

@@ -24,6 +24,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 @pytest.fixture
+def usual_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """The home of a user who names none; it does not exist yet."""
+    monkeypatch.delenv("D0CTL_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return Home(tmp_path / "data" / "d0ctl")
+
+
+@pytest.fixture
 def site(home: Home) -> Iterator[Site]:
     """A home with its node, and hands to move packages in it."""
     with open_store(make_home(home.root)) as store:

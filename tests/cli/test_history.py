@@ -152,7 +152,8 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
 
     assert result.exit_code == 5
     assert result.stdout.splitlines()[1:] == [
-        f"✘ home: {home.key}: others may read: chmod 600 {home.key}",
+        f"✘ home: {home.key}: others may read it, and forge messages with it: chmod 600 {home.key};"
+        f" once nothing is launched: head -c 32 /dev/urandom > {home.key}",
         "✘ lease: daemon: is held by process 17, which is gone: heals at the next"
         " `d0ctl daemon start`",
     ]
@@ -180,10 +181,10 @@ def test_nodes_are_listed_with_their_slots(site: Site, d0ctl: Type) -> None:
     assert "1/4 in use" in d0ctl("node", "list").stdout
 
 
-def test_where_no_home_is_yet_there_are_no_nodes(d0ctl: Type, home: Home) -> None:
+def test_where_no_home_is_yet_there_are_no_nodes(d0ctl: Type, usual_home: Home) -> None:
     assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
     assert d0ctl("node", "remove", "localhost").exit_code == 3
-    assert not home.root.exists()
+    assert not usual_home.root.exists()
 
 
 def test_a_node_is_drained_and_resumed(site: Site, d0ctl: Type) -> None:
@@ -235,7 +236,7 @@ def test_a_node_that_is_not_there_is_not_added(site: Site, d0ctl: Type) -> None:
     assert site.store.row("node_by_name", name="n1") is None
 
 
-def test_no_daemon_is_told_as_such(d0ctl: Type) -> None:
+def test_no_daemon_is_told_as_such(d0ctl: Type, usual_home: Home) -> None:
     assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
     assert d0ctl("daemon", "stop").exit_code == 0
 

@@ -11,13 +11,13 @@ from tests.support.archives import RECO, packed
 RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
 
 
-def test_without_a_home_the_defaults_hold(d0ctl: Type, home: Home) -> None:
+def test_without_a_home_the_defaults_hold(d0ctl: Type, usual_home: Home) -> None:
     told = d0ctl("policy", "show").stdout
 
     assert "stage-in" in told
     assert "tries 10, delay 5m, factor 2, longest 1h" in told
     assert "never again: attempt over 1d, all-attempts over 1d12h, memory over 2GB" in told
-    assert not home.exists()
+    assert not usual_home.exists()
 
 
 def test_each_rule_says_where_it_comes_from(d0ctl: Type, site: Site, tmp_path: Path) -> None:

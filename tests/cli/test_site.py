@@ -179,10 +179,12 @@ def test_why_tells_which_software_or_service_a_node_lacks(
     )  # fmt: skip
 
 
-def test_software_is_added_listed_and_removed(d0ctl: Type, tmp_path: Path, home: Home) -> None:
+def test_software_is_added_listed_and_removed(
+    d0ctl: Type, tmp_path: Path, usual_home: Home
+) -> None:
     archive = packed(tmp_path / "reco.tar.gz", RECO)
     assert d0ctl("software", "list").stdout.startswith("no software yet: ")
-    assert not home.exists()
+    assert not usual_home.exists()
 
     added = d0ctl("software", "add", "reco/v1", "--archive", str(archive), "--platform", "sl7")
     assert added.stdout.startswith("added `reco/v1 for sl7`: ")

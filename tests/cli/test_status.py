@@ -9,15 +9,15 @@ from tests.cli.conftest import Type
 STATUSES = ["unscheduled", "scheduled", "launched", "successful", "failed", "canceled"]
 
 
-def test_where_no_home_is_yet_there_are_no_jobs(d0ctl: Type, home: Home) -> None:
+def test_where_no_home_is_yet_there_are_no_jobs(d0ctl: Type, usual_home: Home) -> None:
     result = d0ctl("status", "--json")
 
     assert document(result.stdout) == {"jobs": []}
     assert result.exit_code == 0
-    assert not home.root.exists()
+    assert not usual_home.root.exists()
 
 
-def test_where_no_home_is_yet_no_job_is_found(d0ctl: Type) -> None:
+def test_where_no_home_is_yet_no_job_is_found(d0ctl: Type, usual_home: Home) -> None:
     result = d0ctl("status", "prod")
 
     assert result.exit_code == 3

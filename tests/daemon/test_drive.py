@@ -4,7 +4,6 @@ import os
 import signal
 import time
 
-from d0ctl.background import status
 from d0ctl.construct.spec import JobSpec, OutputSpec
 from d0ctl.store import lifecycle, open_store
 from tests.support.jobs import job, simple, stage
@@ -155,21 +154,6 @@ def test_two_drivers_of_one_home_launch_nothing_twice(session: Session) -> None:
     assert set(session.phases().values()) == {"done"}
     assert set(session.runs().values()) == {1}
     assert session.faults() == {}
-
-
-def test_two_daemons_launch_nothing_twice_and_one_takes_over(session: Session) -> None:
-    first = session.daemon()
-    second = session._start("-m", "d0ctl", "--home", str(session.home.root), "daemon", "run")
-    session.submit(hello(session, "ada"))
-    wait_until(lambda: session.runs()["ada"], 20)
-
-    session.crash(first)
-    session.open("ada")
-
-    session.wait_for(hello_2_1_1="done")
-    assert second.poll() is None
-    wait_until(lambda: status(session.home)["pid"] == second.pid, 20)
-    is_whole(session)
 
 
 def test_run_follows_a_daemon_and_goes_on_when_it_dies(session: Session) -> None:

@@ -46,7 +46,6 @@ def old(path: Path, seconds: float, text: str = "?") -> Path:
     ("name", "mode", "detail", "advice"),
     [("", 0o755, "others may enter", "chmod 700 "),
      ("logs", 0o750, "others may enter", "chmod 700 "),
-     ("site.key", 0o640, "others may read", "chmod 600 "),
      ("d0ctl.db", 0o644, "others may read", "chmod 600 "),
      ("results", 0o500, "you may not use it", "chmod 700 ")],
 )  # fmt: skip
@@ -60,6 +59,33 @@ def test_modes_are_told_with_the_command_that_sets_them(
 
     assert (one.check, one.subject, one.detail) == ("home", str(path), detail)
     assert one.advice == f"{advice}{path}"
+
+
+def test_a_key_that_others_may_read_is_told_with_the_way_to_a_new_one(
+    home: Home, found: Found
+) -> None:
+    home.key.chmod(0o640)
+
+    one = only(found)
+
+    assert one.detail == "others may read it, and forge messages with it"
+    assert one.advice == (
+        f"chmod 600 {home.key}; once nothing is launched: head -c 32 /dev/urandom > {home.key}"
+    )
+
+
+def test_a_folder_above_the_home_in_which_others_may_write_is_told(
+    home: Home, found: Found
+) -> None:
+    above = home.root.parent
+    above.chmod(0o777)
+
+    one = only(found)
+
+    assert (one.subject, one.advice) == (str(above), f"chmod o-w {above}")
+    assert one.detail == "others may put another home in the place of yours"
+    above.chmod(0o1777)
+    assert found() == []
 
 
 def test_a_key_that_is_gone_or_cut_short_is_told(home: Home, found: Found) -> None:
@@ -85,6 +111,7 @@ def test_what_a_killed_restore_left_is_told(home: Home, found: Found) -> None:
 
 def test_a_first_use_leaves_nothing_that_others_may_read(tmp_path: Path) -> None:
     with open_store(Home(tmp_path / "first"), create=True) as store:
+        nodes.add_localhost(store)
         assert store.home.turn.exists()
         assert examine(store).findings == []
 

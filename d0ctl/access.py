@@ -1,0 +1,115 @@
+"""Access to the files of a home: who owns them, and what a failed operation means."""
+
+import errno
+import os
+import pwd
+import stat
+from pathlib import Path
+
+from d0ctl.errors import DatabaseUnavailable
+
+KEY_ADVICE = "put back the `site.key` of your backup, with mode 600"
+"""What helps if the key that signs attempts is missing or too short."""
+
+
+def unusable(root: Path, error: OSError) -> DatabaseUnavailable:
+    """Return what the failure of an operation on the home means, and what to type."""
+    path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else root
+    denied = error.errno in (errno.EACCES, errno.EPERM)
+    if error.errno == errno.EROFS or (denied and is_read_only(root)):
+        return DatabaseUnavailable(
+            f"the home `{root}` is on a read-only file system",
+            hint=f"mount -o remount,rw {mount_point(root)}",
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DatabaseUnavailable(f"the disk of the home `{root}` is full", hint=f"df -h {root}")
+    if denied:
+        return _forbidden(path)
+    if error.errno == errno.ENOENT and not root.exists():
+        return DatabaseUnavailable(f"there is no home at `{root}`", hint="d0ctl run FILE makes one")
+    if error.errno == errno.ENOENT:
+        advice = KEY_ADVICE if path.name == "site.key" else f"mkdir -m 700 {path}"
+        return DatabaseUnavailable(f"`{path}` is missing", hint=advice)
+    return DatabaseUnavailable(f"can't use `{path}`: {error.strerror}", hint="d0ctl doctor")
+
+
+def is_read_only(path: Path) -> bool:
+    """Return whether the file system of a path is mounted read-only."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
+
+
+def mount_point(path: Path) -> Path:
+    """Return the mount point of the file system that holds `path`."""
+    return next(place for place in (path, *path.parents) if os.path.ismount(place))
+
+
+def _forbidden(path: Path) -> DatabaseUnavailable:
+    """Name the outermost folder, or the file, that this user may not use."""
+    for culprit in (*reversed(path.parents), path):
+        try:
+            status = culprit.lstat()
+        except FileNotFoundError:
+            break
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if culprit in (path, path.parent):
+            mode = os.R_OK | os.W_OK | (os.X_OK if is_folder else 0)
+        else:
+            mode = os.X_OK
+        if os.access(culprit, mode):
+            continue
+        if status.st_uid != os.geteuid():
+            return _foreign(culprit, status.st_uid)
+        rights = "700" if is_folder else "600"
+        return DatabaseUnavailable(f"you may not use `{culprit}`", hint=f"chmod {rights} {culprit}")
+    return DatabaseUnavailable(f"you may not change `{path}`", hint=f"ls -ld {path.parent} {path}")
+
+
+def _foreign(path: Path, owner: int) -> DatabaseUnavailable:
+    name = _user(owner)
+    advice = f"sudo -u {name} d0ctl ..." if os.geteuid() == 0 else "export D0CTL_HOME=~/d0ctl"
+    return DatabaseUnavailable(
+        f"`{path}` belongs to user `{name}`, not to `{_user(os.geteuid())}`", hint=advice
+    )
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def owned(path: Path) -> os.stat_result | None:
+    """Return the status of a path, and of where it leads if it is a link; None if it is missing.
+
+    Raises DatabaseUnavailable if either belongs to another user; root may own both.
+    """
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    target = path.stat() if stat.S_ISLNK(status.st_mode) else status
+    for one in (status, target):
+        if one.st_uid not in (os.geteuid(), 0):
+            raise _foreign(path, one.st_uid)
+    return status
+
+
+def refuse_link(path: Path) -> None:
+    """As `owned`; raise DatabaseUnavailable if the path is a symbolic link, too."""
+    status = owned(path)
+    if status and stat.S_ISLNK(status.st_mode):
+        raise DatabaseUnavailable(
+            f"`{path}` is a symbolic link", hint=f"look where it leads: ls -l {path}"
+        )
+
+
+def size(path: Path) -> int | None:
+    """Return the size of a file; None if it is missing."""
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -1,0 +1,217 @@
+"""Homes that may not be used: of another user, unreadable, read-only, or without their key."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from d0ctl.config import Home
+from tests.cli.building import Site, production
+from tests.cli.conftest import Type
+from tests.support.homes import make_home
+from tests.support.users import (
+    STRANGER,
+    d0ctl_as,
+    make_read_only,
+    mounted,
+    needs_root,
+    open_folder,
+)
+
+JOB = "job: one\nstages: [{lines: [{run: 'true'}]}]\n"
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that all users may enter."""
+    with open_folder() as folder:
+        (folder / "job.yaml").write_text(JOB)
+        yield folder
+
+
+def refused(done: "CompletedProcess[str]") -> list[str]:
+    """The last two lines of a refusal: what is wrong, and what to type."""
+    assert done.returncode == 5, done.stderr
+    assert "Traceback" not in done.stderr
+    fault, hint = done.stderr.splitlines()[-2:]
+    return [fault.removeprefix("d0ctl: "), hint]
+
+
+VERBS = [["status"], ["doctor"], ["backup", "b.db"], ["submit", "job.yaml"], ["run", "job.yaml"],
+         ["hold", "one"], ["daemon", "start"], ["daemon", "stop"]]  # fmt: skip
+
+
+@needs_root
+def test_the_home_of_another_user_is_refused_by_every_verb(folder: Path) -> None:
+    home = make_home(folder / "home")
+
+    for verb in VERBS:
+        assert refused(d0ctl_as(STRANGER, home.root, *verb)) == [
+            f"`{home.root}` belongs to user `root`, not to `nobody`",
+            "export D0CTL_HOME=~/d0ctl",
+        ]
+
+
+def give_away(root: Path) -> None:
+    """Let all of a home belong to the stranger."""
+    for path in (root, *root.rglob("*")):
+        os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("part", "mode", "culprit", "rights"),
+    [("", 0, "", 700), ("", 0o500, "", 700), ("dropbox/new", 0, "dropbox/new", 700),
+     ("site.key", 0, "site.key", 600), ("logs", 0o500, "logs", 700)],
+)  # fmt: skip
+def test_a_home_that_may_not_be_entered_is_told_with_the_command_that_helps(
+    folder: Path, part: str, mode: int, culprit: str, rights: int
+) -> None:
+    home = make_home(folder / "home")
+    give_away(home.root)
+    (home.root / part).chmod(mode)
+
+    verb = ["daemon", "start"] if part == "logs" else ["run", "job.yaml"]
+    done = d0ctl_as(STRANGER, home.root, *verb)
+
+    path = home.root / culprit
+    assert refused(done) == [f"you may not use `{path}`", f"chmod {rights} {path}"]
+
+
+@needs_root
+@pytest.mark.parametrize(
+    "part", ["", "d0ctl.db", "dropbox", "site.key", "results", "logs", "cache", "nodes"]
+)
+def test_a_part_of_a_home_that_belongs_to_another_user_is_refused(
+    site: Site, d0ctl: Type, part: str
+) -> None:
+    path = site.store.home.root / part
+    os.chown(path, STRANGER, STRANGER)
+
+    for verb in (["status"], ["hold", "one"], ["daemon", "start"]):
+        done = d0ctl(*verb)
+        assert done.exit_code == 5
+        assert done.stderr == (
+            f"d0ctl: `{path}` belongs to user `nobody`, not to `root`\nsudo -u nobody d0ctl ...\n"
+        )
+
+
+@needs_root
+def test_a_link_of_another_user_is_refused_wherever_it_leads(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    home = site.store.home
+    (tmp_path / "mine").mkdir()
+    home.results.rmdir()
+    home.results.symlink_to(tmp_path / "mine")
+    assert d0ctl("status").exit_code == 0
+
+    os.chown(home.results, STRANGER, STRANGER, follow_symlinks=False)
+    assert "belongs to user `nobody`" in d0ctl("status").stderr
+
+    os.chown(home.results, 0, 0, follow_symlinks=False)
+    os.chown(tmp_path / "mine", STRANGER, STRANGER)
+    assert "belongs to user `nobody`" in d0ctl("status").stderr
+
+
+@pytest.mark.parametrize("part", ["d0ctl.db", "dropbox", "site.key"])
+def test_key_messages_and_database_are_not_followed_through_links(
+    site: Site, d0ctl: Type, tmp_path: Path, part: str
+) -> None:
+    path = site.store.home.root / part
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+
+    done = d0ctl("status")
+
+    assert done.exit_code == 5
+    assert done.stderr == (
+        f"d0ctl: `{path}` is a symbolic link\nlook where it leads: ls -l {path}\n"
+    )
+
+
+@needs_root
+def test_a_home_on_a_read_only_disk_can_be_read_and_says_so(folder: Path) -> None:
+    with mounted(folder / "disk") as disk:
+        home = make_home(disk / "home")
+        assert d0ctl_as(0, home.root, "submit", str(folder / "job.yaml")).returncode == 0
+        make_read_only(disk)
+
+        for verb in (["hold", "one"], ["run", "one"], ["daemon", "start"]):
+            assert refused(d0ctl_as(0, home.root, *verb)) == [
+                f"the home `{home.root}` is on a read-only file system",
+                f"mount -o remount,rw {disk}",
+            ]
+        assert d0ctl_as(0, home.root, "status").returncode == 0
+        assert d0ctl_as(0, home.root, "backup", str(folder / "b.db")).returncode == 0
+        done = d0ctl_as(0, home.root, "doctor")
+        assert (done.returncode, done.stderr.count("Traceback")) == (5, 0)
+        assert f"home: {home.root}: is on a read-only file system: mount -o" in done.stdout
+
+
+@pytest.mark.parametrize("key", [None, b"", b"k" * 31])
+def test_a_key_that_is_missing_or_short_is_never_used(
+    site: Site, d0ctl: Type, key: bytes | None
+) -> None:
+    site.submit(production())
+    home = site.store.home
+    home.key.unlink()
+    if key is not None:
+        home.key.write_bytes(key)
+
+    for verb in (["run", "prod"], ["daemon", "run"], ["daemon", "start"]):
+        done = d0ctl(*verb)
+        assert done.exit_code == 5
+        fault, hint = done.stderr.splitlines()[-2:]
+        assert f"`{home.key}`" in fault
+        assert ("is missing" in fault) if key is None else (f"has {len(key)} of 32" in fault)
+        assert hint == "put back the `site.key` of your backup, with mode 600"
+
+
+# which home ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["status", "status --json", "logs a/1/1/1", "history a", "why a", "doctor", "node list",
+     "daemon status", "policy show", "site show", "software list", "report failures", "wait a"],
+)  # fmt: skip
+@pytest.mark.parametrize("by_option", [True, False], ids=["option", "variable"])
+def test_a_reading_verb_wants_the_home_that_was_named(
+    d0ctl: Type, home: Home, words: str, by_option: bool
+) -> None:
+    before = ["--home", str(home.root)] if by_option else []
+
+    done = d0ctl(*before, *words.split())
+
+    assert done.exit_code == 5
+    assert done.stderr == f"d0ctl: there is no home at `{home.root}`\nd0ctl run FILE makes one\n"
+    assert not home.root.exists()
+
+
+def test_a_home_that_nobody_named_needs_not_be_there(
+    d0ctl: Type, tmp_path: Path, usual_home: Home
+) -> None:
+    assert d0ctl("status").stdout == "no jobs yet: try `d0ctl run FILE`\n"
+    job = tmp_path / "job.yaml"
+    job.write_text(JOB)
+    assert d0ctl("submit", str(job)).exit_code == 0
+    assert usual_home.database.exists()
+
+
+def test_a_writing_verb_makes_the_home_that_was_named_but_not_its_folder(
+    d0ctl: Type, tmp_path: Path
+) -> None:
+    job = tmp_path / "job.yaml"
+    job.write_text(JOB)
+
+    missing = d0ctl("--home", str(tmp_path / "no" / "home"), "submit", str(job))
+    made = d0ctl("--home", str(tmp_path / "new"), "submit", str(job))
+
+    assert missing.exit_code == 5
+    assert missing.stderr == (
+        f"d0ctl: there is no folder `{tmp_path}/no` for the home\nmkdir -p {tmp_path}/no\n"
+    )
+    assert made.exit_code == 0

@@ -1,0 +1,198 @@
+"""The daemon and its home: one daemon in each, and no work on a database that is not in place."""
+
+import shutil
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+
+from d0ctl import background, daemon
+from d0ctl.background import only_daemon, status
+from d0ctl.config import Home
+from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl.store import Store, open_store
+from d0ctl_wrapper import message
+from tests.support.homes import make_home
+from tests.support.jobs import job, simple
+from tests.support.session import Session
+from tests.support.waiting import wait_until
+
+
+def gated(session: Session) -> None:
+    """A job with one package that waits for its gate, once it runs."""
+    session.submit(job("one", [simple(session.ran("a", session.gate("a")))]))
+    wait_until(lambda: session.runs()["a"], 20)
+
+
+def test_a_second_daemon_is_refused_and_the_first_goes_on(session: Session) -> None:
+    first = session.daemon()
+    second = session._start("-m", "d0ctl", "--home", str(session.home.root), "daemon", "run")
+    gated(session)
+
+    assert second.wait(20) == 4
+    assert (
+        f"d0ctl: a daemon runs already in the home `{session.home.root}`: process {first.pid}\n"
+        "d0ctl daemon status\n" in session.log()
+    )
+    session.open("a")
+    session.wait_for(one_1_1_1="done")
+    assert session.faults() == {}
+
+
+def test_the_next_daemon_starts_after_one_that_was_killed(session: Session) -> None:
+    first = session.daemon()
+    gated(session)
+
+    session.crash(first)
+    session.open("a")
+    second = session.daemon()
+
+    session.wait_for(one_1_1_1="done")
+    assert status(session.home)["pid"] == second.pid
+    assert session.runs() == {"a": 1}
+
+
+def test_a_daemon_stops_if_its_database_is_moved(session: Session) -> None:
+    process = session.daemon()
+    gated(session)
+    for ending in ("", "-wal"):
+        path = session.home.root / f"d0ctl.db{ending}"
+        path.rename(session.folder / path.name)
+
+    assert process.wait(20) == 5
+
+    fault = f"the database `{session.home.database}` was moved or replaced while it was in use"
+    assert f"d0ctl: {fault}\nput it back, or type d0ctl restore FILE; then " in session.log()
+    assert session.log().count(f"ERROR {fault}\n") == 1
+    for name in ("d0ctl.db", "d0ctl.db-wal"):
+        (session.folder / name).rename(session.home.root / name)
+    session.open("a")
+    session.daemon()
+    session.wait_for(one_1_1_1="done")
+    assert session.runs() == {"a": 1}
+    assert session.faults() == {}
+
+
+def test_a_daemon_stops_if_another_database_is_put_in_the_place_of_its_own(
+    session: Session,
+) -> None:
+    process = session.daemon()
+    gated(session)
+    other = make_home(session.folder / "other").database
+    for ending in ("", "-wal", "-shm"):
+        path = session.home.root / f"d0ctl.db{ending}"
+        path.rename(session.folder / path.name)
+
+    other.replace(session.home.database)
+
+    assert process.wait(20) == 5
+    with closing(sqlite3.connect(session.home.database)) as replaced:
+        assert replaced.execute("select count(*) from job").fetchone() == (0,)
+        assert replaced.execute("select count(*) from lease").fetchone() == (0,)
+
+
+def test_a_run_stops_if_its_database_is_removed(session: Session) -> None:
+    number = session.submit(job("one", [simple(session.ran("a", session.gate("a")))]))
+    driver = session.driver(number)
+    wait_until(lambda: session.runs()["a"], 20)
+
+    session.home.database.unlink()
+
+    assert driver.wait(20) == 1
+    assert "DatabaseMoved: the database" in session.log()
+    session.open("a")
+
+
+def test_nothing_is_written_to_a_database_that_is_not_in_place(home: Home, store: Store) -> None:
+    home.database.rename(home.root / "moved.db")
+
+    with pytest.raises(DatabaseUnavailable, match="was moved or replaced"), store.writing():
+        raise AssertionError("the block ran")
+
+
+def test_the_lock_of_a_daemon_outlives_all_files_of_the_home(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "HANDOVER_S", 0.1)
+    copy = home.database.read_bytes()
+
+    with only_daemon(home):
+        for path in home.root.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        home.create()
+        home.database.write_bytes(copy)
+        with pytest.raises(Refused, match="a daemon runs already"), only_daemon(home):
+            raise AssertionError("two daemons run")
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_home_that_has_lost_its_database_gets_no_new_one(home: Home, create: bool) -> None:
+    with open_store(home) as store, store.writing():
+        pass
+    home.database.unlink()
+
+    with pytest.raises(DatabaseUnavailable, match=r"d0ctl\.db` is gone") as refused:
+        open_store(home, create=create)
+
+    assert "d0ctl restore FILE" in (refused.value.hint or "")
+    assert not home.database.exists()
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_database_of_no_bytes_is_refused(home: Home, create: bool) -> None:
+    home.database.write_bytes(b"")
+
+    with pytest.raises(DatabaseUnavailable, match="is empty: 0 bytes") as refused:
+        open_store(home, create=create)
+
+    assert "d0ctl restore FILE" in (refused.value.hint or "")
+    assert home.database.stat().st_size == 0
+
+
+def test_a_first_use_that_is_killed_leaves_no_half_of_a_database(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = Home(home.root.parent / "fresh")
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("d0ctl.store.connection.os.link", die)
+    monkeypatch.setattr("d0ctl.config.os.link", die)
+    with pytest.raises(KeyboardInterrupt):
+        open_store(fresh, create=True)
+    monkeypatch.undo()
+
+    assert not fresh.database.exists()
+    with open_store(fresh, create=True) as store:
+        assert store.value("site")
+    assert not list(fresh.root.glob(".d0ctl.db.*"))
+
+
+def damage(home: Home, table: str) -> None:
+    """Overwrite the first page of a table, as a bad disk does."""
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+        size = connection.execute("pragma page_size").fetchone()[0]
+        query = "select rootpage from sqlite_master where name = ?"
+        page = connection.execute(query, [table]).fetchone()[0]
+    with home.database.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
+def test_a_message_that_meets_a_damaged_page_is_kept(home: Home) -> None:
+    damage(home, "attempt")
+
+    with daemon.driving(home, None) as control:
+        token = message.token(home.site_key(), 7)
+        start = {"attempt": 7, "token": token, "seq": 1, "time": 5.0, "kind": "start", "pid": 3,
+                 "boot_id": "b", "utc_offset": 0}  # fmt: skip
+        control.dropbox.deliver("n1", [message.text([start])])
+        control.wake.set()
+        with pytest.raises(DatabaseUnavailable, match="disk image is malformed"):
+            daemon._turn(control, threading.Event())
+
+    assert list((home.dropbox / "rejected").iterdir()) == []
+    assert len(list((home.dropbox / "new").iterdir())) == 1
