@@ -17,26 +17,31 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command(cls=Changing)
 def restore(
     file: Annotated[Path, typer.Argument(help="What `d0ctl backup` wrote.")],
+    other_site: Annotated[
+        bool, typer.Option("--other-site", help="Accept the backup of another site.")
+    ] = False,
 ) -> None:
     """Go back to a backup; the present is kept beside it.
 
     Of what the backup does not know the nodes end what runs, and remove logs and files, when
     they are next reached: going forward again brings back the database, but not those.
     """
-    from d0ctl.store.backup import check_backup
+    from d0ctl.store.backup import check_backup, refuse_other_site
     from d0ctl.store.backup import restore as put_back
     from d0ctl.store.lifecycle import keep_action
 
     check_backup(file)
     home = session.home()
+    if not other_site:
+        refuse_other_site(home, file)
     if changing.is_rehearsal():
         emit(f"would put `{clean(str(file))}` in the place of `{clean(str(home.database))}`")
-        if home.exists():
+        if home.database.exists():
             emit("the present database would be kept beside it")
         return
-    if home.exists():
+    if home.database.exists():
         changing.confirm(f"replace `{home.database}`?")
-    former = put_back(home, file, now=time.time())
+    former = put_back(home, file, now=time.time(), from_other_site=other_site)
     with session.writer() as store, store.writing():
         keep_action(store, verb="restore", target=str(file), actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip

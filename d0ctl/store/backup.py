@@ -9,10 +9,11 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Store, remove_database
 from d0ctl.store.holder import is_dead
 from d0ctl.store.migrate import migrate
-from d0ctl.store.turn import turn
+from d0ctl.store.pages import damage
+from d0ctl.store.turn import daemon_lock, turn
 from d0ctl_sql import migrations
 
 PAGES = 2_000
@@ -31,7 +32,8 @@ def _free(taken: Path) -> Path:
 def back_up(store: Store, target: Path) -> int:
     """Write the database to a new file, while others read and write; its size in bytes.
 
-    Raises Refused where something of that name is there already.
+    Raises Refused if something of that name is there already, and DatabaseUnavailable if the
+    finished copy is damaged: then nothing is left.
     """
     if target.is_dir():
         raise Refused(f"`{target}` is a folder", hint=f"d0ctl backup {target / 'd0ctl-backup.db'}")
@@ -45,6 +47,12 @@ def back_up(store: Store, target: Path) -> int:
             aside.chmod(0o600)
             store.connection.backup(copy, pages=PAGES)
             copy.execute("pragma journal_mode = delete")
+            fault = damage(copy)
+        if fault:
+            raise DatabaseUnavailable(
+                f"the database `{store.home.database}` is damaged, so there is no backup: {fault}",
+                hint="d0ctl doctor; then d0ctl restore FILE, of the last good backup",
+            )
         _sync(aside)
         os.link(aside, target)
         _sync(target.parent)
@@ -53,18 +61,21 @@ def back_up(store: Store, target: Path) -> int:
     except sqlite3.Error as error:
         raise DatabaseUnavailable(f"can't copy the database to `{target}`: {error}") from error
     finally:
-        aside.unlink(missing_ok=True)
+        remove_database(aside)
     return target.stat().st_size
 
 
-def restore(home: Home, source: Path, *, now: float) -> Path | None:
+def restore(home: Home, source: Path, *, now: float, from_other_site: bool = False) -> Path | None:
     """Put a backup in the place of the database; where the former one was put, if there was any.
 
     The site enters a new generation: nodes end the attempts that the backup does not know, and
     ids go on where no former attempt or file can have been. Raises NotFound, BadUsage for a file
-    that is no backup, and Refused while some process drives packages.
+    that is no backup, and Refused while a process drives packages, or if the backup is of
+    another site and that is not asked for.
     """
     check_backup(source)
+    if not from_other_site:
+        refuse_other_site(home, source)
     home.create()
     aside = home.root / f".restore.{os.getpid()}"
     try:
@@ -76,27 +87,54 @@ def restore(home: Home, source: Path, *, now: float) -> Path | None:
     except sqlite3.Error as error:
         raise DatabaseUnavailable(f"can't restore `{source}`: {error}") from error
     finally:
-        for name in ("", "-wal", "-shm"):
-            Path(f"{aside}{name}").unlink(missing_ok=True)
+        remove_database(aside)
 
 
 def check_backup(source: Path) -> None:
     """Raise unless the file is a whole database of d0ctl that this release can read."""
-    if not source.is_file():
+    if not source.exists():
         raise NotFound(f"there is no file `{source}`")
+    if not source.is_file():
+        raise BadUsage(f"`{source}` is no plain file, so it is no backup")
     try:
         with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
             version = int(backup.execute("pragma user_version").fetchone()[0])
-            backup.execute("select generation from site").fetchone()
-            whole = backup.execute("pragma quick_check(1)").fetchone()[0]
+            row = backup.execute("select name from site where generation > 0").fetchone()
+            backup.execute("select phase from package limit 1").fetchone()
+            fault = damage(backup)
     except sqlite3.Error as error:
         raise BadUsage(f"`{source}` is no backup of d0ctl: {error}") from error
-    if whole != "ok":
-        raise BadUsage(f"`{source}` is damaged: {whole}")
+    if fault:
+        raise BadUsage(f"`{source}` is damaged: {fault}")
+    if version < 1 or row is None:
+        raise BadUsage(f"`{source}` is no backup of d0ctl: it holds another program's tables")
     if version > len(migrations()):
         raise DatabaseUnavailable(
             f"`{source}` was written by a newer d0ctl", hint="pip install --upgrade d0ctl"
         )
+
+
+def refuse_other_site(home: Home, source: Path) -> None:
+    """Raise Refused if a backup is of another site than the home."""
+    with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+        site = str(backup.execute("select name from site").fetchone()[0])
+    present = _present_site(home)
+    if present not in (None, site):
+        raise Refused(
+            f"`{source}` is a backup of site {site}, and this home is of site {present}",
+            hint=f"d0ctl restore {source} --other-site, with the `site.key` of that site in "
+            f"`{home.root}`",
+        )
+
+
+def _present_site(home: Home) -> str | None:
+    """Return the site of the home, by its database, else by what its own node keeps."""
+    try:
+        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True)) as present:
+            return str(present.execute("select name from site").fetchone()[0])
+    except (sqlite3.Error, TypeError):  # missing, empty or broken
+        kept = [path.name for path in home.nodes.glob("*") if path.is_dir()]
+        return kept[0] if len(kept) == 1 else None
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -120,9 +158,11 @@ def _begin_generation(home: Home, database: Path) -> None:
 
 def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
     """Replace the database, with nobody writing; half of it never lies there."""
-    with turn(home):
+    with daemon_lock(home) as is_taken, turn(home):
+        if not is_taken():
+            raise Refused("a daemon runs in this home", hint="d0ctl daemon stop")
         former = None
-        if home.exists():
+        if home.database.exists():
             with suppress(sqlite3.DatabaseError):  # what is broken is driven by nobody
                 _refuse_if_driven(home)
                 _fold(home)
@@ -131,8 +171,8 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
             former.unlink(missing_ok=True)
             os.link(home.database, former)
         aside.replace(home.database)
-        for name in ("-wal", "-shm"):
-            Path(f"{home.database}{name}").unlink(missing_ok=True)
+        for ending in ("-wal", "-shm"):
+            Path(f"{home.database}{ending}").unlink(missing_ok=True)
         _sync(home.root)
         return former
 

@@ -1,5 +1,7 @@
 """Backups: made while others write, taken back whole, and never mixing two pasts."""
 
+import os
+import resource
 import sqlite3
 import threading
 from pathlib import Path
@@ -8,6 +10,7 @@ from d0ctl.config import Home
 from d0ctl.store import nodes, open_store
 from d0ctl.store.backup import GENERATION_BITS
 from d0ctl.store.runs import attempts
+from d0ctl.store.turn import daemon_lock
 from tests.cli.building import Site
 from tests.cli.conftest import Type
 from tests.support.homes import faults
@@ -152,3 +155,127 @@ def test_nobody_is_told_to_remove_what_a_backup_would_overwrite(
     assert not Path(onto_itself.stderr.split()[-1]).exists()
     assert onto_folder.stderr.split()[-1] == str(tmp_path / "d0ctl-backup.db")
     assert d0ctl("backup", str(tmp_path / "no/such/folder")).exit_code == 3
+
+
+def damage(database: Path) -> None:
+    """Overwrite the first page of a table, as a bad disk does."""
+    connection = sqlite3.connect(database)
+    connection.execute("pragma wal_checkpoint(truncate)")
+    size = connection.execute("pragma page_size").fetchone()[0]
+    query = "select rootpage from sqlite_master where name = 'note'"
+    page = connection.execute(query).fetchone()[0]
+    connection.close()
+    with database.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
+def test_a_backup_of_a_damaged_database_is_none(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    home = site.store.home
+    site.store.close()
+    damage(home.database)
+
+    done = d0ctl("backup", str(tmp_path / "saved.db"))
+
+    assert done.exit_code == 5
+    assert f"the database `{home.database}` is damaged, so there is no backup: " in done.stderr
+    assert done.stderr.splitlines()[1].startswith("d0ctl doctor")
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+def test_a_daemon_does_not_start_on_a_damaged_database(site: Site, d0ctl: Type) -> None:
+    home = site.store.home
+    site.store.close()
+    damage(home.database)
+
+    done = d0ctl("daemon", "start")
+
+    assert done.exit_code == 5
+    assert f"did not start: the database `{home.database}` is damaged: " in done.stderr
+    assert done.stderr.splitlines()[1].startswith("d0ctl restore FILE")
+    assert not d0ctl("daemon", "status", "--json").stdout.count('"running": true')
+
+
+def test_a_backup_that_fails_leaves_nothing(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        done = d0ctl("backup", str(folder / "saved.db"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert done.exit_code == 5, done.stderr
+    assert "can't copy the database" in done.stderr
+    assert list(folder.iterdir()) == []
+
+
+def test_the_backup_of_another_site_is_taken_only_if_asked_for(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    other = Home(tmp_path / "other")
+    with open_store(other, create=True) as store:
+        theirs = store.value("site")
+        submitted(store, job("foreign"))
+    d0ctl("--home", str(other.root), "backup", str(tmp_path / "theirs.db"))
+    ours = site.store.value("site")
+    site.store.close()
+
+    refused = d0ctl("restore", str(tmp_path / "theirs.db"), "--yes")
+
+    assert refused.exit_code == 4
+    first, second = refused.stderr.splitlines()
+    assert first == (
+        f"d0ctl: `{tmp_path}/theirs.db` is a backup of site {theirs},"
+        f" and this home is of site {ours}"
+    )
+    assert "--other-site" in second and "site.key" in second
+    assert d0ctl("restore", str(tmp_path / "theirs.db"), "--yes", "--other-site").exit_code == 0
+    assert "foreign" in d0ctl("status").stdout
+
+
+def test_a_home_that_lost_its_database_remembers_its_site(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    home = site.store.home
+    (home.nodes / str(site.store.value("site"))).mkdir()
+    d0ctl("backup", str(tmp_path / "ours.db"))
+    site.store.close()
+    with open_store(Home(tmp_path / "other"), create=True):
+        pass
+    d0ctl("--home", str(tmp_path / "other"), "backup", str(tmp_path / "theirs.db"))
+    home.database.unlink()
+
+    assert d0ctl("restore", str(tmp_path / "theirs.db")).exit_code == 4
+    assert d0ctl("restore", str(tmp_path / "ours.db")).exit_code == 0
+
+
+def test_other_programs_files_and_pipes_are_no_backups(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    alien = sqlite3.connect(tmp_path / "alien.db")
+    alien.executescript(
+        "create table site (id, name, generation); insert into site values (1, 'x', 1);"
+        " create table package (phase);"
+    )
+    alien.close()
+
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path, tmp_path / "alien.db"):
+        done = d0ctl("restore", str(path), "--yes")
+        assert done.exit_code == 2, done.stderr
+        assert f"d0ctl: `{path}` is no" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_backup_is_not_taken_back_below_a_daemon_that_is_ending(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    with daemon_lock(site.store.home) as is_taken:
+        assert is_taken()
+        done = d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
+
+    assert done.exit_code == 4
+    assert done.stderr == "d0ctl: a daemon runs in this home\nd0ctl daemon stop\n"
