@@ -11,7 +11,7 @@ from d0ctl.construct.inputs import Given, Origin, Surroundings, World, judge_bas
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.late import judge_early, judge_pattern
-from d0ctl.construct.loops import MOST_VALUES
+from d0ctl.construct.loops import MOST_VALUES, too_far
 from d0ctl.construct.names import input_name, is_pattern, output_name
 from d0ctl.construct.order import Edges
 from d0ctl.construct.outside import Outside
@@ -81,9 +81,9 @@ class Check:
             lines = 0
             for line in stage.lines:
                 self._stretches.append(Stretch(stage, line, number, lines, self.packages))
-                lines += len(line.loop)
-                self.packages += len(line.loop) * len(line.packages)
-                self._outside.sure = self._outside.sure and len(line.loop) > 0
+                lines += line.loop.size
+                self.packages += line.loop.size * len(line.packages)
+                self._outside.sure = self._outside.sure and line.loop.size > 0
 
     def _outputs(self) -> None:
         """Note who makes which file, and the files that two would make."""
@@ -235,6 +235,9 @@ class Check:
         if recipe.file is not None or self.world.given(recipe, env, at):
             return
         if recipe.glob is not None:
+            if self.world.too_far:
+                self._alike(recipe.place, "glob", too_far(*self.world.too_far))
+                return
             pattern = recipe.glob.render(env)
             self._alike(recipe.place, "glob", f"no file matches {shown(pattern)}")
         elif recipe.stage in self.world.leaves and self._outside.sure:
@@ -287,10 +290,9 @@ class Check:
         for stretch in self._stretches:
             each = len(stretch.line.packages)
             if each > 1:
-                last = stretch.first_package + each * len(stretch.line.loop)
-                chained[stretch.first_package : last] = (b"\0" + b"\1" * (each - 1)) * len(
-                    stretch.line.loop
-                )
+                size = stretch.line.loop.size
+                last = stretch.first_package + each * size
+                chained[stretch.first_package : last] = (b"\0" + b"\1" * (each - 1)) * size
         for circle in self._edges.circles(self.packages, chained):
             told = ", ".join(f"`{self._path(number)}`" for number in sorted(circle)[:10])
             more = f" and {len(circle) - 10:,} more" if len(circle) > 10 else ""

@@ -4,14 +4,41 @@ Names stay texts here and `os.path` is used: a job may have 10^6 of them, as man
 objects would take longer than all the rest.
 """
 
-# ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH123, PTH207, PTH208
+# ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH123, PTH208
 
-import glob
+import fnmatch
 import os
+import re
 import stat
-from itertools import islice
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-MOST_MATCHES = 10_000_000
+MOST_ENTRIES = 1_000_000
+"""How many directory entries one glob may look at."""
+
+MOST_SECONDS = 20.0
+"""How long one glob may search."""
+
+
+class TooFarError(Exception):
+    """A glob that would look at too much; the message says at what."""
+
+
+@dataclass(slots=True)
+class Bounds:
+    """How much one glob may still look at: entries, and the time on the monotonic clock."""
+
+    entries: int
+    until: float
+
+    def spend(self) -> None:
+        """Count one entry. Raises TooFarError where that is one too many."""
+        self.entries -= 1
+        if self.entries < 0:
+            raise TooFarError("it looks at too many files")
+        if self.entries % 1024 == 0 and time.monotonic() > self.until:
+            raise TooFarError("it searches for too long")
 
 
 def absolute(directory: str, name: str = "") -> str:
@@ -39,13 +66,78 @@ def is_directory(path: str) -> bool | None:
         return None
 
 
-def matching(pattern: str, directory: str) -> list[str]:
-    """Return the names that a glob matches, sorted, relative ones relative to `directory`."""
+def matching(
+    pattern: str, directory: str, entries: int = MOST_ENTRIES, seconds: float = MOST_SECONDS
+) -> list[str]:
+    """Return the names that a glob matches, sorted, relative ones relative to `directory`.
+
+    `**` stands for any number of folders, links to folders not among them. Raises TooFarError
+    where more entries or more time would be needed.
+    """
+    bounds = Bounds(entries, time.monotonic() + seconds)
+    head = "/" if pattern.startswith("/") else ""
+    parts = [part for at, part in enumerate(pattern.split("/")) if part or at == pattern.count("/")]
     try:
-        found = glob.iglob(pattern, root_dir=directory, recursive=True)
-        return sorted(islice(found, MOST_MATCHES))
-    except (OSError, ValueError):
+        return sorted(set(_matches(head, tuple(parts), directory, bounds)))
+    except ValueError:
         return []
+
+
+def _matches(head: str, parts: tuple[str, ...], directory: str, bounds: Bounds) -> Iterator[str]:
+    """Find what the parts of a pattern match below `head`, which ends with `/` or is empty."""
+    part, rest = parts[0], parts[1:]
+    if not part:
+        if head and is_directory(os.path.join(directory, head)):
+            yield head
+    elif part == "**":
+        for folder in _folders(head, directory, bounds):
+            if rest:
+                yield from _matches(folder, rest, directory, bounds)
+            else:
+                yield from (folder + one.name for one in _listed(folder, directory, bounds))
+    elif not re.search(r"[*?\[]", part):
+        if os.path.lexists(os.path.join(directory, head + part)):
+            yield from _below(head + part, rest, directory, bounds)
+    else:
+        fits = re.compile(fnmatch.translate(part)).match
+        hidden = part.startswith(".")
+        for one in _listed(head, directory, bounds, hidden):
+            if fits(one.name) and (not rest or is_directory(one.path)):
+                yield from _below(head + one.name, rest, directory, bounds)
+
+
+def _below(name: str, rest: tuple[str, ...], directory: str, bounds: Bounds) -> Iterator[str]:
+    if rest:
+        yield from _matches(f"{name}/", rest, directory, bounds)
+    else:
+        yield name
+
+
+def _listed(
+    folder: str, directory: str, bounds: Bounds, hidden: bool = False
+) -> Iterator[os.DirEntry[str]]:
+    """List a folder, hidden entries only if wanted; one that can't be read is empty."""
+    try:
+        with os.scandir(os.path.join(directory, folder)) as found:
+            for one in found:
+                bounds.spend()
+                if hidden or not one.name.startswith("."):
+                    yield one
+    except OSError:
+        return
+
+
+def _folders(head: str, directory: str, bounds: Bounds) -> Iterator[str]:
+    """Give a folder and all below it, each with `/` at its end."""
+    pending = [head]
+    while pending:
+        folder = pending.pop()
+        yield folder
+        pending += [
+            f"{folder}{one.name}/"
+            for one in _listed(folder, directory, bounds)
+            if one.is_dir(follow_symlinks=False)
+        ]
 
 
 def beside(directory: str, name: str) -> list[str]:

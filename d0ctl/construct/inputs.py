@@ -57,6 +57,8 @@ class World:
     leaves: dict[str, Sequence[str]] = field(default_factory=dict)
     late: set[str] = field(default_factory=set)
     """The patterns of late outputs, which have no names yet."""
+    too_far: tuple[str, disk.TooFarError] | None = None
+    """A glob that searches for more than it may; none is searched for after it."""
     _sorted: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     _open_late: dict[str, Sequence[str]] = field(default_factory=dict)
     _globs: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -68,9 +70,17 @@ class World:
     def matched(self, pattern: str) -> tuple[str, ...]:
         """Return the files beside the job file that match; the same each time it is asked."""
         if pattern not in self._globs:
-            found = disk.matching(pattern, self.directory)
+            found = self._found(pattern)
             self._globs[pattern] = tuple(f for f in found if disk.is_file(self.absolute(f)))
         return self._globs[pattern]
+
+    def _found(self, pattern: str) -> list[str]:
+        """Search for a pattern, unless one of the job was too wide already."""
+        try:
+            return [] if self.too_far else disk.matching(pattern, self.directory)
+        except disk.TooFarError as error:
+            self.too_far = pattern, error
+            return []
 
     def taken(self, recipe: InputRecipe, env: Env) -> Sequence[str]:
         """Return the outputs that a `from:` takes."""

@@ -1,15 +1,35 @@
 """Reading one level of a job file: its keys, and nodes as scalars, lists and free mappings."""
 
+import re
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
-from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
+from d0ctl.construct.faults import Faults, Place, did_you_mean, near, shown
 from d0ctl.construct.kinds import Kind, native
 from d0ctl.construct.template import Scope, Template, compile_text
 from d0ctl.construct.values import Cell, Fields, Many, Tree, Value
+
+_MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
+"""Words that other programs have for a key."""
+
+_ORDER = re.compile(
+    "(depends?|after|before|needs?|requires?|parents?|children|wait)([-_]?(on|for|stages?|jobs?))?"
+    "|dependenc(y|ies)|upstream|downstream"
+)
+"""Words that other programs have for the order of work."""
+
+
+def _hint(name: str, known: list[str]) -> str:
+    """Say what a key that does not exist may have been meant to be."""
+    is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)
+    if is_work and _ORDER.fullmatch(name) and near(name, known, 0.8) is None:
+        return ": order comes from files, so name the files that it reads under `inputs`"
+    if _MEANT.get(name) in known:
+        return f" (did you mean `{_MEANT[name]}`?)"
+    return did_you_mean(name, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +129,7 @@ class Level:
         names = list(known)
         for name, (key, _) in node.items.items():
             if name not in names:
-                message = f"{what} has no key {shown(name)}{did_you_mean(name, names)}"
+                message = f"{what} has no key {shown(name)}{_hint(name, names)}"
                 reading.fault(key.place, message)
 
     def __contains__(self, name: str) -> bool:

@@ -18,6 +18,7 @@ SOURCES = ("glob", "list", "range", "csv", "lines")
 MOST_VALUES = 10_000_000
 """How many values one loop name may take, and how many packages a job may have."""
 
+_SPAN = re.compile(r"([0-9]{1,15})\s*(?:\.{2,3}|-|:|to)\s*([0-9]{1,15})", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 
 
@@ -108,7 +109,7 @@ def _values(key: Scalar, node: Node, reading: Reading) -> Values:
         return _list(node, reading), None
     sources = ", ".join(f"`{source}:`" for source in SOURCES)
     if not isinstance(node, Mapping) or len(node.items) != 1:
-        reading.fault(node.place, f"`{key.text}` takes one of {sources}")
+        reading.fault(node.place, f"`{key.text}` takes one of {sources}{_range_hint(node)}")
         return (), None
     source, (source_key, value) = next(iter(node.items.items()))
     if source not in SOURCES:
@@ -122,6 +123,14 @@ def _values(key: Scalar, node: Node, reading: Reading) -> Values:
     if source == "lines":
         return _lines(value, reading), None
     return (_list if source == "list" else _range)(value, reading), None
+
+
+def _range_hint(node: Node) -> str:
+    """Show how a range is written, with the numbers of one that is written otherwise."""
+    meant = _SPAN.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
+    return (
+        f", as in `{{range: [{meant[1]}, {meant[2]}]}}`" if meant else ", as in `{range: [1, 5]}`"
+    )
 
 
 def _list(node: Node, reading: Reading) -> Sequence[str]:
@@ -156,13 +165,22 @@ def _glob(node: Node, reading: Reading) -> Sequence[str]:
     scalar = reading.scalar(node, "`glob`")
     if scalar is None:
         return ()
-    found = disk.matching(reading.text(scalar), reading.directory)
+    try:
+        found = disk.matching(reading.text(scalar), reading.directory)
+    except disk.TooFarError as error:
+        reading.fault(scalar.place, too_far(reading.text(scalar), error))
+        return ()
     if not found:
         reading.fault(scalar.place, f"no file matches {shown(reading.text(scalar))}")
     for name in found:
         if not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name):
             reading.fault(scalar.place, f"the name of {shown(name)} is not UTF-8")
     return found
+
+
+def too_far(pattern: str, error: disk.TooFarError) -> str:
+    """Say that a glob searches for more than it may."""
+    return f"the glob {shown(pattern)} is too wide: {error}; begin it in a smaller folder"
 
 
 def _read(scalar: Scalar, reading: Reading) -> list[str] | None:

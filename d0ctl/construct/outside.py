@@ -9,7 +9,7 @@ from d0ctl.construct.faults import Faults, did_you_mean, shown
 from d0ctl.construct.inputs import Origin, World
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.known import KnownNames
-from d0ctl.construct.names import foreign
+from d0ctl.construct.names import foreign, is_pattern
 from d0ctl.construct.recipe import InputRecipe
 from d0ctl.construct.spec import Acquire
 from d0ctl.construct.template import Env
@@ -81,6 +81,9 @@ class Outside:
     def _absence(self, name: str) -> str:
         if name.startswith("/"):
             return f"there is no file {shown(name)} here to pre-fetch"
+        if is_pattern(name):
+            ways = f"`from: STAGE` with `match: {name}`, or `glob: {name}` beside the job file"
+            return f"{shown(name)} is a pattern, which `file` does not take: write {ways}"
         names = [*self.names, *disk.beside(self.world.directory, name)]
         hint = did_you_mean(name, names, cutoff=0.75)
         return f"no package makes {shown(name)}, nor does it lie beside the job file{hint}"

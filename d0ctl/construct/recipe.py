@@ -3,6 +3,7 @@
 A line under a `for:` is one recipe, however many lines it makes.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,11 +34,10 @@ class Loop:
 
     groups: list[Group] = field(default_factory=list)
 
-    def __len__(self) -> int:
-        size = 1
-        for group in self.groups:
-            size *= len(group)
-        return size
+    @property
+    def size(self) -> int:
+        """How many combinations there are, which may be more than `len` can tell."""
+        return math.prod(len(group) for group in self.groups)
 
     def __iter__(self) -> Iterator[Env]:
         return _combinations(self.groups)

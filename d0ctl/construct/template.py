@@ -21,7 +21,8 @@ Slot = Callable[[Env], str]
 """What a placeholder stands for, given the loop values."""
 
 _WORD = r"([A-Za-z_]\w*)((?:\.[\w-]+)*)"
-_MARK = re.compile(rf"\$\{{+|\{{\{{{_WORD}\}}\}}|\{{{_WORD}\}}", re.ASCII)
+_FORM = r"(:[^{}\s]{1,16}|\s?[-+*/%]\s?\d{1,15})?"
+_MARK = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
 _SLIP = 0.66
 """How near to a known name an unknown one must be to count as misspelt; `{rwa}` is, for `{raw}`."""
 
@@ -168,23 +169,35 @@ def split(
     literal, end, counts = "", 0, dict[str, int]()
     for found in _MARK.finditer(text):
         literal, end = literal + text[end : found.start()], found.end()
-        name = found[3]
-        if name is None or name not in names:
+        name, form = found[4], found[6]
+        if name is None or name not in names or form:
             if found[1] in names:
                 literal += found[0][1:-1]
                 continue
-            if name is not None:
+            if name in names:
+                faults.add(scalar.place_of(found[0], 0), _formed(found[0], name, form))
+            elif name is not None and (strict or not form):
                 _judge(scalar, found[0], name, (names, faults, strict), counts)
             literal += found[0]
             continue
         if literal:
             pieces.append(literal)
         literal = ""
-        attributes = tuple(found[4].split(".")[1:])
+        attributes = tuple(found[5].split(".")[1:])
         pieces.append(Mark(name, attributes, found.start()))
     if literal + text[end:]:
         pieces.append(literal + text[end:])
     return pieces
+
+
+def _formed(written: str, name: str, form: str) -> str:
+    """Say that a placeholder takes neither a format nor a calculation."""
+    itself = f"`{{{written}}}` stands for itself"
+    if form.startswith(":"):
+        told = "takes no format; zeros in front come with the values, as in `range: [001, 200]`"
+    else:
+        told = f"does not calculate; the shell does, as in `$(( {{{name}}} {form.strip()} ))`"
+    return f"`{written}`: a placeholder {told} ({itself})"
 
 
 def _judge(

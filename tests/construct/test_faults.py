@@ -8,7 +8,7 @@ import pytest
 from d0ctl.construct.reader import KnownNames, read
 from d0ctl.errors import BadJobFile
 
-from .conftest import Faults
+from .conftest import Faults, Read
 
 WRONG = """\
 job: 1reco
@@ -222,3 +222,73 @@ def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
 
     told = ["1:1: the job has no parameter `enrgy` to set (did you mean `energy`?)"]
     assert faults(text, enrgy="2") == told
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("{seed:03d}", "takes no format; zeros in front come with the values, as in `range: [001,"),
+        ("{seed+1}", "does not calculate; the shell does, as in `$(( {seed} +1 ))`"),
+    ],
+)
+@pytest.mark.parametrize("key", ["run", "outputs"])
+def test_a_format_in_a_placeholder_gets_a_hint(
+    faults: Faults, written: str, told: str, key: str
+) -> None:
+    entry = {"run": "run: 'make SEED'", "outputs": "run: x\n    outputs: 'SEED'"}[key]
+    text = f"stages:\n- lines:\n  - for: {{seed: [1, 2]}}\n    {entry.replace('SEED', written)}\n"
+
+    first = faults(text)[0]
+    assert f"`{written}`: a placeholder {told}" in first
+    assert f"`{{{written}}}` stands for itself" in first
+
+
+def test_a_doubled_format_is_literal(job: Read) -> None:
+    text = (
+        "stages:\n- lines:\n  - {for: {n: [1]}, run: 'python -c \"{{n:03d}} {{n+1}} {x:3}\" {n}'}\n"
+    )
+
+    (line,) = job(text).stages[0].lines
+    assert line.packages[0].binaries[0].script == 'python -c "{n:03d} {n+1} {x:3}" 1'
+
+
+@pytest.mark.parametrize("value", ["1..200", "1-200", "'1 - 200'"])
+def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -> None:
+    text = f"stages:\n- lines:\n  - {{for: {{seed: {value}}}, run: x}}\n"
+
+    assert "as in `{range: [1, 200]}`" in faults(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{run: x, depends_on: a}", "order comes from files, so name the files that it reads"),
+        ("{run: x, after: a}", "order comes from files"),
+        ("{command: x}", "has no key `command` (did you mean `run`?)"),
+        ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
+    ],
+)
+def test_words_of_other_programs_get_a_hint(faults: Faults, line: str, told: str) -> None:
+    assert told in "\n".join(faults(f"stages:\n- lines:\n  - {line}\n"))
+
+
+def test_a_stage_that_is_said_to_depend_on_another_gets_a_hint(faults: Faults) -> None:
+    text = "stages:\n- {depends_on: a, lines: [{run: x}]}\n- {requires: 5%, lines: [{run: x}]}\n"
+
+    first, second = faults(text)
+    assert "order comes from files" in first
+    assert "did you mean `require`?" in second
+
+
+def test_a_product_of_ten_ranges_is_a_fault_and_no_traceback(faults: Faults) -> None:
+    names = ", ".join(f"n{i}: {{range: [1, 100]}}" for i in range(10))
+
+    (told,) = faults(f"stages:\n- lines:\n  - {{for: {{{names}}}, run: x}}\n")
+    assert "100,000,000,000,000,000,000 packages are more than a job may have" in told
+
+
+@pytest.mark.parametrize("entry", ["for: {n: {glob: '/**/*'}}", "inputs: {glob: '/**/*'}"])
+def test_a_glob_over_the_whole_machine_ends_with_a_fault(faults: Faults, entry: str) -> None:
+    (told,) = faults(f"stages:\n- lines:\n  - run: x\n    {entry}\n")
+    assert "the glob `/**/*` is too wide" in told
+    assert "begin it in a smaller folder" in told

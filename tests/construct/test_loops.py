@@ -99,7 +99,11 @@ stages:
     [
         ("[1]", "1:25: `for` takes names with their values, as in `for: {n: [1, 2]}`"),
         ("{}", "1:25: `for` has no names"),
-        ("{n: 3}", "1:29: `n` takes one of `glob:`, `list:`, `range:`, `csv:`, `lines:`"),
+        (
+            "{n: 3}",
+            "1:29: `n` takes one of `glob:`, `list:`, `range:`, `csv:`, `lines:`, "
+            "as in `{range: [1, 5]}`",
+        ),
         ("{n: []}", "1:29: `list` takes values, as in `list: [10, 20]`"),
         (
             "{n: {rang: [1, 2]}}",
