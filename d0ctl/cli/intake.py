@@ -4,19 +4,24 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from shlex import quote
 
 from d0ctl.cli import changing, session
-from d0ctl.cli.output import is_terminal
+from d0ctl.cli.output import is_terminal, say
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.format import count
-from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
+from d0ctl.store.look.known_names import known_names
 
 MANY = 20_000
 """From so many packages on, coming in is worth a line of progress."""
+
+
+MOST_WARNINGS = 5
+"""How many warnings `submit` and `run` print."""
 
 
 def parameters(pairs: Iterable[str] | None) -> Mapping[str, str]:
@@ -34,12 +39,9 @@ def read(file: str, pairs: Iterable[str] | None) -> JobSpec:
     """Read and check a job file. Raises BadJobFile with every fault."""
     given = parameters(pairs)
     if not session.home().exists():
-        return _read(file, given, KnownNames(("localhost",), {}, lambda *_: None))
+        return _read(file, given, KnownNames(("localhost",), {}, {}, lambda *_: None))
     with session.reader() as store:
-        nodes = [row[0] for row in store.rows("node_names")]
-        software = Catalogue(store).titles()
-        known = KnownNames(nodes, software, lambda job, name: browse.produces(store, job, name))
-        return _read(file, given, known)
+        return _read(file, given, known_names(store))
 
 
 def _read(file: str, given: Mapping[str, str], known: KnownNames) -> JobSpec:
@@ -48,6 +50,14 @@ def _read(file: str, given: Mapping[str, str], known: KnownNames) -> JobSpec:
     if file == "-":
         return reader.read_text(sys.stdin.read(), "-", Path.cwd(), given, known)
     return reader.read(Path(file), given, known)
+
+
+def warn(spec: JobSpec, file: str) -> None:
+    """Print the first warnings of a job file that is going to be submitted."""
+    for warning in spec.warnings[:MOST_WARNINGS]:
+        say(warning)
+    if (more := len(spec.warnings) - MOST_WARNINGS) > 0:
+        say(f"and {count(more, 'more warning')}: d0ctl validate {quote(file)}")
 
 
 def submit(store: Store, spec: JobSpec, *, name: str | None, hold: bool = False) -> str:

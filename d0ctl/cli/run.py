@@ -62,6 +62,7 @@ def _rehearse(file: str, job: str | None, parameter: list[str] | None, name: str
 
 def _submit(file: str, parameter: list[str] | None, name: str | None) -> str:
     spec = intake.read(file, parameter)
+    intake.warn(spec, file)
     with session.founder() as store:
         store.home.site_key()  # without it nothing would run
         intake.check_name(store, spec, name)

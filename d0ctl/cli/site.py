@@ -34,13 +34,16 @@ _PAST = {"add": "added", "change": "changed", "remove": "removed"}
 
 @app.command()
 def check(file: SiteFile = None, json: options.Json = False) -> None:
-    """List every fault of a site file, and do nothing."""
+    """List every fault and warning of a site file, and do nothing."""
     site = _read(file)
     parts = {"nodes": len(site.nodes), "clusters": len(site.clusters),
-             "software": len(site.software), "settings": sorted(site.settings)}  # fmt: skip
+             "software": len(site.software), "settings": sorted(site.settings),
+             "warnings": site.warnings}  # fmt: skip
     if json:
         emit_json(parts)
     else:
+        for warning in site.warnings:
+            say(warning)
         emit(f"ok: {_summary(site)}")
 
 

@@ -25,6 +25,7 @@ def submit(
 ) -> None:
     """Submit a job and leave it to the daemon."""
     spec = intake.read(file, parameter)
+    intake.warn(spec, file)
     if changing.is_rehearsal():
         rehearse(spec, name, json)
         return

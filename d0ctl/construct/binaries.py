@@ -25,9 +25,11 @@ from d0ctl.construct.kinds import (
 )
 from d0ctl.construct.late import judge_late
 from d0ctl.construct.level import Level, Reading, kind_of
+from d0ctl.construct.locators import locator_kind
 from d0ctl.construct.recipe import BinaryRecipe, InputRecipe, OutputRecipe
 from d0ctl.construct.rules import read_judges
 from d0ctl.construct.script import FromCatalogue, Run, compile_arguments, compile_script
+from d0ctl.construct.spec import Acquire
 from d0ctl.construct.template import Scope, Template
 from d0ctl.construct.values import Cell, Fields, gathered
 
@@ -66,7 +68,7 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
 
 def _software_kind(level: Level) -> Kind:
     """Make the kind of a field that names software, which has to bring what `run` does not say."""
-    known, alone = level.reading.software, "run" not in level
+    known, alone = level.reading.known.software, "run" not in level
 
     def convert(value: str) -> str:
         if not SOFTWARE.fullmatch(value):
@@ -131,8 +133,8 @@ def _run(level: Level, reading: Reading) -> Run | None:
     elif "software" in level:
         if shell is not None:
             reading.fault(shell.place, "`shell` goes with `run`; software says its own")
-        scalar = level.scalar("software")
-        return FromCatalogue(scalar.text.partition("/")[0] if scalar is not None else None)
+        level.scalar("software")
+        return FromCatalogue()
     else:
         reading.fault(level.place("run"), f"{level.what} needs `run`")
     return None
@@ -165,7 +167,9 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
         reading.fault(level.place("match"), "`match` goes with `from`")
     fields = Fields()
     kinds = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG}
-    level.fields({"locator": LOCATOR, "checksum": CHECKSUM, **kinds}, fields)
+    level.fields({"checksum": CHECKSUM, **kinds}, fields)
+    is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
+    level.fields({"locator": locator_kind(reading, "fetch") if is_brought else LOCATOR}, fields)
     scalar, match = level.scalar(ways[0]), level.scalar("match")
     if scalar is None:
         return None
@@ -194,7 +198,7 @@ def _output(node: Node, reading: Reading) -> OutputRecipe | None:
     level = Level(node, "an output", OUTPUT_KEYS, reading)
     fields = Fields()
     kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG, "min-count": COUNT}
-    level.fields({"locator": LOCATOR, "checksum": CHECKSUM, **kinds}, fields)
+    level.fields({"locator": locator_kind(reading, "store"), "checksum": CHECKSUM, **kinds}, fields)
     judge_late(level, fields)
     disposition = level.get("disposition")
     if disposition is not None:

@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from d0ctl.construct.faults import Faults, Place, did_you_mean, shown
@@ -26,6 +27,9 @@ from d0ctl.construct.recipe import (
     StageRecipe,
 )
 from d0ctl.construct.template import Env
+
+MOST_SHARED = 2_000_000
+"""How many files are compared between the lines of a stage."""
 
 MOST_INPUTS = 30_000_000
 """How many inputs a job's `from:` may add up to."""
@@ -56,6 +60,7 @@ class Check:
         self._edges = Edges()
         self._outside = Outside(name, self._names, world, known, faults)
         self._inputs = 0
+        self._patterns: dict[tuple[int, str], str] = {}
 
     def run(self) -> None:
         """Note every fault that shows in the expanded job."""
@@ -156,7 +161,7 @@ class Check:
                     recipe.origins.append(origin)
                     look = look or origin != Origin.MADE
                 if look and not plan.takes_stages:
-                    self._look(plan, env, at)
+                    self._look(plan, env, at, stretch)
                 number += 1
 
     def _origin(
@@ -206,13 +211,15 @@ class Check:
         self._alike(recipe.place, "own", message)
         return Origin.WRONG
 
-    def _look(self, plan: Plan, env: Env, at: int) -> list[list[Given]]:
+    def _look(self, plan: Plan, env: Env, at: int, stretch: Stretch) -> list[list[Given]]:
         """Judge what the loop values make of one package; return its inputs."""
         for fields in plan.varying:
             fields.check(env, self._faults)
         for binary in plan.package.binaries:
             for recipe in binary.inputs:
                 self._judge_match(recipe, env, at)
+                if recipe.glob is not None or recipe.match is not None:
+                    self._shared(recipe, env, at, stretch)
         given = [self.world.files(binary, env, at) for binary in plan.package.binaries]
         outputs = [output.file.render(env) for output in plan.outputs]
         try:
@@ -232,12 +239,15 @@ class Check:
 
     def _judge_match(self, recipe: InputRecipe, env: Env, at: int) -> None:
         """Note an entry that takes the outputs of a stage or globs, and finds nothing."""
-        if recipe.file is not None or self.world.given(recipe, env, at):
+        is_found = recipe.file is not None or bool(self.world.given(recipe, env, at))
+        if self.world.unfit is not None:
+            self._alike(recipe.place, "glob", self.world.unfit)
+            self.world.unfit = None
+        elif is_found:
             return
-        if recipe.glob is not None:
-            if self.world.too_far:
-                self._alike(recipe.place, "glob", too_far(*self.world.too_far))
-                return
+        elif recipe.glob is not None and self.world.too_far:
+            self._alike(recipe.place, "glob", too_far(*self.world.too_far))
+        elif recipe.glob is not None:
             pattern = recipe.glob.render(env)
             self._alike(recipe.place, "glob", f"no file matches {shown(pattern)}")
         elif recipe.stage in self.world.leaves and self._outside.sure:
@@ -246,6 +256,22 @@ class Check:
                 pattern = recipe.match.render(env)
                 told = f"no output of stage {shown(recipe.stage)} matches {shown(pattern)}"
             self._alike(recipe.place, "from", told)
+
+    def _shared(self, recipe: InputRecipe, env: Env, at: int, stretch: Stretch) -> None:
+        """Warn of a file that two lines of a stage take by different patterns."""
+        template = recipe.match if recipe.match is not None else recipe.glob
+        assert template is not None
+        pattern = template.render(env)
+        for one in self.world.given(recipe, env, at)[: MOST_SHARED - len(self._patterns)]:
+            key = stretch.stage_number, one.file
+            first = self._patterns.setdefault(key, pattern)
+            if first != pattern and one.file not in self.world.late:
+                lines = f"lines of stage {shown(stretch.stage.name)}"
+                told = (
+                    f"file {shown(one.file)} goes into several {lines}: "
+                    f"{shown(first)} and {shown(pattern)} both match it"
+                )
+                self._faults.warnings.alike(recipe.place, "shared", partial(str, told))
 
     def _open_outputs(self) -> None:
         """Collect the outputs that `from:` takes: those that no package of the stage consumes."""
@@ -274,7 +300,7 @@ class Check:
         for at, env in enumerate(stretch.line.loop):
             for plan in plans:
                 if plan.takes_stages:
-                    for one in chain.from_iterable(self._look(plan, env, at)):
+                    for one in chain.from_iterable(self._look(plan, env, at, stretch)):
                         if one.written is None:
                             self._edges.add(self._makers[self._names[one.file]], number)
                             self._inputs += 1

@@ -181,7 +181,7 @@ class _Builder:
             text = ""
         plain = bool(event.implicit[0])
         begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
-        source = self._text[begin.index : end.index] if "{" in text else ""
+        source = self._text[begin.index : end.index] if "{" in text or " " in text else ""
         return Scalar(place, text, plain, source)
 
     def _anchored(self, event: yaml.NodeEvent, node: Node) -> Node:

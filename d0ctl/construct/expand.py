@@ -1,12 +1,13 @@
 """The only place that makes the lines of a job out of its recipes, anew each time."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.construct.inputs import Given, Origin, Surroundings, World
+from d0ctl.construct.kinds import MOST_IN_A_NAME
 from d0ctl.construct.names import output_name
-from d0ctl.construct.recipe import BinaryRecipe, PackageRecipe, StageRecipe
+from d0ctl.construct.recipe import BinaryRecipe, LineRecipe, PackageRecipe, StageRecipe
 from d0ctl.construct.spec import (
     Acquire,
     BinarySpec,
@@ -28,15 +29,40 @@ class StageLines:
     def __iter__(self) -> Iterator[LineSpec]:
         number = 0
         for line in self.stage.lines:
-            numbered = [(str(place), package) for place, package in enumerate(line.packages, 1)]
+            numbered = [
+                (str(place), package, _binary_names(package, self.stage.name))
+                for place, package in enumerate(line.packages, 1)
+            ]
+            values_of = _line_names(line)
             for at, env in enumerate(line.loop):
                 number += 1
-                packages = [_package(p, name, env, at, self.world) for name, p in numbered]
-                fields = _with_name(line.fields.get(env), str(number))
+                packages = [_package(*one, env, at, self.world) for one in numbered]
+                fields = _with_name(line.fields.get(env), values_of(env) or str(number))
                 yield LineSpec(packages=tuple(packages), **fields)
 
     def __repr__(self) -> str:
         return f"<lines of stage {self.stage.name}>"
+
+
+def _line_names(line: LineRecipe) -> Callable[[Env], str]:
+    """Name lines by their loop values, as `e=10 seed=3`, unless the job file names them."""
+    if "name" in line.fields.fixed or "name" in line.fields.varying:
+        return lambda env: ""
+    names = [(name, one.index, one.columns) for name, one in line.loop.names.items()]
+
+    def name_of(env: Env) -> str:
+        pairs: list[str] = []
+        for name, index, columns in names:
+            of_row = zip(columns, env[index], strict=True) if columns is not None else ()
+            pairs += [_pair(*pair) for pair in of_row or ((name, env[index]),)]
+        return " ".join(pairs)[:MOST_IN_A_NAME]
+
+    return name_of
+
+
+def _pair(name: str, value: str) -> str:
+    """Show a loop value with its name; of a path the last part."""
+    return f"{name}={value.rpartition('/')[2] or value}"
 
 
 def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -44,16 +70,35 @@ def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return fields if "name" in fields else {"name": name, **fields}
 
 
-def _package(recipe: PackageRecipe, name: str, env: Env, at: int, world: World) -> PackageSpec:
+def _package(
+    name: str, recipe: PackageRecipe, names: list[str], env: Env, at: int, world: World
+) -> PackageSpec:
     given = [world.files(binary, env, at) for binary in recipe.binaries]
     binaries = [
-        _binary(binary, place, env, given, world) for place, binary in enumerate(recipe.binaries)
+        _binary(binary, place, env, given, world, names[place])
+        for place, binary in enumerate(recipe.binaries)
     ]
     return PackageSpec(binaries=tuple(binaries), **_with_name(recipe.fields.get(env), name))
 
 
+def _binary_names(recipe: PackageRecipe, stage: str) -> list[str]:
+    """Name the binaries by software, else by package or stage; the same in each line."""
+    own = recipe.fields.fixed.get("name", stage)
+    numbered = len(recipe.binaries) > 1
+    return [
+        str(binary.fields.fixed.get("software", "")).partition("/")[0]
+        or (f"{own}-{number}" if numbered else own)
+        for number, binary in enumerate(recipe.binaries, 1)
+    ]
+
+
 def _binary(
-    recipe: BinaryRecipe, place: int, env: Env, given: list[list[Given]], world: World
+    recipe: BinaryRecipe,
+    place: int,
+    env: Env,
+    given: list[list[Given]],
+    world: World,
+    name: str,
 ) -> BinarySpec:
     assert recipe.run is not None
     outputs = [
@@ -61,7 +106,6 @@ def _binary(
         for output in recipe.outputs
     ]
     around = Surroundings(given[place], [output.file for output in outputs], given)
-    name = recipe.run.first_word or str(place + 1)
     check = None if recipe.check is None else recipe.check.text(env, around)
     return BinarySpec(
         inputs=tuple([_input(one, env, world) for one in given[place]]),

@@ -1,4 +1,4 @@
-"""The only place where the faults of a file are collected, merged and put into words."""
+"""The faults and warnings of a file: collected, merged and put into words."""
 
 import difflib
 from collections.abc import Callable, Iterable
@@ -21,17 +21,15 @@ class Place(NamedTuple):
     column: int
 
 
-class Faults:
-    """What is wrong with one file, each thing once for each place that says it.
+class Notes:
+    """Remarks on one file, each once for each place that says it.
 
-    Faults of the same place and `kind` are told by the first of them and a count, so that
+    Those of the same place and `kind` are told by the first of them and a count, so that
     a line made 10^5 times does not repeat itself.
     """
 
-    def __init__(self, source: str, what: str = "a job file") -> None:
-        self._source = source
-        self.what = what
-        """What kind of file it is, in words."""
+    def __init__(self, source: str, plural: str, label: str = "") -> None:
+        self._source, self._plural, self._label = source, plural, label
         self._found: dict[tuple[Place, str], _Entry] = {}
         self.noted = 0
         """How often something was noted, repeated or not."""
@@ -40,12 +38,12 @@ class Faults:
         return bool(self._found)
 
     def add(self, place: Place, message: str) -> None:
-        """Note a fault of the file as it is written; one that is there already is not repeated."""
+        """Note what is written at a place; the same at the same place is not repeated."""
         self._found.setdefault((place, message), _Entry(message, alike=False)).count += 1
         self.noted += 1
 
     def alike(self, place: Place, kind: str, message: Callable[[], str]) -> None:
-        """Note a fault that comes from what a placeholder stands for; `kind` merges them."""
+        """Note what comes from the value of a placeholder; `kind` merges such notes."""
         entry = self._found.get((place, kind))
         if entry is None:
             self._found[place, kind] = entry = _Entry(message(), alike=True)
@@ -53,16 +51,26 @@ class Faults:
         self.noted += 1
 
     def lines(self) -> list[str]:
-        """Return every fault as `file:line:column: what is wrong`, in the order of the file."""
+        """Return every note as `file:line:column: text`, in the order of the file."""
         texts = []
         for (place, _), entry in sorted(self._found.items(), key=_by_place):
             more = f", and {entry.count - 1:,} more like it" if entry.more else ""
             where = f"{self._source}:{place.line}:{place.column}"
-            texts.append(escape(f"{where}: {entry.message}{more}"))
+            texts.append(escape(f"{where}: {self._label}{entry.message}{more}"))
         if len(texts) > MOST_FAULTS:
             rest = len(texts) - MOST_FAULTS
-            texts[MOST_FAULTS:] = [escape(f"{self._source}: and {rest:,} more faults")]
+            texts[MOST_FAULTS:] = [escape(f"{self._source}: and {rest:,} more {self._plural}")]
         return texts
+
+
+class Faults(Notes):
+    """What is wrong with one file, and beside it the warnings, with which it is accepted."""
+
+    def __init__(self, source: str, what: str = "a job file") -> None:
+        super().__init__(source, "faults")
+        self.what = what
+        """What kind of file it is, in words."""
+        self.warnings = Notes(source, "warnings", "warning: ")
 
 
 @dataclass(slots=True)

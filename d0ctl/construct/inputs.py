@@ -59,6 +59,8 @@ class World:
     """The patterns of late outputs, which have no names yet."""
     too_far: tuple[str, disk.TooFarError] | None = None
     """A glob that searches for more than it may; none is searched for after it."""
+    unfit: str | None = None
+    """What is wrong with a name that a glob found."""
     _sorted: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     _open_late: dict[str, Sequence[str]] = field(default_factory=dict)
     _globs: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -70,9 +72,18 @@ class World:
     def matched(self, pattern: str) -> tuple[str, ...]:
         """Return the files beside the job file that match; the same each time it is asked."""
         if pattern not in self._globs:
-            found = self._found(pattern)
-            self._globs[pattern] = tuple(f for f in found if disk.is_file(self.absolute(f)))
+            found = [f for f in self._found(pattern) if disk.is_file(self.absolute(f))]
+            self._globs[pattern] = tuple(f for f in found if self._is_fit(f))
         return self._globs[pattern]
+
+    def _is_fit(self, name: str) -> bool:
+        """Tell whether an input may have a name, and keep why one may not."""
+        try:
+            input_name(name)
+        except WrongError as error:
+            self.unfit = str(error)
+            return False
+        return True
 
     def _found(self, pattern: str) -> list[str]:
         """Search for a pattern, unless one of the job was too wide already."""

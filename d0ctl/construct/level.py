@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable
-from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from d0ctl.construct.document import Mapping, Node, Scalar, Sequence
 from d0ctl.construct.faults import Faults, Place, did_you_mean, near, shown
 from d0ctl.construct.kinds import Kind, native
+from d0ctl.construct.known import NOTHING_KNOWN, KnownNames
 from d0ctl.construct.template import Scope, Template, compile_text
 from d0ctl.construct.values import Cell, Fields, Many, Tree, Value
 
@@ -39,8 +39,7 @@ class Reading:
     faults: Faults
     directory: str
     scope: Scope
-    nodes: frozenset[str] | None = None
-    software: AnyMapping[str, bool] | None = None
+    known: KnownNames = NOTHING_KNOWN
 
     def within(self, scope: Scope) -> "Reading":
         """Return the same with other names known."""

@@ -5,9 +5,11 @@ import os
 import re
 import socket
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from d0ctl.construct import disk
+from d0ctl.construct.advice import advise
 from d0ctl.construct.check import Check
 from d0ctl.construct.expand import StageLines
 from d0ctl.construct.faults import Faults
@@ -48,15 +50,16 @@ def read_text(
     faults = Faults(source)
     root = mapping_of(text, faults, "`job` and `stages`")
     folder = disk.absolute(str(directory or "."))
-    nodes = None if known.nodes is None else frozenset(known.nodes)
-    recipe = read_job(root, Reading(faults, folder, Scope(), nodes, known.software), parameters)
+    recipe = read_job(root, Reading(faults, folder, Scope(), known), parameters)
     named = "job" in recipe.fields.fixed
     name = recipe.fields.fixed.pop("job", None) or job_name_of(source)
     check = Check(recipe, name, World(folder), known, faults)
     check.run()
     if faults:
         raise BadJobFile(faults.lines())
-    return _spec(recipe, check, name, named, source)
+    advise(recipe, check.world, faults.warnings)
+    spec = _spec(recipe, check, name, named, source)
+    return replace(spec, warnings=tuple(faults.warnings.lines()))
 
 
 def _spec(recipe: JobRecipe, check: Check, name: str, named: bool, source: str) -> JobSpec:

@@ -132,6 +132,7 @@ class StageRecipe:
     place: Place
     name: str
     require: float
+    require_place: Place | None
     lines: list[LineRecipe]
 
 

@@ -13,7 +13,6 @@ from d0ctl.construct.spec import INPUTS
 from d0ctl.construct.template import RUN_WORDS, Env, Mark, Scope, Slot, resolve, split
 from d0ctl.construct.words import UNSAFE, quote
 
-_FIRST_WORD = re.compile(r"(?:\s|#[^\n]*\n)*([A-Za-z0-9_@%+=:,./-]+)")
 _PATH_SIGNS = re.compile(r"^-|[/:]").search
 
 
@@ -46,10 +45,6 @@ class Run(Protocol):
 
     def render(self, env: Env, around: Around) -> dict[str, Any]:
         """Return the fields of a BinarySpec that say what runs."""
-
-    @property
-    def first_word(self) -> str | None:
-        """The base name of the program, if the text begins with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ class Script:
     layout: str
     holes: list[Hole]
     shell: str
-    first_word: str | None = None
+    scalars: tuple[Scalar, ...]
 
     @property
     def named(self) -> Sequence[Hole]:
@@ -136,7 +131,7 @@ class Arguments:
     """A program and its arguments, executed without a shell."""
 
     elements: list[list[str | Hole]]
-    first_word: str | None = None
+    scalars: tuple[Scalar, ...]
     guarded: bool = False
 
     @property
@@ -163,7 +158,6 @@ class Arguments:
 class FromCatalogue:
     """What the software catalogue brings for the platform of the node, at launch."""
 
-    first_word: str | None = None
     guarded: bool = False
 
     @property
@@ -187,9 +181,7 @@ def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "b
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in placed)
     holes = [piece for piece in placed if isinstance(piece, Hole)]
-    found_word = _FIRST_WORD.match(placed[0]) if placed and isinstance(placed[0], str) else None
-    word = found_word[1].rpartition("/")[2] or None if found_word else None
-    return Script(layout, holes, shell, word)
+    return Script(layout, holes, shell, (scalar,))
 
 
 def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> Arguments:
@@ -204,9 +196,7 @@ def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> A
                 elif len(pieces) > 1:
                     faults.add(hole.place, f"`{hole.mark.text}` must be an element of its own")
         compiled.append(pieces or [""])
-    first = compiled[0][0] if compiled else None
-    word = first.rpartition("/")[2] or None if isinstance(first, str) else None
-    return Arguments(compiled, word)
+    return Arguments(compiled, tuple(elements))
 
 
 def _holes(

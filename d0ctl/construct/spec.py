@@ -177,3 +177,5 @@ class JobSpec:
     """How many packages all the lines hold."""
     mail: str | None = None
     """What its originator wants to be told; None leaves that to the site."""
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """What may not be meant, though it can run; a line each."""

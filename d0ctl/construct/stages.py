@@ -97,7 +97,9 @@ def _stage(node: Mapping, number: int, reading: Reading) -> StageRecipe:
     lines = [_line(item, reading) for item in level.records("lines")]
     place = level.keys["name"][1].place if "name" in level else node.place
     name = fields.fixed.get("name", f"stage{number}")
-    return StageRecipe(place, name, fields.fixed.get("require", 1.0), lines)
+    require = fields.fixed.get("require", 1.0)
+    require_place = level.place("require") if "require" in level else None
+    return StageRecipe(place, name, require, require_place, lines)
 
 
 def _line(node: Mapping, reading: Reading) -> LineRecipe:
@@ -165,8 +167,9 @@ def _node_kind(reading: Reading) -> Kind:
     def convert(value: str) -> str:
         if not value:
             raise ValueError
-        if reading.nodes is not None and value not in reading.nodes:
-            raise WrongError(f"there is no node {shown(value)}{did_you_mean(value, reading.nodes)}")
+        nodes = reading.known.nodes
+        if nodes is not None and value not in nodes:
+            raise WrongError(f"there is no node {shown(value)}{did_you_mean(value, nodes)}")
         return value
 
     return Kind(convert, "names of nodes")

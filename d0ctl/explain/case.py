@@ -22,7 +22,9 @@ class Case:
     @property
     def name(self) -> str:
         """What to call it in a sentence."""
-        return f"package `{self.package.path}`"
+        one = self.package
+        line = "" if one.line_name == str(one.line) else f" ({one.line_name})"
+        return f"package `{one.path}`{line}"
 
     def last_deed(self) -> EventView | None:
         """The last change that a person made to it."""

@@ -60,8 +60,9 @@ def line(
 ) -> Explanation:
     """Why a line is as it is."""
     path = f"{of.name}/{of_stage.seq}/{one.seq}"
+    named = "" if one.name == str(one.seq) else f" ({one.name})"
     part = _Part(
-        f"line `{path}`", path, one.counts, of,
+        f"line `{path}`{named}", path, one.counts, of,
         lambda phases, most: browse.in_stage(store, of_stage.id, one.seq, phases, most),
         lambda most: [],
     )  # fmt: skip

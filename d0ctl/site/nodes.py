@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from d0ctl.construct.document import Mapping, Node, Scalar
-from d0ctl.construct.faults import shown
+from d0ctl.construct.faults import did_you_mean, shown
 from d0ctl.construct.kinds import CPUS, FLAG, SIZE, TEXT, Kind, WrongError, words
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.site.fields import PART, SERVICE, SPEED, many, named, values
@@ -112,6 +112,20 @@ def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
         return None
     services = many(level, "services", SERVICE)
     return ClusterEntry(key.text, services=services, **values(level, _CLUSTER_KINDS))
+
+
+def judge_clusters(nodes: Node, clusters: Node, reading: Reading) -> None:
+    """Note nodes whose cluster stands neither under `clusters` nor is a node of that name."""
+    if not isinstance(nodes, Mapping) or not isinstance(clusters, Mapping):
+        return
+    known = [*clusters.items, *nodes.items, CONTROL]
+    for _, node in nodes.items.values():
+        value = node.items.get("cluster") if isinstance(node, Mapping) else None
+        if value is not None and isinstance(value[1], Scalar) and value[1].text not in known:
+            name = value[1]
+            hint = did_you_mean(name.text, clusters.items)
+            told = f"there is no {shown(name.text)} under `clusters`{hint}"
+            reading.fault(name.place, f"`cluster`: {told}")
 
 
 def _is_name(key: Scalar, what: str, reading: Reading) -> bool:

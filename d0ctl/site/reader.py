@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from d0ctl.construct import disk
+from d0ctl.construct.document import Mapping, Sequence
 from d0ctl.construct.faults import Faults, Place
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.level import Level, Reading
@@ -14,12 +15,19 @@ from d0ctl.construct.source import mapping_of, text_of
 from d0ctl.construct.template import Scope
 from d0ctl.errors import BadJobFile
 from d0ctl.site.archives import Looked, look
-from d0ctl.site.nodes import read_clusters, read_nodes
+from d0ctl.site.nodes import judge_clusters, read_clusters, read_nodes
 from d0ctl.site.settings import SETTINGS
 from d0ctl.site.software import read_software
 from d0ctl.site.spec import Site, SoftwareEntry
 
 SECTIONS = ("nodes", "clusters", "software", *SETTINGS)
+
+WITHOUT_EFFECT = {
+    "nodes": {"speed": "has no effect yet"},
+    "clusters": {"private": "has no effect yet", "capacity": "has no effect yet"},
+    "software": {"runtime": "has no effect yet but on the progress of a chain of binaries"},
+}
+"""Keys that are kept and shown, but by which nothing goes yet."""
 
 Look = Callable[[Path], Looked]
 
@@ -45,9 +53,25 @@ def read_text(
         software=_software(level, settings, reading, look),
         settings=settings,
     )
+    if (nodes := level.get("nodes")) and (clusters := level.get("clusters")):
+        judge_clusters(nodes, clusters, reading)
     if faults:
         raise BadJobFile(faults.lines())
-    return site
+    _warn(level, reading)
+    return replace(site, warnings=tuple(faults.warnings.lines()))
+
+
+def _warn(level: Level, reading: Reading) -> None:
+    """Warn of keys that have no effect yet, each once."""
+    for section, keys in WITHOUT_EFFECT.items():
+        node = level.get(section)
+        entries = [value for _, value in node.items.values()] if isinstance(node, Mapping) else []
+        for key, told in keys.items():
+            for entry in node.items if isinstance(node, Sequence) else entries:
+                if isinstance(entry, Mapping) and key in entry.items:
+                    place = entry.items[key][0].place
+                    reading.faults.warnings.add(place, f"`{key}` {told}")
+                    break
 
 
 def _software(

@@ -94,3 +94,5 @@ class Site:
     clusters: tuple[ClusterEntry, ...] = ()
     software: tuple[SoftwareEntry, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """What may not be meant, though it can be applied; a line each."""

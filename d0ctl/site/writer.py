@@ -24,7 +24,7 @@ def document(site: Site) -> dict[str, Any]:
     """The sections of a site file as dicts and lists, without what says nothing."""
     found: dict[str, Any] = {
         "nodes": {one.name: _entry(one, NodeEntry("")) for one in site.nodes},
-        "clusters": {one.name: _entry(one, ClusterEntry("")) for one in site.clusters},
+        "clusters": _clusters(site),
         **site.settings,
         "software": [
             {"name": one.name, "version": one.version, **_entry(one, SoftwareEntry("", ""))}
@@ -32,6 +32,13 @@ def document(site: Site) -> dict[str, Any]:
         ],
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _clusters(site: Site) -> dict[str, Any]:
+    """All clusters where one has keys, as the cluster of each node has to be among them then."""
+    found = {one.name: _entry(one, ClusterEntry("")) for one in site.clusters}
+    used = [one.cluster for one in site.nodes if found and one.cluster is not None]
+    return {**found, **{name: {} for name in used if name not in found}}
 
 
 def _entry(entry: Any, empty: Any) -> dict[str, Any]:

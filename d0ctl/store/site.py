@@ -109,7 +109,7 @@ def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
     if kind == "node":
         return {one.name: asdict(replace(one, accept_key=())) for one in site.nodes}
     if kind == "cluster":
-        return {one.name: asdict(one) for one in site.clusters}
+        return {one.name: asdict(one) for one in site.clusters if one != ClusterEntry(one.name)}
     return {software_name(one): json.loads(json.dumps(asdict(one))) for one in site.software}
 
 

@@ -6,12 +6,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from d0ctl.construct.known import KnownNames
 from d0ctl.construct.spec import BinarySpec, JobSpec, PackageSpec
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
+from d0ctl.store.look.known_names import known_names
 from d0ctl.verbs.plan import Request, Script
 
 
@@ -48,11 +47,8 @@ def _read_again(store: Store, request: Request) -> JobSpec:
         raise Refused(f"the job file of `{request.target.job}`, `{source}`, is not there any more, "
                       "so its parameters can't be changed",
                       hint="--env NAME=VALUE sets a variable of the environment")  # fmt: skip
-    nodes = [name[0] for name in store.rows("node_names")]
-    software = Catalogue(store).titles()
-    known = KnownNames(nodes, software, lambda job, name: browse.produces(store, job, name))
     parameters = {**json.loads(row["parameters"]), **request.changes.parameters}
-    return reader.read(source, parameters, known)
+    return reader.read(source, parameters, known_names(store))
 
 
 def _packages(store: Store, spec: JobSpec, request: Request) -> Iterator[tuple[Row, PackageSpec]]:

@@ -208,3 +208,45 @@ def test_what_is_a_job_already_takes_no_parameters(site: Site, d0ctl: Type) -> N
     site.submit(production())
 
     assert d0ctl("run", "prod", "--set", "a=b").exit_code == 2
+
+
+WARNED = """\
+job: warned
+stages:
+  - name: say
+    lines:
+      - {run: ./say.sh, cpu: 5, outputs: [out-1, out-2, out-3, out-4, out-5]}
+"""
+
+
+@pytest.fixture
+def warned(tmp_path: Path) -> str:
+    """A job file with seven warnings, beside its script."""
+    (tmp_path / "say.sh").write_text("echo hello")
+    path = tmp_path / "warned.yaml"
+    path.write_text(WARNED)
+    return str(path)
+
+
+def test_validate_prints_warnings_and_accepts_the_file(d0ctl: Type, warned: str) -> None:
+    result = d0ctl("validate", warned)
+
+    assert (result.exit_code, result.stdout) == (0, "ok: 1 stage, 1 line, 1 package, 7 warnings\n")
+    assert len(result.stderr.splitlines()) == 7
+    assert f"{warned}:5:15: warning: `./say.sh` is beside the job file, but no" in result.stderr
+    told = document(d0ctl("validate", warned, "--json").stdout)
+    assert told["warnings"] == result.stderr.splitlines()
+
+
+def test_validate_strict_refuses_a_file_with_warnings(d0ctl: Type, warned: str, good: str) -> None:
+    assert d0ctl("validate", warned, "--strict").exit_code == 2
+    assert d0ctl("validate", good, "--strict").exit_code == 0
+
+
+def test_submit_prints_the_first_warnings(d0ctl: Type, warned: str) -> None:
+    result = d0ctl("submit", warned, "--hold")
+
+    assert (result.exit_code, result.stdout) == (0, "submitted `warned`: 1 package\n")
+    told = result.stderr.splitlines()
+    assert [" warning: " in one for one in told[:6]] == [True] * 5 + [False]
+    assert told[5] == f"and 2 more warnings: d0ctl validate {warned}"

@@ -49,7 +49,13 @@ def test_a_site_file_is_checked_without_a_home(d0ctl: Type, file: Path, home: Ho
         0, "ok: 1 node, 1 of software, `code-server`, `defaults`\n"
     )  # fmt: skip
     assert not home.exists()
+    assert result.stderr.splitlines() == [
+        f"{file}:5:25: warning: `capacity` has no effect yet",
+        f"{file}:8:18: warning: `runtime` has no effect yet but on the progress of a "
+        "chain of binaries",
+    ]
     counts = document(d0ctl("site", "check", str(file), "--json").stdout)
+    assert counts.pop("warnings") == result.stderr.splitlines()
     assert counts == {"nodes": 1, "clusters": 1, "software": 1,
                       "settings": ["code-server", "defaults"]}  # fmt: skip
 

@@ -287,8 +287,18 @@ def test_a_product_of_ten_ranges_is_a_fault_and_no_traceback(faults: Faults) -> 
     assert "100,000,000,000,000,000,000 packages are more than a job may have" in told
 
 
-@pytest.mark.parametrize("entry", ["for: {n: {glob: '/**/*'}}", "inputs: {glob: '/**/*'}"])
+@pytest.mark.parametrize(
+    "entry", ["for: {n: {glob: '/**/**/**/*'}}", "inputs: {glob: '/**/**/**/*'}"]
+)
 def test_a_glob_over_the_whole_machine_ends_with_a_fault(faults: Faults, entry: str) -> None:
     (told,) = faults(f"stages:\n- lines:\n  - run: x\n    {entry}\n")
-    assert "the glob `/**/*` is too wide" in told
+    assert "the glob `/**/**/**/*` is too wide" in told
     assert "begin it in a smaller folder" in told
+
+
+def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, folder: Path) -> None:
+    (folder / "a\nb.x").touch()
+
+    assert faults("stages:\n- lines:\n  - {run: x, inputs: {glob: '*.x'}}\n") == [
+        "3:30: the file name `a\\nb.x` has a control character"
+    ]

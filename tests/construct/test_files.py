@@ -278,3 +278,45 @@ parameters: {n: 20000}
     )
 
     assert spec.packages == 20_002
+
+
+KNOWN = KnownNames(
+    nodes=("farm1", "localhost"), transfer={"root": {"fetch": "x"}, "sam": {"store": "x"}}
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        (
+            "inputs: {file: a, locator: 'farm:/x'}",
+            "there is no node `farm` (did you mean `farm1`?)",
+        ),
+        ("outputs: {file: a, locator: 'Z:/x'}", "there is no node `Z`"),
+        (
+            "inputs: {file: a, locator: 'foo://x/y'}",
+            "the site has no command to fetch `foo:` files",
+        ),
+        ("inputs: {file: a, locator: 'sam:y'}", "the site has no command to fetch `sam:` files"),
+        ("outputs: {file: a, locator: 'root://x/y'}", "no command to store `root:` files"),
+    ],
+)
+def test_a_locator_that_the_site_cannot_serve_is_a_fault(
+    faults: Faults, entry: str, told: str
+) -> None:
+    assert told in "\n".join(faults(f"stages:\n- lines:\n  - {{run: a, {entry}}}\n", KNOWN))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "inputs: {file: a, locator: 'farm1:/x'}",
+        "inputs: {file: a, locator: 'root://x/y'}",
+        "inputs: {file: a, locator: 'https://x/y'}",
+        "inputs: {file: a, locator: 'own://x/y', acquire: self}",
+        "outputs: {file: a, locator: 'sam:y'}",
+        "outputs: {file: a, locator: /nfs/a}",
+    ],
+)
+def test_a_locator_that_the_site_can_serve_is_accepted(job: Read, entry: str) -> None:
+    assert job(f"stages:\n- lines:\n  - {{run: a, {entry}}}\n", KNOWN).packages == 1

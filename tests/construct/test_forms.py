@@ -61,7 +61,7 @@ def test_the_job_of_the_design_is_read_whole(job: Read, folder: Path) -> None:
     assert (spec.name, spec.named, spec.priority) == ("reco001", True, 50)
     assert (spec.originator, spec.packages, spec.directory) == ("reco@fnal.gov", 4, str(folder))
     reco = list(spec.stages[0].lines)
-    assert [line.name for line in reco] == ["1", "2", "3"]
+    assert [line.name for line in reco] == ["raw=a.raw", "raw=b.raw", "raw=c.raw"]
     binary = reco[1].packages[0].binaries[0]
     assert binary.name == "reco"
     assert binary.script == "reco --in b.raw --out b.reco"
@@ -241,7 +241,7 @@ def test_names_have_defaults(job: Read) -> None:
     assert (spec.name, spec.named, stage.name) == ("job-2024-run", False, "stage1")
     assert (first.name, second.name) == ("1", "2")
     assert [package.name for package in first.packages] == ["1", "2"]
-    assert [package.binaries[0].name for package in first.packages] == ["gen", "1"]
+    assert [package.binaries[0].name for package in first.packages] == ["stage1", "stage1"]
 
 
 def test_parameters_are_set_from_outside(lines: Lines) -> None:

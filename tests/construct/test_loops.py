@@ -176,3 +176,40 @@ def test_the_lines_of_a_large_job_are_not_held(job: Read) -> None:
     first = next(iter(spec.stages[0].lines))
 
     assert (spec.packages, first.packages[0].binaries[0].script) == (100_000, "x 1")
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("{for: {seed: {range: [7, 8]}}, run: x}", ["seed=7", "seed=8"]),
+        ("{for: {e: [1], zip: {a: [x, y], b: [p, q]}}, run: x}", ["e=1 a=x b=p", "e=1 a=y b=q"]),
+        ("{for: {raw: {glob: 'raw/[ab].raw'}}, run: x}", ["raw=a.raw", "raw=b.raw"]),
+        ("{for: {row: {csv: runs.csv}}, run: x}", ["energy=13 seed=1"]),
+        ("{for: {n: [1, 2]}, name: 'run {n}', run: x}", ["run 1", "run 2"]),
+        ("{run: x}", ["1"]),
+    ],
+)
+def test_a_line_is_named_by_its_loop_values(
+    lines: Lines, folder: Path, line: str, names: list[str]
+) -> None:
+    (folder / "runs.csv").write_text("energy,seed\n13,1\n")
+
+    assert [one.name for one in lines(f"stages: [{{lines: [{line}]}}]")] == names
+
+
+@pytest.mark.parametrize(
+    ("package", "names"),
+    [
+        ("run: for i in 1 2; do echo; done", ["gen"]),
+        ("binaries: [{run: echo}, {run: cat, name: own}]", ["gen-1", "own"]),
+        ("packages: [{name: fit, run: echo}]", ["fit"]),
+        ("packages: [{name: 'fit-{n}', run: echo}]", ["gen"]),
+        ("run: 1, software: reco/v1", ["reco"]),
+    ],
+)
+def test_a_binary_is_named_by_its_package_or_stage(
+    lines: Lines, package: str, names: list[str]
+) -> None:
+    (line,) = lines(f"stages: [{{name: gen, lines: [{{for: {{n: [1]}}, {package}}}]}}]")
+
+    assert [one.name for one in line.packages[0].binaries] == names

@@ -217,3 +217,26 @@ def test_the_reference_names_each_section_and_the_real_defaults() -> None:
     real = {name: value for name, value in standard.items() if value is not None}
     kinds = {**DEFAULTS, **BAD_NODE_KEYS, **EXCLUSION_KEYS}
     assert {name: kinds[name].convert(told[name]) for name in real} == real
+
+
+def test_a_misspelt_cluster_is_a_fault(faults: Faults, site: Read) -> None:
+    text = "clusters: {farm: {services: SAM}}\nnodes:\n  n1: {destination: n1, cluster: %s}\n"
+
+    assert faults(text % "frm") == [
+        "3:34: `cluster`: there is no `frm` under `clusters` (did you mean `farm`?)"
+    ]
+    assert site(text % "farm").nodes[0].cluster == "farm"
+    assert site(text % "n1").nodes[0].cluster == "n1"
+    assert site("nodes:\n  n1: {destination: n1, cluster: any}\n").nodes[0].cluster == "any"
+
+
+def test_keys_without_effect_are_named(site: Read) -> None:
+    text = "clusters: {farm: {private: yes, capacity: 1TB}}\nnodes:\n"
+    text += "  n1: {speed: 2}\n  n2: {speed: 3}\n"
+
+    told = [one.split("site.yaml:")[1] for one in site(text).warnings]
+    assert told == [
+        "1:19: warning: `private` has no effect yet",
+        "1:33: warning: `capacity` has no effect yet",
+        "3:8: warning: `speed` has no effect yet",
+    ]

@@ -1,5 +1,6 @@
 """What `site show` prints is a site file that says the same."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -93,7 +94,13 @@ sites = st.builds(
 def test_a_site_is_read_as_it_was_written(site: Site) -> None:
     written = text(site)
 
-    assert read_text(written or "nodes: {}", "x", Path("/")) == site
+    assert named(read_text(written or "nodes: {}", "x", Path("/"))) == named(site)
+
+
+def named(site: Site) -> Site:
+    """The site without clusters of which nothing is said but their names."""
+    clusters = tuple(one for one in site.clusters if one != ClusterEntry(one.name))
+    return replace(site, clusters=clusters)
 
 
 def test_nothing_is_written_of_an_empty_site() -> None:

@@ -1,0 +1,154 @@
+"""What the author of a job file is warned of, though the job can run."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Read
+
+Warnings = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def warnings(job: Read, folder: Path) -> Warnings:
+    """Reads a job file and returns its warnings, without the folder's path."""
+
+    def make(text: str) -> list[str]:
+        found = job(text).warnings
+        return [one.removeprefix(f"{folder}/job.yaml:").split("warning: ")[1] for one in found]
+
+    return make
+
+
+def line(entry: str) -> str:
+    return f"stages:\n- lines:\n  - {entry}\n"
+
+
+def test_a_script_beside_the_job_file_that_is_no_input(warnings: Warnings, folder: Path) -> None:
+    (folder / "sim.sh").write_text("echo")
+
+    assert warnings(line("{for: {seed: [1, 2]}, run: './sim.sh {seed} > sim-{seed}'}")) == [
+        "`./sim.sh` is beside the job file, but no input: it will not be on the node; "
+        "add `inputs: sim.sh`"
+    ]
+    assert warnings(line("{run: [python3, raw/a.raw]}")) == [
+        "`raw/a.raw` is beside the job file, but no input: it will not be on the node; "
+        "add `inputs: raw/a.raw`"
+    ]
+
+
+def test_a_warning_stands_where_the_word_is(job: Read, folder: Path) -> None:
+    (folder / "sim.sh").write_text("echo")
+
+    (told,) = job(line("run: time ./sim.sh")).warnings
+    assert told.startswith(f"{folder}/job.yaml:3:15: warning: `./sim.sh`")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{run: './sim.sh 3', inputs: sim.sh}",
+        "{run: 'echo > sim.sh'}",
+        "{run: 'make sim.sh', outputs: sim.sh}",
+        "{run: 'echo sim a.b'}",
+        "{for: {f: {glob: '*.sh'}}, run: 'bash {f}', inputs: '{f}'}",
+    ],
+)
+def test_no_warning_of_a_file_that_will_be_there(
+    warnings: Warnings, folder: Path, entry: str
+) -> None:
+    (folder / "sim.sh").write_text("echo")
+    (folder / "sim").write_text("echo")
+
+    assert warnings(line(entry)) == []
+
+
+def test_an_input_that_is_read_by_its_folder(warnings: Warnings) -> None:
+    assert warnings(line("{run: 'cat raw/a.raw', inputs: raw/a.raw}")) == [
+        "`raw/a.raw` is an input and has its base name where the binary runs: write `a.raw`"
+    ]
+    assert warnings(line("{run: make, inputs: raw/a.raw}")) == [
+        "input `raw/a.raw` is `a.raw` where the binary runs, without its folder"
+    ]
+
+
+def test_an_output_of_a_folder_that_is_read_by_it(warnings: Warnings) -> None:
+    text = "{run: 'mkdir out; x > out/a', outputs: out/a}\n  - {run: 'cat out/a', inputs: out/a}"
+
+    assert warnings(line(text)) == [
+        "`out/a` is an input and has its base name where the binary runs: write `a`"
+    ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{run: 'cat {inputs}', inputs: raw/a.raw}",
+        "{run: 'cat a.raw', inputs: raw/a.raw}",
+        "{for: {f: {glob: 'raw/*.raw'}}, run: 'cat {f}', inputs: '{f}'}",
+        "{run: 'while read f; do cat $f; done < {inputs.list}', inputs: {glob: 'raw/*'}}",
+    ],
+)
+def test_no_warning_of_inputs_that_are_read_by_their_base_names(
+    warnings: Warnings, entry: str
+) -> None:
+    assert warnings(line(entry)) == []
+
+
+SIMS = "stages:\n- name: sim\n  lines:\n  - {for: {n: {range: [1, 12]}}, run: 'x > sim-{n}.txt', \
+outputs: 'sim-{n}.txt'}\n- name: merge\n  lines:\n"
+
+
+def test_a_file_that_goes_into_two_lines_by_match(warnings: Warnings) -> None:
+    merge = "  - {for: {g: [1, 10]}, run: 'cat {inputs} > all-{g}', outputs: 'all-{g}', \
+inputs: {from: sim, match: 'sim-MARK'}}\n"
+
+    (told,) = warnings(SIMS + merge.replace("MARK", "{g}*.txt"))
+    assert told == (
+        "file `sim-10.txt` goes into several lines of stage `merge`: "
+        "`sim-1*.txt` and `sim-10*.txt` both match it"
+    )
+    assert warnings(SIMS + merge.replace("MARK", "{g}.txt")) == []
+    assert warnings(SIMS + merge.replace("MARK", "*.txt")) == []
+
+
+def test_a_file_that_goes_into_two_lines_by_glob(warnings: Warnings) -> None:
+    text = "{for: {g: ['[ab]', '[bc]']}, run: 'cat {inputs}', inputs: {glob: 'raw/{g}.raw'}}"
+
+    (told,) = warnings(line(text))
+    assert "b.raw` goes into several lines of stage `stage1`: `raw/[ab].raw` and `raw/[bc]" in told
+
+
+def test_an_output_that_run_does_not_name(warnings: Warnings) -> None:
+    assert warnings(line("{for: {n: [1, 2]}, run: 'sim {n}', outputs: 'other-{n}.txt'}")) == [
+        "output `other-1.txt` is not named in `run`; the package fails if it is not made"
+    ]
+
+
+@pytest.mark.parametrize(
+    "run",
+    ["gen > a.txt", "gen -o {outputs}", "gen -o a", "for i in a b; do gen > $i.txt; done",
+     "gen --out=sub/a.txt", "gen > {c,a}.txt"],
+)  # fmt: skip
+def test_no_warning_of_an_output_that_run_may_name(warnings: Warnings, run: str) -> None:
+    expected = 1 if run == "gen -o a" else 0
+
+    assert len(warnings(line(f"{{run: '{run}', outputs: a.txt}}"))) == expected
+
+
+def test_a_requirement_of_no_stage(warnings: Warnings) -> None:
+    text = "stages:\n- {name: a, require: 50%, lines: [{run: 'x > f', outputs: f}]}\n"
+
+    assert warnings(text) == ["`require` has no effect: no line of this stage reads a file of "
+                              "another stage"]  # fmt: skip
+    more = "- {name: b, require: 50%, lines: [{run: 'y {inputs}', inputs: WAY}]}\n"
+    for way in ("f", "{from: a}"):
+        assert warnings(text.replace(", require: 50%", "") + more.replace("WAY", way)) == []
+
+
+def test_keys_without_effect_are_named_once(warnings: Warnings) -> None:
+    assert warnings(line("{run: x, cpu: 5, runtime: 5s}\n  - {run: y, cpu: 7, runtime: 1s}")) == [
+        "`cpu` has no effect yet",
+        "`runtime` has no effect yet but on the progress of a chain of binaries",
+    ]
