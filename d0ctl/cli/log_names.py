@@ -10,10 +10,10 @@ ROUND = ("before", "", "check", "after")
 
 def of(numbers: Sequence[int], *, whole: bool) -> list[str]:
     """The logs that these binaries may have, in the order of their making; those of the whole
-    chain end with what the hooks at its end said.
+    chain begin with the startup script and end with the hooks at its end.
     """
     stems = [f"{number}.{role}".rstrip(".") for number in numbers for role in ROUND]
-    stems += ["end"] if whole else []
+    stems = ["startup", *stems, "end"] if whole else stems
     return [f"{stem}.{stream}" for stem in stems for stream in STREAMS]
 
 
@@ -21,6 +21,8 @@ def source(name: str) -> str:
     """What a log is called."""
     stem, _, stream = name.rpartition(".")
     number, _, role = stem.partition(".")
+    if number == "startup":
+        return f"startup script, std{stream}"
     if number == "end":
         return f"hook at the end, std{stream}"
     owner = {"": "", "check": "check of ", "before": "hook before ", "after": "hook after "}[role]

@@ -8,7 +8,7 @@ import typer
 
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
-from d0ctl.cli.output import emit, emit_json
+from d0ctl.cli.output import emit, emit_json, say
 from d0ctl.format import clean, count
 
 if TYPE_CHECKING:

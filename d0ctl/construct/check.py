@@ -223,7 +223,10 @@ class Check:
         given = [self.world.files(binary, env, at) for binary in plan.package.binaries]
         outputs = [output.file.render(env) for output in plan.outputs]
         try:
-            judge_bases(given, outputs)
+            wrapper = plan.package.wrapper
+            judge_bases(
+                [*given, self.world.given(wrapper, env, at) if wrapper is not None else []], outputs
+            )
         except WrongError as error:
             self._alike(plan.package.place, "bases", str(error))
         if plan.guarded:

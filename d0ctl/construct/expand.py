@@ -78,7 +78,12 @@ def _package(
         _binary(binary, place, env, given, world, names[place])
         for place, binary in enumerate(recipe.binaries)
     ]
-    return PackageSpec(binaries=tuple(binaries), **_with_name(recipe.fields.get(env), name))
+    wrapper = [] if recipe.wrapper is None else world.given(recipe.wrapper, env, at)
+    return PackageSpec(
+        binaries=tuple(binaries),
+        wrapper=_input(wrapper[0], env, world) if wrapper else None,
+        **_with_name(recipe.fields.get(env), name),
+    )
 
 
 def _binary_names(recipe: PackageRecipe, stage: str) -> list[str]:

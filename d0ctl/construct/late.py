@@ -37,6 +37,10 @@ def judge_early(line: LineRecipe, faults: Faults) -> None:
     """
     if not (line.fields.fixed.get("early_start") or "early_start" in line.fields.varying):
         return
+    wrapper = line.packages[0].wrapper if line.packages else None
+    if wrapper is not None and Origin.MADE in wrapper.origins:
+        told = "the startup script of a package that starts early has to be there at its start"
+        faults.add(wrapper.place, told)
     for binary in line.packages[0].binaries if line.packages else ():
         if _takes_made(binary):
             for hole in _inputs_in(binary):

@@ -26,6 +26,8 @@ class Plan:
     def of(cls, package: PackageRecipe) -> "Plan":
         """Find out what there is to check."""
         inputs = [(binary, one) for binary in package.binaries for one in binary.inputs]
+        if package.wrapper is not None:
+            inputs += [(binary, package.wrapper) for binary in package.binaries[:1]]
         outputs = outputs_of(package)
         every = [package.fields, *(binary.fields for binary in package.binaries)]
         every += [one.fields for _, one in inputs] + [one.fields for one in outputs]

@@ -108,6 +108,8 @@ class PackageRecipe:
     place: Place
     fields: Fields
     binaries: list[BinaryRecipe]
+    wrapper: InputRecipe | None = None
+    """The startup script, a file as an input is."""
 
     @property
     def takes_stages(self) -> bool:

@@ -123,7 +123,8 @@ class PackageSpec:
     memory: int | None = None
     disk: int | None = None
     wall_time: float | None = None
-    wrapper: str | None = None
+    wrapper: InputSpec | None = None
+    """Its startup script, a file as an input is."""
     wrapper_parameters: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)

@@ -24,7 +24,14 @@ from d0ctl.construct.kinds import (
 from d0ctl.construct.level import Level, Reading
 from d0ctl.construct.loops import read_loop
 from d0ctl.construct.policy import read_policy
-from d0ctl.construct.recipe import JobRecipe, LineRecipe, Loop, PackageRecipe, StageRecipe
+from d0ctl.construct.recipe import (
+    InputRecipe,
+    JobRecipe,
+    LineRecipe,
+    Loop,
+    PackageRecipe,
+    StageRecipe,
+)
 from d0ctl.construct.template import RESERVED, Scope, Template, constant
 from d0ctl.construct.values import Fields
 
@@ -125,17 +132,17 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
         level = Level(node, "a package", SHORT_PACKAGE_KEYS, reading)
         level.fields({"name": LABEL}, fields)
     sizes = {"memory": SIZE, "disk": SIZE, "wall-time": TIME, "looping": TIME}
-    level.fields({"platform": TEXT, "cpus": CPUS, "wrapper": TEXT, **sizes}, fields)
+    level.fields({"platform": TEXT, "cpus": CPUS, **sizes}, fields)
     level.lists({"nodes": _node_kind(reading), "exclude-nodes": _node_kind(reading)}, fields)
-    level.trees({"wrapper-parameters": False}, fields)
+    wrapper = _wrapper(level, fields)
     if policy := _policy(level):
         fields.fixed["policy"] = policy
-    _environment(level, fields)
+    _variables(level, "environment", fields)
     if "binaries" not in node.items:
-        return PackageRecipe(node.place, fields, [read_binary(node, reading, level)])
+        return PackageRecipe(node.place, fields, [read_binary(node, reading, level)], wrapper)
     _judge_level(level, PACKAGE_KEYS + LINE_KEYS, "binaries")
     binaries = [read_binary(item, reading) for item in level.records("binaries")]
-    return PackageRecipe(node.place, fields, binaries)
+    return PackageRecipe(node.place, fields, binaries, wrapper)
 
 
 def _judge_level(level: Level, own: tuple[str, ...], key: str) -> None:
@@ -151,14 +158,28 @@ def _policy(level: Level) -> AnyMapping[str, Any]:
     return {} if node is None else read_policy(node, level.reading)
 
 
-def _environment(level: Level, fields: Fields) -> None:
-    node = level.mapping("environment")
-    for name, (key, value) in (node.items if node else {}).items():
+def _wrapper(level: Level, fields: Fields) -> InputRecipe | None:
+    """Read the startup script of a package, and the variables that it gets."""
+    _variables(level, "wrapper-parameters", fields)
+    scalar = level.scalar("wrapper")
+    if scalar is None:
+        if "wrapper-parameters" in level:
+            place = level.place("wrapper-parameters")
+            level.reading.fault(place, "`wrapper-parameters` goes with `wrapper`")
+        return None
+    file = level.reading.template(scalar, strict=True)
+    return InputRecipe(scalar.place, Fields(), file=file)
+
+
+def _variables(level: Level, key: str, fields: Fields) -> None:
+    """Read names with texts that become variables of the environment."""
+    node = level.mapping(key)
+    for name, (scalar, value) in (node.items if node else {}).items():
         if not name.isidentifier() or not name.isascii():
-            level.reading.fault(key.place, f"{shown(name)} can't name an environment variable")
+            level.reading.fault(scalar.place, f"{shown(name)} can't name an environment variable")
         if not isinstance(value, Scalar):
             level.reading.scalar(value, f"`{name}`")
-    level.trees({"environment": False}, fields)
+    level.trees({key: False}, fields)
 
 
 def _node_kind(reading: Reading) -> Kind:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from d0ctl.explain.common import Explanation, kept_back
+from d0ctl.explain.common import Explanation, kept_back, line_name
 from d0ctl.format import moment
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
@@ -23,8 +23,7 @@ class Case:
     def name(self) -> str:
         """What to call it in a sentence."""
         one = self.package
-        line = "" if one.line_name == str(one.line) else f" ({one.line_name})"
-        return f"package `{one.path}`{line}"
+        return f"package `{one.path}`{line_name(one.line_name)}"
 
     def last_deed(self) -> EventView | None:
         """The last change that a person made to it."""

@@ -30,6 +30,11 @@ class Explanation:
     details: dict[str, Any] = field(default_factory=dict)
 
 
+def line_name(name: str) -> str:
+    """Return the name of a line in brackets, as ` (seed=7)`; nothing where it is a number."""
+    return "" if name.isdigit() else f" ({name})"
+
+
 def held_job(job: JobSummary, now: float) -> str:
     """Who holds a job, since when and why."""
     why = f": {job.hold_note}" if job.hold_note else ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from d0ctl.explain.common import MOST, Explanation, blocked, kept_back
+from d0ctl.explain.common import MOST, Explanation, blocked, kept_back, line_name
 from d0ctl.explain.package import package as explain_package
 from d0ctl.format import count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, roll_up
@@ -60,9 +60,8 @@ def line(
 ) -> Explanation:
     """Why a line is as it is."""
     path = f"{of.name}/{of_stage.seq}/{one.seq}"
-    named = "" if one.name == str(one.seq) else f" ({one.name})"
     part = _Part(
-        f"line `{path}`{named}", path, one.counts, of,
+        f"line `{path}`{line_name(one.name)}", path, one.counts, of,
         lambda phases, most: browse.in_stage(store, of_stage.id, one.seq, phases, most),
         lambda most: [],
     )  # fmt: skip

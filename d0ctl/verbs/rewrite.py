@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from d0ctl.construct.spec import BinarySpec, JobSpec, PackageSpec
+from d0ctl.construct.spec import BinarySpec, InputSpec, JobSpec, PackageSpec
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
@@ -84,10 +84,15 @@ def _files_of(package: PackageSpec) -> set[tuple[str, int, str]]:
     files = set()
     for number, binary in enumerate(package.binaries, start=1):
         files |= {("out", number, output.file) for output in binary.outputs}
-        for entry in binary.inputs:
-            name = entry.file.partition(":")[2] if entry.made and ":" in entry.file else entry.file
-            files.add(("in", number, name))
+        files |= {("in", number, _name_of(entry)) for entry in binary.inputs}
+    if package.wrapper is not None:
+        files.add(("in", 0, _name_of(package.wrapper)))
     return files
+
+
+def _name_of(entry: InputSpec) -> str:
+    """The name of an input in its own job."""
+    return entry.file.partition(":")[2] if entry.made and ":" in entry.file else entry.file
 
 
 def _changed(store: Store, package: int, spec: PackageSpec) -> list[Script]:

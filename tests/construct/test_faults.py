@@ -300,5 +300,5 @@ def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, fol
     (folder / "a\nb.x").touch()
 
     assert faults("stages:\n- lines:\n  - {run: x, inputs: {glob: '*.x'}}\n") == [
-        "3:30: the file name `a\\nb.x` has a control character"
+        "3:29: the file name `a\\nb.x` has a control character"
     ]

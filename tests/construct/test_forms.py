@@ -135,7 +135,8 @@ def test_a_short_form_means_its_long_form(job: Read, short: str, long: str) -> N
     assert whole(job(text.replace("LINE", short))) == whole(job(text.replace("LINE", long)))
 
 
-def test_every_field_of_the_records_has_its_place(job: Read) -> None:
+def test_every_field_of_the_records_has_its_place(job: Read, folder: Path) -> None:
+    (folder / "wrap-v1").touch()
     spec = job(
         """\
 job: full
@@ -201,7 +202,8 @@ stages:
     assert (package.nodes, package.exclude_nodes) == (("n1", "n2"), ("n3",))
     assert (package.platform, package.cpus, package.memory) == ("linux", 4, 2**31)
     assert (package.disk, package.wall_time, package.looping) == (10**10, 86400, 1800)
-    assert (package.wrapper, package.wrapper_parameters) == ("wrap-v1", {"mode": "012"})
+    assert package.wrapper == InputSpec(str(folder / "wrap-v1"), made=False)
+    assert package.wrapper_parameters == {"mode": "012"}
     assert package.environment == {"RUN": "012", "HOME_": "${HOME}"}
     assert package.policy == {"site:full": {"passive": True}}
     assert (binary.name, binary.script, binary.software) == ("b", None, "prog/v2")

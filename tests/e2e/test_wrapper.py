@@ -73,3 +73,44 @@ def test_a_message_in_the_log_is_the_reason_and_the_line_is_kept(farm: Site) -> 
     (note,) = farm.package("says/1/2/1")["notes"]
     assert note["text"] == "its log matched `retrying` 2 times, first: retrying"
     assert farm.package("says/1/3/1")["status"] == "successful"
+
+
+WRAPPED = """\
+job: wrapped
+stages:
+  - lines:
+      - for: {n: [1, 2]}
+        packages:
+          - wrapper: start.sh
+            wrapper-parameters: {GREETING: "hello {n}"}
+            binaries:
+              - {run: "echo $GREETING from $SITE > a-{n}", outputs: "a-{n}"}
+              - {run: "cat a-{n} {inputs} > b-{n}", inputs: "a-{n}", outputs: "b-{n}"}
+"""
+
+START = """\
+export SITE=farm
+echo "before"
+"$D0CTL_CHAIN"
+echo "after $?"
+"""
+
+
+def test_a_startup_script_beside_the_job_file_is_brought_and_calls_the_chain(farm: Site) -> None:
+    farm.write(START, "start.sh")
+    farm.submit(WRAPPED)
+    farm.ok("wait", "wrapped")
+
+    results = farm.home / "results/wrapped"
+    for n in (1, 2):
+        assert (results / f"b-{n}").read_text() == f"hello {n} from farm\n" * 2
+    logs = farm.ok("logs", "wrapped/1/2/1")
+    assert "before" in logs
+    assert "after 0" in logs
+
+
+def test_a_startup_script_that_is_nowhere_is_a_fault(farm: Site) -> None:
+    done = farm.d0ctl("validate", farm.write(WRAPPED.replace("start.sh", "nowhere.sh")))
+
+    assert done.code == 2
+    assert "no package makes `nowhere.sh`, nor does it lie beside the job file" in done.err

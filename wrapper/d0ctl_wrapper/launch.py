@@ -163,6 +163,8 @@ _TRANSFER = shape.record(
     },
 )
 
+_STARTUP = shape.record({"path": shape.filled, "parameters": shape.mapping})
+
 _LAUNCH = shape.record(
     {
         "attempt": shape.positive,
@@ -185,6 +187,7 @@ _LAUNCH = shape.record(
         "leave": (shape.boolean, False),
         "largest_core": (shape.whole, LARGEST_CORE),
         "guards": (_GUARDS, _GUARDS({})),
+        "startup": (shape.maybe(_STARTUP), None),
         "early": (shape.boolean, False),
         "ahead": (shape.boolean, False),
     },

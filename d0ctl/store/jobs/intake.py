@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
 
-from d0ctl.construct.names import is_pattern
+from d0ctl.construct.names import base_name, is_pattern
 from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store, as_json
 
 _Row: TypeAlias = tuple[Any, ...]
+
+STARTUP = 0
+"""The number under which the startup script stands among the inputs of the binaries."""
 
 _PLAIN = {
     "bring_package": ("bring_plain_package", 10),
@@ -177,6 +180,8 @@ class Intake:
             chunk.binaries.append(_binary(package, number, binary))
             for place, entry in enumerate(binary.inputs):
                 missing += self._take(chunk, package, number, place, entry, own)
+        if spec.wrapper is not None:
+            missing += self._take(chunk, package, STARTUP, 0, spec.wrapper, own)
         if is_early:
             chunk.early.append((self._gathered(spec, own) - missing, missing, package))
         chunk.packages.append(
@@ -193,7 +198,7 @@ class Intake:
                 self.now,
                 spec.wall_time,
                 spec.looping,
-                spec.wrapper,
+                spec.wrapper and base_name(spec.wrapper.file),
                 as_json(spec.wrapper_parameters),
                 as_json(spec.environment),
                 as_json(spec.policy),
@@ -264,7 +269,7 @@ class Intake:
 
     def _gathered(self, spec: PackageSpec, own: set[int]) -> int:
         """How many inputs a package has that other packages make, whether they are there or not."""
-        inputs = [one for binary in spec.binaries for one in binary.inputs if one.made]
+        inputs = [one for one in _inputs(spec) if one.made]
         return sum(self.made.get(one.file) not in own for one in inputs)
 
     def _outside(self, chunk: _Chunk, spec: InputSpec) -> int:
@@ -321,9 +326,7 @@ class Intake:
         )
 
     def _demand(self, stage: int, spec: PackageSpec, is_early: bool) -> int:
-        fetches = any(
-            one.acquire == Acquire.PRE_FETCH for binary in spec.binaries for one in binary.inputs
-        )
+        fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
         key = (
             stage,
             spec.cpus,
@@ -356,6 +359,13 @@ class Intake:
                 )
             )
         return demand
+
+
+def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
+    """All files that a package reads, its startup script among them."""
+    yield from (one for binary in spec.binaries for one in binary.inputs)
+    if spec.wrapper is not None:
+        yield spec.wrapper
 
 
 def _wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -106,6 +106,11 @@ def _launch(
     }
     if deliver := origins.deliveries(outputs, package):
         launch["deliver"] = deliver
+    if package["wrapper"] is not None:
+        launch["startup"] = {
+            "path": package["wrapper"],
+            "parameters": json.loads(package["wrapper_parameters"] or "{}"),
+        }
     if formers:
         launch["former"] = formers
     if package["early"] == 1:

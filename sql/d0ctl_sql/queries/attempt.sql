@@ -48,7 +48,7 @@ select package.id, package.node_id
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
        demand.memory, demand.disk, package.wall_time, package.looping, package.early,
-       node.platform, node.cluster_id, job.parameters,
+       package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id, job.parameters,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
   from decision
   join package on package.id = decision.package_id

@@ -4,7 +4,7 @@ import errno
 import math
 import os
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from d0ctl_wrapper import words
 from d0ctl_wrapper.attempt import cores, late, orders, outputs, script, tools, verdict
@@ -23,6 +23,7 @@ from d0ctl_wrapper.attempt.resume import Resume
 from d0ctl_wrapper.attempt.rules import Rules
 from d0ctl_wrapper.attempt.script import SHELLS, Script, Surroundings
 from d0ctl_wrapper.attempt.spawn import Command, spawn
+from d0ctl_wrapper.attempt.startup import Startup
 from d0ctl_wrapper.attempt.suspend import LOOK, Suspension
 from d0ctl_wrapper.attempt.tree import Told, Tree
 from d0ctl_wrapper.attempt.verdict import Failed
@@ -65,6 +66,7 @@ class Run:
         """Whether the outputs of an attempt that was ended early are being kept."""
         self.latest = math.inf
         """Until when files may be read, by the monotonic clock."""
+        self.startup: "Startup | None" = None
         self.guards = Guards(self.places, launch, tree, report)
         self._environment = of_binary(setting.environment, self.places, launch)
         self._software: "List[bytes | None]" = []
@@ -81,11 +83,26 @@ class Run:
         left = self.launch["binaries"][done:]
         unused: "List[bytes | None]" = [None] * done
         self._software = unused + tools.provide(self.places, left, self.tree.check)
-        for number, binary in enumerate(left, done + 1):
-            self.has_run = True
-            self._run_binary(number, binary)
+        if left and self.launch["startup"] is not None:
+            self.startup = Startup(self.around, self.launch["startup"])
+        try:
+            self._run_rest(list(enumerate(left, done + 1)))
+        except Failed:
+            if self.startup is not None:
+                self.startup.dismiss()
+            raise
         if left:
             self.arrivals.check_closed()
+
+    def _run_rest(self, rest: "List[Tuple[int, Binary]]") -> None:
+        """Run the binaries that are not done, within the startup script if there is one."""
+        if self.startup is not None:
+            self.startup.begin(self._be_nice)
+        for number, binary in rest:
+            self.has_run = True
+            self._run_binary(number, binary)
+        if self.startup is not None:
+            self.startup.finish()
 
     def heed(self) -> None:
         """Obey orders between two pieces of a file: answer, stand still, or raise Told."""
@@ -145,14 +162,20 @@ class Run:
             for remark in rules.remarks() if rules is not None else ():
                 self.report.remark(remark)
         err = self.places.attempt(self.attempt, b"%d.err" % number)
-        verdict.judge(who, code, signal_number, binary["script"] is not None, err)
+        by_shell = binary["script"] is not None or self.startup is not None
+        verdict.judge(who, code, signal_number, by_shell, err)
         if rules is not None:
             rules.require()
 
     def _wait(self, pid: int, number: int, binary: Binary, who: str, rules: "Rules | None") -> None:
         """Wait for the end of a binary; one that fails while it runs has its record, too."""
         try:
-            self.tree.wait(pid, lambda: self._watch(number, binary, who, rules))
+            watch = lambda: self._watch(number, binary, who, rules)  # noqa: E731
+            if self.startup is None:
+                self.tree.wait(pid, watch)
+            else:
+                self.tree.wait(pid, watch, self.startup.answer)
+                self.startup.check(who)
         except Failed:
             self.tree.end(lambda: GRACE)
             self._note()
@@ -240,6 +263,8 @@ class Run:
     def _start(self, number: int, binary: Binary, who: str) -> int:
         try:
             command = self._command(number, binary)
+            if self.startup is not None:
+                return self.startup.run(number, command, self._environment)
             os.umask(self.setting.umask)
             pid = spawn(command)
         except OSError as error:

@@ -136,7 +136,7 @@ class Report:
 
     def _stderr(self) -> str:
         if self.binary is None:
-            return ""
+            return words.tail(self.places.attempt(self.attempt, b"startup.err"))
         return words.tail(self.places.attempt(self.attempt, b"%d.err" % self.binary))
 
     def _say(self, kind: str, fields: "Dict[str, Any]") -> None:

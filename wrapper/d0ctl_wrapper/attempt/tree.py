@@ -4,7 +4,7 @@ import os
 import resource  # noqa: F401  (os.wait4 imports it, and had better not in each wrapper)
 import signal
 import time
-from typing import Callable
+from typing import Callable, Dict
 
 from d0ctl_wrapper import process
 from d0ctl_wrapper.attempt.spawn import SIGNALS
@@ -28,16 +28,28 @@ class Tree:
         self.status: "int | None" = None
         self.cpu = 0.0
         self.rss = 0
+        self.ended: "Dict[int, int | None]" = {}
+        """Children that may end while another is awaited, and how they ended."""
+        self._outcome: "Callable[[], int | None]" = lambda: None
+        self._before = 0.0
+        self._highest = 0
         self.answer: "Callable[[], None]" = lambda: None
         """Called when somebody asks how the attempt stands."""
 
-    def wait(self, pid: int, watch: "Callable[[], Watch]") -> int:
+    def wait(
+        self,
+        pid: int,
+        watch: "Callable[[], Watch]",
+        outcome: "Callable[[], int | None]" = lambda: None,
+    ) -> int:
         """Wait until child `pid` has ended and give its status; raise Told on SIGTERM.
 
         `watch` makes what looks at it meanwhile. `cpu` and `rss` are then what was used by all
-        that ended meanwhile.
+        that ended meanwhile. `outcome` may give the status of a process below the child.
         """
-        self.awaited, self.status, self.cpu, self.rss = pid, None, 0.0, 0
+        self.awaited, self.status, self.cpu, self.rss = pid, self.ended.get(pid), 0.0, 0
+        self._outcome, self._highest = outcome, 0
+        self._before = self.usage().cpu if pid in self.ended else 0.0
         watching = watch()
         while self.status is None:
             caught = self._sleep(watching.delay())
@@ -52,9 +64,9 @@ class Tree:
         """Measure what the binary under way has used so far, and what it takes of memory now."""
         found = [process.usage(pid) for pid in process.below(os.getpid())]
         living = [one for one in found if one is not None]
-        return process.Usage(
-            self.cpu + sum(one.cpu for one in living), sum(one.rss for one in living)
-        )
+        rss = sum(one.rss for one in living)
+        self._highest = max(self._highest, rss)
+        return process.Usage(self.cpu + sum(one.cpu for one in living), rss)
 
     def memory(self) -> int:
         """Measure what all processes of the binary take of memory together, shared pages once."""
@@ -146,8 +158,26 @@ class Tree:
             members.update(pid for pid in processes if process.marks(pid) == self.mark)
         return members
 
+    def await_end(self, pid: int, seconds: float) -> None:
+        """Wait so long for the end of a child of `ended`."""
+        until = time.monotonic() + seconds
+        self._reap()
+        while self.ended.get(pid) is None and time.monotonic() < until:
+            if self._sleep(until - time.monotonic()) == signal.SIGTERM:
+                raise Told
+            self._reap()
+
     def _reap(self) -> bool:
         """Collect the children that have ended; tell whether there are others."""
+        has_others = self._collect()
+        if self.status is None:
+            self.status = self._outcome()
+            if self.status is not None:
+                self.cpu = max(0.0, self.usage().cpu - self._before)
+                self.rss = max(self.rss, self._highest)
+        return has_others
+
+    def _collect(self) -> bool:
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -157,5 +187,7 @@ class Tree:
                 return True
             self.cpu += usage.ru_utime + usage.ru_stime
             self.rss = max(self.rss, usage.ru_maxrss * 1024)
+            if pid in self.ended:
+                self.ended[pid] = status
             if pid == self.awaited:
                 self.status = status
