@@ -18,7 +18,7 @@ from d0ctl.select import Selector
 from d0ctl.store.connection import open_store
 from d0ctl.store.look import pulse
 from d0ctl.store.trouble import told
-from d0ctl_tui import crash, themes
+from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.acting import AnyDeed, NodeDeed, Speech, level, made, misfit
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
@@ -113,6 +113,8 @@ class Dashboard(App[None]):
         self.changed = self.beat.events[0].at if self.beat.events else 0.0
         self.rates.recall(self.source.ask(pulse.recent_ends, []))
         self._poller.start()
+        signals.end_by(self)
+        self.app_resume_signal.subscribe(self, lambda _: self.call_later(self.action_repaint))
 
     def _fatal_error(self) -> None:
         """Leave the terminal as it was, keep the traceback, and say where it is.
@@ -129,6 +131,7 @@ class Dashboard(App[None]):
 
     def on_unmount(self) -> None:
         """Leave nothing open."""
+        signals.leave()
         self._poller.stop()
         self.source.close()
 

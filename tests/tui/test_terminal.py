@@ -1,0 +1,122 @@
+"""The dashboard on a real terminal: signals leave it as it was, and `fg` draws all again."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.building import Site, production
+from tests.support.waiting import wait_until
+
+PROGRAM = Path(sys.executable).with_name("d0ctl")
+
+ALTERNATE, NORMAL, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
+
+
+class Screen:
+    """A pseudo-terminal with a program on it, and all that the program has written."""
+
+    def __init__(self, *words: str | Path, home: Path) -> None:
+        self.seen = b""
+        self.ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, 80))
+        self.program = subprocess.Popen(
+            words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
+            env=os.environ | {"TERM": "xterm-256color", "D0CTL_HOME": str(home), "PS1": "$ "},
+        )  # fmt: skip
+        os.close(theirs)
+        os.set_blocking(self.ours, False)
+
+    def read(self) -> bytes:
+        """All that was written so far."""
+        try:
+            while piece := os.read(self.ours, 1 << 16):
+                self.seen += piece
+        except OSError:
+            pass
+        return self.seen
+
+    def sees(self, text: bytes, after: int = 0) -> None:
+        """Return once the program has written this."""
+        wait_until(lambda: text in self.read()[after:], 30)
+
+    def type(self, keys: bytes) -> int:
+        """Press keys; how much had been written before."""
+        before = len(self.read())
+        os.write(self.ours, keys)
+        return before
+
+
+Open = Callable[..., Screen]
+
+
+@pytest.fixture
+def terminal(site: Site) -> Iterator[Open]:
+    """Start programs on terminals of their own."""
+    opened: list[Screen] = []
+
+    def start(*words: str | Path) -> Screen:
+        opened.append(Screen(*words, home=site.store.home.root))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        if one.program.poll() is None:
+            one.program.kill()
+        one.program.wait()
+        os.close(one.ours)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_the_dashboard_restores_the_terminal(
+    site: Site, terminal: Open, number: signal.Signals
+) -> None:
+    site.submit(production())
+    screen = terminal(PROGRAM, "tui")
+    screen.sees(ALTERNATE)
+    screen.sees(b"A production")
+
+    screen.program.send_signal(number)
+
+    assert screen.program.wait(30) == 128 + number
+    screen.sees(NORMAL)
+    assert screen.read().rindex(CURSOR) > screen.read().rindex(ALTERNATE)
+    modes = [b"\x1b[?1000l", b"\x1b[?1006l", b"\x1b[?2004l"]
+    assert [mode for mode in modes if mode not in screen.read()] == []
+
+
+def test_the_dashboard_ends_when_its_terminal_goes(site: Site, terminal: Open) -> None:
+    site.submit(production())
+    screen = terminal(PROGRAM, "tui")
+    screen.sees(b"A production")
+    spare = os.dup(screen.ours)
+    os.close(screen.ours)
+    screen.ours = os.open(os.devnull, os.O_RDONLY)
+    os.close(spare)
+
+    wait_until(lambda: screen.program.poll() is not None, 30)
+
+
+def test_the_whole_screen_is_drawn_again_after_fg(site: Site, terminal: Open) -> None:
+    site.submit(production())
+    screen = terminal("bash", "--norc", "--noprofile", "-i")
+    screen.type(f"{PROGRAM} tui\n".encode())
+    screen.sees(ALTERNATE)
+    screen.sees(b"A production")
+
+    before = screen.type(b"\x1a")
+    screen.sees(NORMAL, before)
+    screen.sees(b"Stopped", before)
+    again = screen.type(b"fg\n")
+
+    screen.sees(ALTERNATE, again)
+    screen.sees(b"A production", again)
+    screen.type(b"q")
+    screen.sees(NORMAL, again)
