@@ -14,7 +14,7 @@ from d0ctl.agents.distribute import carry_files, distribute, forget_idle
 from d0ctl.agents.feed import feed
 from d0ctl.agents.heed import heed
 from d0ctl.agents.notify import notify, tell_last
-from d0ctl.agents.oversee import give_up, hear, look_after, stand_in
+from d0ctl.agents.oversee import give_up, hear, keep_contact, look_after, stand_in
 from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.software import see_to_software
@@ -54,7 +54,7 @@ STEPS: tuple[Step, ...] = (
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (
-    stand_in, heed, look_after, give_up, see_to_software, forget_idle, notify,
+    stand_in, heed, look_after, keep_contact, give_up, see_to_software, forget_idle, notify,
 )  # fmt: skip
 """What a turn does besides, once a second."""
 

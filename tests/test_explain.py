@@ -101,7 +101,9 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
         site.up(name, machine_id=name)
     with store.writing():
         nodes.down(store, nodes.named(store, "away")["id"], "no answer within 20 s", now=NOW)
-        store.change("drain_node", node=nodes.named(store, "resting")["id"], note="new disk")
+        store.change(
+            "drain_node", node=nodes.named(store, "resting")["id"], note="new disk", now=NOW
+        )
     site.submit(job(("a", [line(make("x", cpus=2, exclude_nodes=("other", "localhost")))])))
 
     told = why(site, "prod/1/1/1")
@@ -193,7 +195,7 @@ def test_what_would_change_if_one_wish_were_another_is_told(site: Site) -> None:
 def test_a_drained_node_that_would_do_comes_with_the_command_that_opens_it(site: Site) -> None:
     site.up()
     with site.store.writing():
-        site.store.change("drain_node", node=1, note="new disk")
+        site.store.change("drain_node", node=1, note="new disk", now=0.0)
     site.submit(production())
 
     told = why(site, "prod/1/1/1")
@@ -417,6 +419,6 @@ def test_a_node_explains_itself(site: Site, state: str, told: str) -> None:
         if state == "down":
             nodes.down(site.store, row["id"], "gone", now=NOW)
         if state == "drained":
-            site.store.change("drain_node", node=row["id"], note="new disk")
+            site.store.change("drain_node", node=row["id"], note="new disk", now=0.0)
 
     assert told in node.node(site.store, "localhost", NOW).answer

@@ -59,6 +59,8 @@ class Control:
     """Nodes whose disks are full, until all has been purged there that can be."""
     down_since: dict[int, float] = field(default_factory=dict)
     """Since when nodes have not answered though we tried, by the monotonic clock."""
+    heard: dict[int, float] = field(default_factory=dict)
+    """When nodes were heard, as it was last kept."""
     post: "Post | None" = None
     """Who carries what people are to be told; None while nobody is."""
     porter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "porter"))

@@ -18,6 +18,9 @@ from d0ctl.store.site import default
 
 log = logging.getLogger(__name__)
 
+KEPT_EVERY_S = 60.0
+"""How often it is kept when a node was heard: each time costs a transaction."""
+
 PARTIAL = "kill partial"
 """The request to end attempts and keep what they have made so far."""
 
@@ -58,6 +61,15 @@ def _is_another(courier: Courier, row: Row) -> bool:
         or courier.cpus != row["cpus_asked"]
         or (row["state"] == "unknown" and courier.is_up)
     )
+
+
+def keep_contact(control: Control, now: float) -> None:
+    """Keep when each node was heard and its load, once in `KEPT_EVERY_S`."""
+    for node, courier in control.couriers.items():
+        heard = now - courier.silent
+        if courier.is_up and heard - control.heard.get(node, 0.0) >= KEPT_EVERY_S:
+            control.heard[node] = heard
+            nodes.heard(control.store, node, courier.load, at=heard)
 
 
 def give_up(control: Control, now: float) -> None:

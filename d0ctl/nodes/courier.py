@@ -119,6 +119,8 @@ class Courier:
         self._accepted = 0
         self._leased = 0
         self._heard = 0.0
+        self.load: float | None = None
+        """The load that the node has told last."""
         self._wait = FIRST_WAIT_S
         self._trouble = ""
         self._threads = [
@@ -157,6 +159,11 @@ class Courier:
     def renewal(self) -> Frame:
         """Lets what runs at the node touch the world; the first on a link follows all kills."""
         return {"kind": "lease", "seconds": self.site.lease}
+
+    @property
+    def silent(self) -> float:
+        """For how many seconds the node has said nothing."""
+        return time.monotonic() - self._heard
 
     def accept(self, link: int) -> None:
         """From now on orders are meant for this link: its `Up` has been acted upon.
@@ -212,6 +219,7 @@ class Courier:
     def _listen(self, link: Link) -> None:
         self._heard = time.monotonic()
         self._number += 1
+        self.load = None
         self._link = link
         if self._stopping.is_set():
             return
@@ -232,6 +240,8 @@ class Courier:
             self._stopping.wait(REST_S)
 
     def _take(self, frame: Frame) -> None:
+        if frame["kind"] == "pong":
+            self.load = frame["load"]
         answer = self._answers.get(frame["id"]) if "id" in frame else None
         if answer is not None:
             answer.put(frame)

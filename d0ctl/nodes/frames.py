@@ -148,7 +148,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     },
     "surveyed": {**_ANSWER, "entries": shape.many(_THING), "more": shape.boolean},
     "facts": _ANSWER,
-    "pong": _ANSWER,
+    "pong": {**_ANSWER, "load": shape.number},
 }
 
 _CHECKS = {kind: shape.record(fields) for kind, fields in _FIELDS.items()}

@@ -1,6 +1,7 @@
 """Nodes: how they are reached, what they say of themselves, and who holds their leases."""
 
 import json
+import math
 import os
 import time
 from typing import Any
@@ -107,7 +108,7 @@ def drain(store: Store, name: str, *, actor: str, note: str | None) -> int:
     """
     with store.writing():
         row = named(store, name)
-        store.change("drain_node", node=row["id"], note=note)
+        store.change("drain_node", node=row["id"], note=note, now=time.time())
         store.change("forget_bad_node", node=row["id"])
         _keep_deed(store, "node drain", name, actor, note)
         return int(store.value("node_in_use", node=row["id"]))
@@ -169,6 +170,16 @@ def address_of(row: Row) -> Address:
     )
 
 
+def heard(store: Store, node: int, load: float | None, *, at: float) -> None:
+    """A node that is up has said something; its load is None where it did not say that."""
+    store.change("node_heard", node=node, load=_number(load), heard=at)
+
+
+def _number(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and math.isfinite(value)
+    return float(value) if is_number else None  # type: ignore[arg-type]
+
+
 def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | None:
     """A node answers and tells what it is; a sentence when it is another machine than before."""
     row = store.row("node_by_id", node=node)
@@ -184,6 +195,7 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
         node=node,
         now=now,
         facts=json.dumps(facts),
+        load=_number(facts.get("load")),
         machine=facts.get("machine_id"),
         boot=facts.get("boot_id"),
         base=facts.get("base"),

@@ -57,7 +57,7 @@ CREATE TABLE node (
     boot        text,
     base        text,                      -- its absolute folder
     facts       text not null default '{}'
-, clock real not null default 0, services text not null default '[]', platform_asked text, memory_asked integer, applied integer not null default 0 check (applied in (0, 1))) strict;
+, clock real not null default 0, services text not null default '[]', platform_asked text, memory_asked integer, applied integer not null default 0 check (applied in (0, 1)), load real, drained_at real) strict;
 
 CREATE TABLE lease (
     name   text primary key,

@@ -33,7 +33,9 @@ def planted(site: Site) -> Iterator[Site]:
     with store.writing():
         nodes.take_lease(store, "daemon", now=NOW)
         nodes.down(store, nodes.named(store, "farm03")["id"], "no route to host", now=NOW)
-        store.change("drain_node", node=nodes.named(store, "farm02")["id"], note="new disk")
+        store.change(
+            "drain_node", node=nodes.named(store, "farm02")["id"], note="new disk", now=NOW
+        )
     lines = [line(package(f"gen-{n}"), package(f"reco-{n}", needs=[f"gen-{n}"])) for n in (1, 2, 3)]
     lines.append(line(package("gen-4", platform="linux-aarch64")))
     lines += [line(package(f"gen-{n}")) for n in (5, 6, 7)]

@@ -11,7 +11,7 @@ import pytest
 
 from d0ctl import daemon
 from d0ctl.agents.control import Control
-from d0ctl.agents.oversee import look_after
+from d0ctl.agents.oversee import keep_contact, look_after
 from d0ctl.agents.schedule import schedule
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, DatabaseUnavailable, NodeUnreachable
@@ -59,6 +59,40 @@ def test_what_a_relay_listed_is_never_held_against_later_launches(
     gate.touch()
     turn_until(control, lambda: set(phases(control.store).values()) == {"done"})
     assert outcomes(control.store) == ["successful"]
+
+
+def test_when_a_node_was_heard_last_and_its_load_are_kept(
+    control: Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oversight, "SHORTEST_S", 0.05)
+    reach_localhost(control)
+    turn(control)
+    began = time.time()
+    control.store.connection.execute("update node set contact = 1.0, load = null")
+
+    def kept() -> bool:
+        control.heard.clear()
+        with control.store.writing():
+            keep_contact(control, time.time())
+        row = control.store.connection.execute("select contact, load from node").fetchone()
+        return bool(row[0] > began and row[1] is not None)
+
+    wait_until(kept, PATIENCE_S)
+
+
+def test_a_node_that_talks_all_the_time_is_written_down_once_a_minute(control: Control) -> None:
+    reach_localhost(control)
+    turn(control)
+    with control.store.writing():
+        keep_contact(control, time.time())
+    before = control.store.connection.total_changes
+
+    with control.store.writing():
+        keep_contact(control, time.time() + 30)
+    assert control.store.connection.total_changes == before
+    with control.store.writing():
+        keep_contact(control, time.time() + 90)
+    assert control.store.connection.total_changes > before
 
 
 class Links:

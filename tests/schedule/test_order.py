@@ -66,7 +66,7 @@ def test_nodes_that_are_down_drained_or_unknown_get_nothing(store: Store) -> Non
     nodes.add(store, Address("unknown", "ssh", "x"), cpus=9)
     world.unlink(world.node("down"))
     with store.writing():
-        store.change("drain_node", node=world.node("drained").id, note=None)
+        store.change("drain_node", node=world.node("drained").id, note=None, now=0.0)
 
     world.schedule()
 

@@ -16,7 +16,7 @@ from tests.support.world import World
 def drain(store: Store, name: str) -> None:
     """Let a node take no package."""
     with store.writing():
-        store.change("drain_node", node=nodes.named(store, name)["id"], note=None)
+        store.change("drain_node", node=nodes.named(store, name)["id"], note=None, now=0.0)
 
 
 def file_id(store: Store, name: str) -> int:
@@ -211,7 +211,7 @@ def test_a_copy_lost_at_one_node_sends_its_reader_where_another_is(store: Store)
         files.arrive(store, file=file_id(store, "a"), cluster=far.cluster, result=0, path="/far/a",
                      node=far.id, size=7, checksum="sha256:" + "7" * 64, now=NOW)  # fmt: skip
         store.change("resume_node", node=far.id)
-        store.change("drain_node", node=world.node("near").id, note=None)
+        store.change("drain_node", node=world.node("near").id, note=None, now=0.0)
     world.schedule()
     assert phases(store)["one/2/1/1"] == "assigned"
 

@@ -139,7 +139,7 @@ class Session:
     def drain(self, name: str = "localhost") -> None:
         """Let a node take no package."""
         with open_store(self.home) as store, store.writing():
-            store.change("drain_node", node=nodes.named(store, name)["id"], note="test")
+            store.change("drain_node", node=nodes.named(store, name)["id"], note="test", now=0.0)
 
     def node(self, name: str) -> dict[str, object]:
         """What the store knows of a node."""

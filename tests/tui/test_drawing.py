@@ -1,15 +1,22 @@
 """Bars, rates, estimates and groups, as plain values."""
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
 from d0ctl.store.look.pulse import Failed
+from d0ctl.store.nodes import LEASE
+from d0ctl_tui.commands import LOG, MAIN, SUB, Command
+from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.groups import clusters
 from d0ctl_tui.draw.looks import ASCII, LOOKS, UNICODE, bar, short, tally
 from d0ctl_tui.draw.rates import Rates, plot
 from d0ctl_tui.draw.spans import text, width
+from d0ctl_tui.read.beat import Beat, NodeLine
 
 COUNTS = st.dictionaries(st.sampled_from(list(map(str, Phase))), st.integers(1, 10**6))
 
@@ -82,3 +89,77 @@ def test_failures_are_grouped_the_largest_group_first() -> None:
         ("lost", [2, 3], "words 3"),
         ("signal", [1], "words 1"),
     ]
+
+
+def test_rate_and_peak_are_ends_a_minute_without_the_unfinished_stretch() -> None:
+    rates = Rates()
+    rates.recall([1000.0 + 10 * i for i in range(12)])
+    rates.note(1120.0, 12)
+    rates.note(1125.0, 62)
+
+    minutes = rates.minutes(30, 1125.0)
+    told = [text(one) for one in strips.rates(rates, Beat(at=1125.0), 40, 4, UNICODE)]
+
+    assert (minutes[-1], max(minutes)) == (6, 6)
+    assert told[-2].split() == ["6", "a", "minute", "peak", "6", "a", "minute"]
+    assert told[-1].split() == ["62", "ended", "in", "the", "last", "6", "min"]
+
+
+def node(name: str, state: str = "up", used: int = 0, **more: Any) -> NodeLine:
+    """A node of four slots."""
+    fields = {"cpus": 4, "ahead": 0, "staging": 0, "load": None, "contact": None, "note": ""}
+    return NodeLine(name, state, used, **(fields | more))
+
+
+NODES = (node("a", used=3, staging=2), node("b", "down", 4), node("c", "drained", 1), node("d"))
+
+
+def header(columns: int, *, nodes: tuple[NodeLine, ...] = NODES, failed: int = 0) -> str:
+    """The first line of the dashboard."""
+    beat = Beat(at=100.0, nodes=nodes, troubled={1: {"failed": failed}} if failed else {})
+    return text(strips.header(beat, (LEASE,), "/home/x", "", 50.0, columns, UNICODE))
+
+
+def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart() -> None:
+    assert "2/4 nodes up   3/8 slots +2 staging" in header(120)
+
+
+@pytest.mark.parametrize("columns", [16, 24, 40, 60, 80, 120])
+def test_the_header_keeps_the_failures_and_drops_the_clock_first(columns: int) -> None:
+    told = header(columns, failed=12)
+
+    assert "✘ 12" in told
+    assert width([(told, "")]) <= columns
+    assert ("changed" in told) == (columns >= 100)
+
+
+def test_nodes_in_trouble_come_first() -> None:
+    assert [one.name for one in strips.ordered(NODES)] == ["b", "c", "a", "d"]
+
+
+def test_a_node_shows_what_waits_there_apart_from_what_runs() -> None:
+    lines = strips.nodes((node("a", used=4, ahead=2, staging=1),), 60, 0.0, UNICODE)
+
+    assert "4/4 +2 next +1 staging" in text(lines[0])
+
+
+@pytest.mark.parametrize("columns", [24, 40, 80, 100, 200])
+@pytest.mark.parametrize("commands", [MAIN, (*LOG, *SUB)], ids=["main", "log"])
+def test_the_last_line_always_offers_help_and_the_way_out(
+    columns: int, commands: tuple[Command, ...]
+) -> None:
+    told = text(strips.footer(commands, columns))
+
+    assert "? help" in told
+    assert "q quit" in told or "esc back" in told
+    assert width([(told, "")]) <= columns
+
+
+def test_a_group_of_failures_shows_the_message_of_the_latest() -> None:
+    def failed(id: int, ended: float, words: str) -> Failed:
+        return Failed(id, "signal", "a", None, "tool", None, ended, words)
+
+    (found,) = clusters([failed(1, 5.0, "old"), failed(2, 9.0, "new"), failed(3, 7.0, "mid")],
+                        "reason")  # fmt: skip
+
+    assert (found.message, found.last) == ("new", 9.0)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from d0ctl.store.connection import Store
 from d0ctl.store.look.views import make
@@ -47,6 +48,20 @@ class Failed:
     input: str | None
     ended: float | None
     message: str | None
+
+
+class NodeUse(NamedTuple):
+    """Slots of a node that run packages; packages there that wait for a slot, or for inputs."""
+
+    used: int = 0
+    ahead: int = 0
+    staging: int = 0
+
+
+def node_use(store: Store) -> dict[int, NodeUse]:
+    """How much of each node is in use; one on which nothing is live is left out."""
+    rows = store.rows("outline_node_use")
+    return {row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"]) for row in rows}
 
 
 def last_event(store: Store) -> int:

@@ -110,7 +110,7 @@ def _drain(store: Store, row: Row, others: Row, limits: Limits, now: float) -> l
         return []
     burnt = _burnt(store, row, row["since"])
     told = evidence(row, others, burnt)
-    store.change("drain_node", node=row["node_id"], note=f"by d0ctl: {told}")
+    store.change("drain_node", node=row["node_id"], note=f"by d0ctl: {told}", now=now)
     store.change(
         "keep_bad_node", node=row["node_id"], job=row["job_id"], stage=row["stage_id"],
         began=row["since"], now=now, evidence=told, next_try=now + limits.try_again,

@@ -83,17 +83,20 @@ select count(*) from package
 
 -- name: drain_node
 -- Let a node take no new packages.
-update node set drained = 1, drain_note = :note where id = :node;
+update node
+   set drained_at = case when drained = 1 then drained_at else :now end, drained = 1,
+       drain_note = :note
+ where id = :node;
 
 -- name: resume_node
 -- Let a node take packages again.
-update node set drained = 0, drain_note = null where id = :node;
+update node set drained = 0, drain_note = null, drained_at = null where id = :node;
 
 -- name: node_up
 -- A node answers; what it says of itself is kept.
 update node
    set since = case when state = 'up' then since else :now end,
-       state = 'up', contact = :now, trouble = null, facts = :facts,
+       state = 'up', contact = :now, trouble = null, facts = :facts, load = :load,
        machine = coalesce(nullif(:machine, ''), machine),
        boot = :boot, base = :base, clock = :clock, memory = coalesce(memory_asked, :memory),
        platform = coalesce(platform_asked,
@@ -101,6 +104,11 @@ update node
                            :platform),
        cpus = coalesce(cpus_asked, :cpus)
  where id = :node;
+
+-- name: node_heard
+-- When a node was heard last, and its load then.
+update node set contact = max(contact, :heard), load = coalesce(:load, load)
+ where id = :node and state = 'up';
 
 -- name: node_down
 -- A node does not answer.

@@ -123,6 +123,24 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
 select stage_id, max(pace) as pace, max(cpus) as cpus, count(*) - count(pace) as unknown
   from demand where job_id = :job group by stage_id;
 
+-- name: outline_node_use
+-- How many slots of each node run packages, how many packages there wait for one, and how many for
+-- their inputs; one that has started early and waits for more takes none.
+select node_id,
+       sum(case when staging = 0 and phase in ('running', 'suspended', 'killing', 'unreachable')
+                then cpus else 0 end) as used,
+       sum(staging = 0 and phase in ('assigned', 'starting')) as ahead,
+       sum(staging = 1) as staging
+  from (select package.node_id, package.phase, demand.cpus,
+               (package.phase = 'staging-in' or package.staging = 1) as staging
+          from package indexed by package_live
+          join demand on demand.id = package.demand_id
+         where package.node_id in (select id from node)
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')
+           and not (package.early = 1 and package.awaited > 0))
+ group by node_id;
+
 -- name: outline_slots
 -- How many cpus all nodes have that take packages.
 select coalesce(sum(cpus), 0) from node where state = 'up' and drained = 0;

@@ -161,8 +161,11 @@ def draw_node(sheet: Sheet, node: Node, now: float) -> None:
     sheet.add((foreign(row["name"]), "strong"),
               (f"  {foreign(row['destination'] or 'this machine')}", "plain"))  # fmt: skip
     words: list[Span] = [*looks.state(state, sheet.glyphs)]
-    words.append((f" since {moment(row['since'], now)}", "faint"))
+    since = row["drained_at"] if state == "drained" else row["since"]
+    words.append((f" since {moment(since, now)}", "faint"))
     words.append((f", last heard {moment(row['contact'], now)}", "faint"))
+    if row["load"] is not None and row["state"] == "up":
+        words.append((f", load {row['load']:.1f} then", "faint"))
     sheet.add(*words)
     facts = json.loads(row["facts"] or "{}")
     told = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),

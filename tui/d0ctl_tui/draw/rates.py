@@ -9,6 +9,9 @@ from d0ctl_tui.draw.spans import Line
 STRETCH_S = 10
 """How long a column of the plot is."""
 
+MINUTE = 60 // STRETCH_S
+"""How many stretches a minute has."""
+
 KEPT = 400
 """How many stretches are kept."""
 
@@ -42,10 +45,13 @@ class Rates:
                 found[place] += ends
         return found
 
-    def a_minute(self, at: float) -> float:
-        """How many ended a minute, over the latest two whole minutes."""
-        columns = self.columns(13, at)[:-1]
-        return sum(columns) / 2
+    def minutes(self, number: int, at: float) -> list[int]:
+        """How many ended in the minute before each of these stretches, the present one last.
+
+        The present stretch is not over, so nothing of it counts.
+        """
+        ends = self.columns(number + MINUTE, at)
+        return [sum(ends[place : place + MINUTE]) for place in range(number)]
 
     def _add(self, stretch: int, ends: int) -> None:
         if self._ends and self._ends[-1][0] == stretch:

@@ -9,10 +9,13 @@ from d0ctl.store.nodes import LEASE
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.looks import Glyphs
-from d0ctl_tui.draw.rates import Rates, plot
+from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
 from d0ctl_tui.draw.rows import clock
-from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, pad, spread
+from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
 from d0ctl_tui.read.beat import Beat, NodeLine
+
+ALWAYS = ("help", "quit", "back")
+"""What the last line never leaves out."""
 
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
@@ -31,20 +34,34 @@ def header(
     if stale:
         told = foreign(stale.replace(f"{home}/", ""))
         return fit([*left, (f" {'stale: ' if beat.at else ''}{told} ", "stale")], columns)
-    if columns >= 150:
-        left += [(f" {foreign(home.replace(str(Path.home()), '~', 1))} ", "faint")]
-    left += [(" ", ""), *_driver(drivers, glyphs)]
-    if beat.nodes:
-        up = sum(node.state == "up" for node in beat.nodes)
-        slots = sum(node.cpus for node in beat.nodes)
-        left.append((f"   {up}/{count(len(beat.nodes), 'node')} up", "plain"))
-        left.append((f"   {beat.used}/{count(slots, 'slot')}", "plain"))
+    place = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
+    troubles: list[Span] = []
     for phase, word in WORDS.items():
         if number := beat.trouble(phase):
             look = looks.LOOKS[phase]
-            left += [("   ", ""), (f"{glyphs.states[phase]} {looks.short(number)} {word}", look)]
+            troubles += [
+                ("   ", ""),
+                (f"{glyphs.states[phase]} {looks.short(number)} {word}", look),
+            ]
     last = f"changed {moment(changed, beat.at)} " if changed else ""
-    return spread(left, [(last, "faint")], columns)
+    base = [*left, (place, "faint"), (" ", ""), *_driver(drivers, glyphs)]
+    for use, clock_told in ((_use(beat), last), (_use(beat), ""), ([], "")):
+        spans = [*base, *use, *troubles]
+        if width(spans) + len(clock_told) + bool(clock_told) <= columns:
+            return spread(spans, [(clock_told, "faint")], columns)
+    return fit([*left, *(troubles or base[1:])], columns, ellipsis=glyphs.ellipsis)
+
+
+def _use(beat: Beat) -> list[Span]:
+    """How many nodes are up, and how many slots are in use of those that take work."""
+    if not beat.nodes:
+        return []
+    up = sum(node.state == "up" for node in beat.nodes)
+    used, slots = (sum(node.used for node in beat.takers), sum(node.cpus for node in beat.takers))
+    spans = [(f"   {up}/{count(len(beat.nodes), 'node')} up", "plain"),
+             (f"   {used}/{count(slots, 'slot')}", "plain")]  # fmt: skip
+    staging = sum(node.staging for node in beat.takers)
+    return [*spans, (f" +{staging} staging", "faint")] if staging else spans
 
 
 def _driver(drivers: Sequence[str], glyphs: Glyphs) -> Line:
@@ -78,6 +95,8 @@ def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -
     if columns >= 30:
         spans += looks.gauge(node.used / max(1, node.cpus), min(16, columns // 5), glyphs)
     spans.append((f" {node.used}/{node.cpus}", "plain"))
+    spans += [(f" +{node.ahead} next", "faint")] if node.ahead else []
+    spans += [(f" +{node.staging} staging", "faint")] if node.staging else []
     if node.state != "up":
         spans.append((f" {node.state}", look))
     if node.load is not None and columns >= 56:
@@ -117,25 +136,39 @@ def rates(known: Rates, beat: Beat, columns: int, height: int, glyphs: Glyphs) -
         return [EMPTY]
     values = known.columns(columns, beat.at)
     lines = plot(values, max(1, height - 2), glyphs)
-    rate = f"{known.a_minute(beat.at):.0f} end a minute"
-    peak = f"peak {looks.short(max(values))}"
+    minutes = known.minutes(columns, beat.at)
+    rate = f"{looks.short(minutes[-1])} a minute"
+    peak = f"peak {looks.short(max(minutes))} a minute"
     lines.append(spread([(rate, "plain")], [(peak, "faint")], columns))
-    span = f"{columns * 10 // 60} min"
-    done = f"{looks.short(beat.done)} done"
-    lines.append(spread([(done, "good")], [(f"the last {span}", "faint")], columns))
+    span = f"{columns * STRETCH_S // 60} min"
+    ended = f"{looks.short(sum(values))} ended"
+    lines.append(spread([(ended, "good")], [(f"in the last {span}", "faint")], columns))
     return lines
 
 
 def footer(commands: Iterable[Command], columns: int, more: Sequence[Span] = ()) -> Line:
-    """The keys that are worth knowing here, as many as there is room for."""
+    """The keys that are worth knowing here, as many as there is room for; help and the way out
+    always.
+    """
+    known = [command for command in commands if command.foot]
+    always = [command for command in known if command.foot in ALWAYS]
+    room = columns - 1 - width(more) - sum(map(_key_width, always))
     spans: list[Span] = [(" ", "")]
-    room = columns - 1 - sum(len(text) for text, _ in more)
-    for command in commands:
-        if not command.foot:
+    for command in known:
+        if command in always:
             continue
-        key = command.key.split(" ")[0]
-        room -= len(key) + len(command.foot) + 3
+        room -= _key_width(command)
         if room < 0:
             break
-        spans += [(key, "key"), (f" {command.foot}  ", "plain")]
-    return spread(spans, more, columns) if more else tuple(spans)
+        spans += _key(command)
+    for command in always:
+        spans += _key(command)
+    return spread(spans, more, columns) if more else fit(spans, columns)
+
+
+def _key(command: Command) -> list[Span]:
+    return [(command.key.split(" ")[0], "key"), (f" {command.foot}  ", "plain")]
+
+
+def _key_width(command: Command) -> int:
+    return width(_key(command))

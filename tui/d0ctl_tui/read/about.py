@@ -10,7 +10,7 @@ from d0ctl.explain.common import Explanation
 from d0ctl.model import STATUS_OF, Status
 from d0ctl.select import Selector, parse
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.look import browse, outline
+from d0ctl.store.look import browse, outline, pulse
 from d0ctl.store.look.views import (
     ActionView,
     AttemptView,
@@ -109,9 +109,9 @@ def about_node(store: Store, name: str, now: float) -> About:
     except NotFound as error:
         return Gone(str(error))
     row = next(row for row in store.rows("nodes") if row["name"] == name)
-    used = {room["id"]: room["used"] for room in store.rows("node_rooms")}
+    used = pulse.node_use(store).get(row["id"], pulse.NodeUse()).used
     live = outline.on_node(store, row["id"], MOST_ON_NODE)
-    return Node(row, used.get(row["id"], 0), why, live)
+    return Node(row, used, why, live)
 
 
 def _package(store: Store, wanted: Selector, now: float) -> Package:

@@ -1,6 +1,5 @@
 """What is shown round the tree, read at one moment: nodes, events, totals, what wants a person."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,12 +11,18 @@ MOST_EVENTS = 60
 
 @dataclass(frozen=True, slots=True)
 class NodeLine:
-    """A node in the strip."""
+    """A node in the strip.
+
+    `used` slots run packages; `ahead` is what waits there for a slot, `staging` what waits for
+    its inputs.
+    """
 
     name: str
     state: str
     used: int
     cpus: int
+    ahead: int
+    staging: int
     load: float | None
     contact: float | None
     note: str
@@ -40,9 +45,9 @@ class Beat:
         return sum(counts.get(phase, 0) for counts in self.troubled.values())
 
     @property
-    def used(self) -> int:
-        """How many slots are taken."""
-        return sum(node.used for node in self.nodes)
+    def takers(self) -> list[NodeLine]:
+        """The nodes that take work."""
+        return [node for node in self.nodes if node.state == "up"]
 
 
 def read(store: Store, before: Beat, now: float) -> Beat:
@@ -63,14 +68,24 @@ def read(store: Store, before: Beat, now: float) -> Beat:
 
 def nodes(store: Store) -> list[NodeLine]:
     """Every node: how much of it is in use, its load, when it was last heard."""
-    used = {row["id"]: row["used"] for row in store.rows("node_rooms")}
+    use = pulse.node_use(store)
     found = []
     for row in store.rows("nodes"):
         state = "drained" if row["drained"] and row["state"] != "down" else row["state"]
-        load = json.loads(row["facts"] or "{}").get("load")
         note = row["trouble"] or (row["drain_note"] if row["drained"] else "") or ""
-        contact = row["contact"] if row["contact"] is not None else row["since"]
+        load = row["load"] if row["state"] == "up" else None
+        one = use.get(row["id"], pulse.NodeUse())
         found.append(
-            NodeLine(row["name"], state, used.get(row["id"], 0), row["cpus"], load, contact, note)
+            NodeLine(
+                row["name"],
+                state,
+                one.used,
+                row["cpus"],
+                one.ahead,
+                one.staging,
+                load,
+                row["contact"],
+                note,
+            )
         )
     return found

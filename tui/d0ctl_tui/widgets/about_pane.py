@@ -100,7 +100,7 @@ class AboutPane(Page):
 
     def _follow(self) -> None:
         if self.selector is not None and isinstance(self.told, Package):
-            self._read_tail(self.selector)
+            self._read()
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.glyphs)

@@ -1,0 +1,126 @@
+"""Every key of a verb opens the dialog of that verb, and what is shown to type does the same."""
+
+import shlex
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from d0ctl.cli import changing, plan
+from d0ctl.cli.app import app
+from d0ctl.select import parse, parse_all
+from d0ctl.verbs import VERBS, Changes, Request
+from d0ctl_tui.acting import VARIANTS, Deed, made, next_variant, switched
+from d0ctl_tui.commands import ACT
+from d0ctl_tui.screens.plan import PlanDialog
+from tests.cli.building import Site, production
+from tests.tui.conftest import Desk, Open
+
+KEYS = {
+    "H": "hold", "L": "release", "R": "retry", "K": "kill", "D": "kill-line", "U": "restore-line",
+    "P": "priority", "S": "pause", "C": "resume", "E": "finish", "M": "set-status", "X": "remove",
+}  # fmt: skip
+
+
+def test_every_verb_has_a_key() -> None:
+    assert {command.keys: command.verb for command in ACT if command.verb} == KEYS
+    assert set(KEYS.values()) == set(VERBS)
+
+
+@pytest.mark.parametrize(("key", "verb"), KEYS.items())
+def test_a_key_opens_the_dialog_of_its_verb(
+    site: Site, dashboard: Open, key: str, verb: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press(key)
+        if verb == "priority":
+            await desk.type("7")
+            await desk.press("enter")
+        if verb == "set-status":
+            await desk.sees("unscheduled")
+            await desk.press("enter")
+        await desk.until(lambda: isinstance(desk.app.screen, PlanDialog), verb)
+        dialog = desk.app.screen
+        assert isinstance(dialog, PlanDialog) and isinstance(dialog.deed, Deed)
+        assert dialog.deed.request.verb == verb
+        await desk.sees(f"$ d0ctl {verb} ")
+
+    dashboard(script, start="prod/1/2/1")
+
+
+REQUESTS = [
+    Request("hold", parse_all(["a/1/1-3/1", "a/1/7/1"])),
+    Request("release", parse("a:held", reason="exit-code", node="n1", older_than="90m")),
+    Request("retry", parse("a/1/1/1"), changes=Changes(
+        memory=8 * 10**9, disk=10**9, cpus=2, wall_time=5400.0, nodes=("n1", "n2"))),
+    Request("kill", parse("a"), partial=True),
+    Request("kill-line", parse("a/1/2"), drop_outputs=True),
+    Request("kill-line", parse("a/1/2")),
+    Request("restore-line", parse("a/1/2")),
+    Request("pause", parse("a"), running=True),
+    Request("resume", parse("a")),
+    Request("finish", parse("a"), hard=True, partial=True),
+    Request("finish", parse("a")),
+    Request("priority", parse_all(["a", "b"]), priority=7),
+    Request("set-status", parse("a/1/1/1"), status="successful"),
+    Request("remove", parse("a")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: f"{one.verb} {one.target}")
+def test_the_command_that_is_shown_is_read_as_the_same_request(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[tuple[Request, str | None]] = []
+
+    def take(request: Request, **_: Any) -> None:
+        taken.append((request, changing.reason()))
+
+    monkeypatch.setattr(plan, "carry_out", take)
+    words = shlex.split(Deed(request_).command("it's so"))[1:]
+
+    result = CliRunner().invoke(app, words, prog_name="d0ctl")
+
+    assert result.exit_code == 0, result.output
+    assert taken == [(request_, "it's so")]
+
+
+@pytest.mark.parametrize("verb", VARIANTS)
+def test_switching_goes_through_all_ways_of_a_verb_and_comes_back(verb: str) -> None:
+    first = made(verb, parse("a/1/2"))
+    deed, seen = first, []
+    for _ in VARIANTS[verb]:
+        way = next_variant(deed)
+        assert way is not None
+        other = switched(deed)
+        assert isinstance(other, Deed)
+        deed = other
+        seen.append(way[1])
+
+    assert deed == first
+    assert sorted(seen) == sorted(flags for _, flags in VARIANTS[verb])
+
+
+def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("zzz")
+        await desk.sees("nothing found for `zzz`")
+        await desk.press("backspace", "backspace", "backspace")
+        await desk.type("drain")
+        await desk.press("enter")
+        await desk.sees("drain which node")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl node drain localhost", "would drain `localhost`")
+        await desk.press("escape", "slash")
+        await desk.type("nowhere")
+        await desk.sees("nothing found for `nowhere`")
+
+    dashboard(script)
