@@ -103,6 +103,10 @@ class Home:
         """Where the copy of a file is kept on its way, whatever path its name has."""
         return within(self.cache / str(job) / str(file), name.rpartition("/")[2])
 
+    def is_in_cache(self, path: str) -> bool:
+        """Whether a path here is one of a copy that d0ctl keeps."""
+        return path.startswith(f"{self.cache}/")
+
     @property
     def asides(self) -> tuple[Path, ...]:
         """Where files are made whole that go to these folders, each on the disk of its folder."""

@@ -114,10 +114,10 @@ class Control:
 
         def work() -> None:
             try:
-                size, checksum = copy_here(copy, self.site.reserve)
+                weight = copy_here(copy, self.site.reserve)
             except (D0Error, OSError) as error:
                 self.report(Carried(0, (key, copy), str(error), isinstance(error, NotFound)))
             else:
-                self.report(Carried(0, (key, copy), None, size=size, checksum=checksum))
+                self.report(Carried(0, (key, copy), None, weight=weight))
 
         self.porter.submit(work)

@@ -10,7 +10,7 @@ from d0ctl.agents.oversee import kills
 from d0ctl.errors import Refused
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.courier import Courier, launch
+from d0ctl.nodes.courier import Courier, Weight, launch
 from d0ctl.nodes.link import Link
 from d0ctl.store import files
 from d0ctl.store.connection import Row
@@ -151,10 +151,11 @@ def _begin(control: Control, loads: Counter[int], key: Key, node: int, now: floa
 
 
 def _copy(control: Control, row: Row, source: str, target: str) -> Copy:
-    """What is to be copied; a file from outside may be another each time."""
-    if row["package_id"] is None:
-        return Copy(source, target, None, None, _aside(control, target))
-    return Copy(source, target, row["size"], row["checksum"], _aside(control, target))
+    """What is to be copied; a file of the user's may be another each time, a copy of it may not."""
+    aside, is_kept = _aside(control, target), control.home.is_in_cache(target)
+    if row["package_id"] is None and source != row["here"]:
+        return Copy(source, target, None, None, aside, is_kept)
+    return Copy(source, target, row["size"], row["checksum"], aside, is_kept)
 
 
 def _aside(control: Control, target: str) -> str:
@@ -195,7 +196,7 @@ def _bring(
     files.postpone(control.store, *key, until=now + BUSY_S)
 
 
-def _bring_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+def _bring_errand(copy: Copy, courier: Courier, link: Link) -> Weight:
     return carry.bring(copy, courier, link)
 
 
@@ -232,11 +233,11 @@ def _fetch_outside(
         return
     target = _target(control, row)
     asked = row["size_asked"], row["checksum_asked"]
-    copy = Copy(far.path, target, *asked, _aside(control, target))
+    copy = Copy(far.path, target, *asked, _aside(control, target), is_kept=True)
     control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
 
 
-def _fetch_errand(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+def _fetch_errand(copy: Copy, courier: Courier, link: Link) -> Weight:
     return carry.fetch(copy, courier, link)
 
 

@@ -218,19 +218,20 @@ def _carried(control: Control, report: Carried, now: float) -> None:
             result=key[2],
             path=copy.target,
             node=node,
-            size=report.size,
-            checksum=report.checksum,
+            **report.weight._asdict(),
             now=now,
         )
         return
     log.warning("file %d: %s", key[0], report.trouble)
-    if report.is_gone and key[1] != 1 and files.give_up(control.store, key[0], key[1]):
+    lost = _copies_at(control, key[0], copy.source) if report.is_gone else []
+    is_over = report.is_gone and not lost and key[1] != 1
+    if is_over and files.give_up(control.store, key[0], key[1]):
         return
     files.delay(
         control.store, file=key[0], cluster=key[1], result=key[2], trouble=report.trouble, now=now
     )
     if report.is_gone:
-        files.lose(control.store, _copies_at(control, key[0], copy.source), now=now)
+        files.lose(control.store, lost, now=now)
 
 
 def _copies_at(control: Control, file: int, path: str) -> list[tuple[int, int]]:

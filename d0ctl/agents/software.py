@@ -7,7 +7,7 @@ from functools import partial
 from d0ctl.agents.control import Control
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.courier import Carried, Courier
+from d0ctl.nodes.courier import Carried, Courier, Weight
 from d0ctl.nodes.link import Frame, Link
 from d0ctl.store import software
 from d0ctl.store.connection import Row
@@ -44,7 +44,7 @@ def _bring(control: Control, courier: Courier, row: Row) -> None:
     control.after(courier.errand, name, partial(_errand, name))
 
 
-def _errand(name: Delivery, courier: Courier, link: Link) -> tuple[int, str]:
+def _errand(name: Delivery, courier: Courier, link: Link) -> Weight:
     target = f"{link.base}/{software.place_of(name.checksum)}"
     return carry.bring(Copy(name.archive, target, None, name.checksum), courier, link)
 

@@ -37,7 +37,9 @@ BINARY_KEYS = words(
     "name run shell software parameters inputs outputs runtime work-size cpu needs log-rules "
     "progress check check-timeout events"
 )
-INPUT_KEYS = words("file from match glob locator size checksum acquire disposition required")
+INPUT_KEYS = words(
+    "file from match glob locator size checksum acquire disposition required writable"
+)
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
 SHELLS = ("bash", "sh")
 PROGRESS_KINDS = {"log": PATTERN, "output": TEXT, "of": SIZE}
@@ -166,7 +168,8 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
     if "match" in level and ways != ["from"]:
         reading.fault(level.place("match"), "`match` goes with `from`")
     fields = Fields()
-    kinds = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG}
+    kinds = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
+             "writable": FLAG}  # fmt: skip
     level.fields({"checksum": CHECKSUM, **kinds}, fields)
     is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
     level.fields({"locator": locator_kind(reading, "fetch") if is_brought else LOCATOR}, fields)

@@ -134,4 +134,5 @@ def _input(given: Given, env: Env, world: World) -> InputSpec:
         fields.get("disposition"),
         fields.get("required", given.entry.file is not None),
         None if given.entry.match is None else world.match_of(given.entry, given.file, env),
+        fields.get("writable", False),
     )

@@ -60,6 +60,8 @@ class InputSpec:
     required: bool = True
     match: str | None = None
     """Of a late output, takes only the files that match this."""
+    writable: bool = False
+    """Whether the program may change it: then each attempt gets a copy of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d0ctl.errors import D0Error, NotFound
-from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier import Courier, Weight
 from d0ctl.nodes.download import Limits
 from d0ctl.nodes.link import Link
-from d0ctl_wrapper import process
+from d0ctl_wrapper import process, stamp
 from d0ctl_wrapper.checksum import digest_by
 
 TAKE_TIMEOUT_S = 3600.0
@@ -29,7 +29,8 @@ class Spoilt(NotFound):
 class Copy:
     """A copy to make; size and checksum are what the file must weigh, None when not known.
 
-    `aside` is the folder here in which it is made whole, on the disk of the target.
+    `aside` is the folder here in which it is made whole, on the disk of the target. One that
+    `is_kept` is a copy of d0ctl's, which nobody may change.
     """
 
     source: str
@@ -37,6 +38,7 @@ class Copy:
     size: int | None
     checksum: str | None
     aside: str = ""
+    is_kept: bool = False
 
 
 def checksum_of(path: Path) -> tuple[int, str]:
@@ -48,7 +50,7 @@ def checksum_of(path: Path) -> tuple[int, str]:
         return file.tell(), f"sha256:{digest.hexdigest()}"
 
 
-def fetch(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+def fetch(copy: Copy, courier: Courier, link: Link) -> Weight:
     """Bring a file from the node to this machine.
 
     Raises NotFound when it is not there any more, or is not what it was; NoSpace when the disk
@@ -69,8 +71,8 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
         aside.unlink(missing_ok=True)
 
 
-def copy_here(copy: Copy, reserve: int | None = None) -> tuple[int, str]:
-    """Copy a file on this machine, by a hard link's speed where the disk allows a clone."""
+def copy_here(copy: Copy, reserve: int | None = None) -> Weight:
+    """Copy a file on this machine, to a target that shares nothing with it."""
     target = Path(copy.target)
     aside = _aside(copy, target)
     try:
@@ -89,7 +91,7 @@ def _check_space(copy: Copy, aside: Path, reserve: int | None) -> None:
     Limits(size, reserve).check_space(aside.parent, size)
 
 
-def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
+def bring(copy: Copy, courier: Courier, link: Link) -> Weight:
     """Bring a file of this machine to the node's cache, or to where the user wants it."""
     source = Path(copy.source)
     if not source.is_file():
@@ -109,12 +111,13 @@ def bring(copy: Copy, courier: Courier, link: Link) -> tuple[int, str]:
             "size": size,
             "checksum": checksum,
             "outside": not copy.target.startswith(f"{link.base}/"),
+            "executable": bool(source.stat().st_mode & 0o100),
         },
         TAKE_TIMEOUT_S,
     )
     if not answer.get("ok"):
         raise D0Error(f"`{copy.target}`: {answer.get('message')}")
-    return size, checksum
+    return Weight(size, checksum, answer.get("inode"), answer.get("mtime"))
 
 
 def _aside(copy: Copy, target: Path) -> Path:
@@ -136,7 +139,7 @@ def sweep(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _settle(copy: Copy, aside: Path, target: Path) -> tuple[int, str]:
+def _settle(copy: Copy, aside: Path, target: Path) -> Weight:
     """Check what has come, and put it in place whole."""
     size, checksum = checksum_of(aside)
     _compare(copy, size, _as_asked(copy, aside, checksum))
@@ -145,9 +148,11 @@ def _settle(copy: Copy, aside: Path, target: Path) -> tuple[int, str]:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+    if copy.is_kept:
+        aside.chmod(0o400)
     aside.rename(target)
     _sync(target.parent)
-    return size, checksum
+    return Weight(size, checksum, **stamp.of(target.stat()))
 
 
 def _sync(folder: Path) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.link import Frame, Link, Site, open_link
@@ -66,6 +66,18 @@ class Said:
     frame: Frame
 
 
+class Weight(NamedTuple):
+    """Size and checksum of a file that was carried, and how it looks where it is now."""
+
+    size: int = 0
+    checksum: str = ""
+    inode: int | None = None
+    mtime: int | None = None
+
+
+NOTHING = Weight()
+
+
 @dataclass(frozen=True, slots=True)
 class Carried:
     """The end of an errand with files; `trouble` is None when it went well.
@@ -77,8 +89,7 @@ class Carried:
     errand: Any
     trouble: str | None
     is_gone: bool = False
-    size: int = 0
-    checksum: str = ""
+    weight: Weight = NOTHING
 
 
 Report = Up | Down | Said | Carried
@@ -86,8 +97,8 @@ Report = Up | Down | Said | Carried
 Deliver = Callable[[str, Sequence[str]], None]
 """Puts messages of a node where they are safe, and returns when they are."""
 
-Errand = Callable[["Courier", Link], tuple[int, str]]
-"""Work with files over an open link; size and checksum of what was carried."""
+Errand = Callable[["Courier", Link], Weight]
+"""Work with files over an open link; what the carried file weighs."""
 
 
 class Courier:
@@ -290,12 +301,12 @@ class Courier:
             try:
                 if link is None or self._stopping.is_set():
                     raise NodeUnreachable(f"`{self.address.name}` is out of contact")
-                size, checksum = errand(self, link)
+                weight = errand(self, link)
             except Exception as error:  # the transfer is tried again, and the next ones are made
                 gone = isinstance(error, NotFound)
                 self._report(Carried(self.node, name, _words(error), is_gone=gone))
             else:
-                self._report(Carried(self.node, name, None, size=size, checksum=checksum))
+                self._report(Carried(self.node, name, None, weight=weight))
 
     def _close(self) -> None:
         link, self._link = self._link, None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.errors import NodeUnreachable
-from d0ctl_wrapper import shape
+from d0ctl_wrapper import shape, stamp
 
 Frame = dict[str, Any]
 
@@ -151,4 +151,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     "pong": {**_ANSWER, "load": shape.number},
 }
 
-_CHECKS = {kind: shape.record(fields) for kind, fields in _FIELDS.items()}
+_OTHERS = {"taken": stamp.FIELDS}
+"""What may be left out of an answer."""
+
+_CHECKS = {kind: shape.record(fields, _OTHERS.get(kind, {})) for kind, fields in _FIELDS.items()}

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files import PARKED
+from d0ctl.store.files import PARKED, spare_results
 
 
 def begin(store: Store) -> None:
@@ -36,20 +36,22 @@ def due(store: Store, node: int, *, limit: int, now: float) -> list[dict[str, An
 
 def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
     inputs = [(row, json.loads(row["binaries"])) for row in rows]
-    return {
-        "attempt": rows[0]["attempt_id"],
-        "inputs": [
-            {
-                "name": row["name"].rpartition("/")[2],
-                "path": None if row["by_itself"] else row["path"],
-                "size": row["size"],
-                "binaries": binaries,
-            }
-            for row, binaries in inputs
-            if binaries
-        ],
-        "closed": store.row("close_list", package=package) is not None,
-    }
+    fed: list[dict[str, Any]] = [
+        {
+            "name": row["name"].rpartition("/")[2],
+            "path": None if row["by_itself"] else row["path"],
+            "size": row["size"],
+            "binaries": binaries,
+            "writable": bool(row["writable"]),
+            "inode": row["inode"],
+            "mtime": row["mtime"],
+        }
+        for row, binaries in inputs
+        if binaries
+    ]
+    spare_results(store, fed)
+    is_closed = store.row("close_list", package=package) is not None
+    return {"attempt": rows[0]["attempt_id"], "inputs": fed, "closed": is_closed}
 
 
 def again(store: Store, node: int) -> None:

@@ -1,6 +1,7 @@
 """Copies of files: wanted, arrived, delivered, lost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from d0ctl.store.connection import Row, Store
 
@@ -46,6 +47,13 @@ def wanted(store: Store, *, now: float, limit: int) -> list[Row]:
     return store.rows("wanted_transfers", now=now, limit=limit)
 
 
+def spare_results(store: Store, inputs: Sequence[dict[str, Any]]) -> None:
+    """Have what is read out of results/ on this machine copied: those files are the user's."""
+    for link in inputs:
+        if (link["path"] or "").startswith(f"{store.home.results}/"):
+            link["writable"] = True
+
+
 def copies(store: Store, file: int) -> list[Row]:
     """Where a file can be had."""
     return store.rows("copies_of", file=file)
@@ -82,6 +90,8 @@ def arrive(
     size: int,
     checksum: str,
     now: float,
+    inode: int | None = None,
+    mtime: int | None = None,
 ) -> None:
     """A copy is there: packages that waited for it may launch, or end.
 
@@ -91,7 +101,10 @@ def arrive(
         postpone(store, file, cluster, result, until=now)
         return
     if not result:
-        store.change("keep_location", file=file, cluster=cluster, path=path, node=node, now=now)
+        store.change(
+            "keep_location", file=file, cluster=cluster, path=path, node=node, now=now,
+            inode=inode, mtime=mtime,
+        )  # fmt: skip
         store.change("keep_size", file=file, size=size, checksum=checksum)
         store.change("wake_transfers", file=file, parked=PARKED)
     if store.change("end_transfer", file=file, cluster=cluster, result=result):

@@ -253,7 +253,7 @@ CREATE TABLE input (
     dropped     integer not null default 0 check (dropped in (0, 1)),
     locator     text,
     size        integer,
-    checksum    text, "match" text,
+    checksum    text, "match" text, writable integer not null default 0 check (writable in (0, 1)),
     primary key (package_id, binary, file_id)
 ) strict, without rowid;
 
@@ -265,7 +265,7 @@ CREATE TABLE location (
     path       text not null,
     node_id    integer,
     sticky     integer not null default 0 check (sticky in (0, 1)),
-    made       real not null, shared integer not null default 0 check (shared in (0, 1)), spare integer not null default 0 check (spare in (0, 1)),
+    made       real not null, shared integer not null default 0 check (shared in (0, 1)), spare integer not null default 0 check (spare in (0, 1)), inode integer, mtime integer,
     primary key (file_id, cluster_id)
 ) strict, without rowid;
 

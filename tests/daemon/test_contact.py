@@ -18,7 +18,7 @@ from d0ctl.errors import D0Error, DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import oversight
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up
+from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up, Weight
 from d0ctl.nodes.link import Frame, Link, Site
 from d0ctl.nodes.transport import Address
 from d0ctl.store import Store, connection, open_store
@@ -168,7 +168,7 @@ def test_trouble_that_nobody_thought_of_does_not_end_a_courier(
     up = reports.get(timeout=PATIENCE_S)
     assert isinstance(up, Up)
 
-    def errand(courier: Courier, link: Link) -> tuple[int, str]:
+    def errand(courier: Courier, link: Link) -> Weight:
         raise RuntimeError("nobody would")
 
     for name in "ab":

@@ -54,7 +54,7 @@ class Node:
         if outcome == "successful" and launch.get("early"):
             return
         missing = [entry["path"] for entry in launch["inputs"] if entry["path"] not in self.disk]
-        missing = [path for path in missing if "/cache/" in path]
+        missing = [path for path in missing if path and "/cache/" in path]
         if missing and outcome == "successful":
             outcome, reason = "failed", "missing-input"
         outputs = []

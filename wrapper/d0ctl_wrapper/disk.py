@@ -3,7 +3,7 @@
 import errno
 import hashlib
 import os
-from typing import Callable
+from typing import IO, Callable
 
 CHUNK = 1024 * 1024
 
@@ -31,6 +31,16 @@ def digest(path: bytes, heed: "Callable[[], None]" = _never) -> "tuple[int, str]
             sha256.update(chunk)
         os.fsync(file.fileno())
     return size, "sha256:" + sha256.hexdigest()
+
+
+def copy_pieces(source: "IO[bytes]", target: int, heed: "Callable[[], None]") -> None:
+    """Copy an open file to another; `heed` is called before each piece, and may raise."""
+    while True:
+        heed()
+        chunk = source.read(CHUNK)
+        if not chunk:
+            return
+        write_all(target, chunk)
 
 
 def write_all(file: int, data: bytes) -> None:

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper import checksum, kept, lease, locator, shape, software
+from d0ctl_wrapper import checksum, kept, lease, locator, shape, software, stamp
 from d0ctl_wrapper.message import LOG_REASON
 
 Launch = Dict[str, Any]
@@ -50,11 +50,15 @@ FED = shape.record(
         "path": shape.maybe(shape.absolute),
         "size": shape.maybe(shape.whole),
         "binaries": shape.many(shape.positive),
-    }
+    },
+    {"writable": (shape.boolean, False), **stamp.FIELDS},
 )
 """An input that reaches an attempt after its launch; without a path the binary gets it itself."""
 
-_INPUT_EXTRAS = {
+_INPUT_EXTRAS: "Dict[str, Tuple[shape.Check, Any]]" = {
+    "original": (shape.maybe(shape.absolute), None),
+    "writable": (shape.boolean, False),
+    **stamp.FIELDS,
     "locator": (shape.maybe(lambda value: locator.check(shape.filled(value))), None),
     "checksum": (shape.maybe(lambda value: checksum.check(shape.filled(value))), None),
 }
@@ -204,6 +208,6 @@ def check(value: Any) -> Launch:
             raise ValueError("binary %d needs either a script or a program" % place)
     launch["ahead"] |= any(entry["locator"] is not None for entry in launch["inputs"])
     for place, entry in enumerate(launch["inputs"], 1):
-        if entry["path"] is None and entry["locator"] is None:
+        if entry["path"] is None and entry["locator"] is None and entry["original"] is None:
             raise ValueError("input %d needs either a path or a locator" % place)
     return launch

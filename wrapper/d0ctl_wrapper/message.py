@@ -8,7 +8,7 @@ import hmac
 import re
 from typing import Any, Dict, List, Tuple
 
-from d0ctl_wrapper import kept, ranges, shape
+from d0ctl_wrapper import kept, ranges, shape, stamp
 
 Message = Dict[str, Any]
 
@@ -194,7 +194,7 @@ _END = {
     "rss": shape.whole,
     "stderr": _stderr,
     "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
-    "outputs": shape.many(shape.record(kept.FILE, kept.LATE)),
+    "outputs": shape.many(shape.record(kept.FILE, {**kept.LATE, **stamp.FIELDS})),
     "missing": shape.many(shape.string),
 }
 
@@ -203,7 +203,7 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "binary": _BINARY_OTHERS,
     "end": {
         "partial": (shape.boolean, False),
-        "staged": (shape.many(shape.record(_STAGED)), []),
+        "staged": (shape.many(shape.record(_STAGED, stamp.FIELDS)), []),
         "stored": (shape.many(kept.STORED), []),
         "began": (shape.positive, 1),
         "began_why": (_line, ""),

@@ -323,6 +323,7 @@ class Intake:
             spec.locator,
             spec.size,
             spec.checksum,
+            1 if spec.writable else None,
         )
 
     def _demand(self, stage: int, spec: PackageSpec, is_early: bool) -> int:

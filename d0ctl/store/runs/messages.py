@@ -68,7 +68,7 @@ def apply(
     for message, context in ends:
         _count_duration(applied, message, context)
     if _tell_places(store, ends):
-        for query in ("unpurge_staged", "weigh_staged", "keep_stored"):
+        for query in ("purge_former_staged", "unpurge_staged", "weigh_staged", "keep_stored"):
             store.change(query)
         store.change("keep_staged", now=now)
     for message in heard:
@@ -196,7 +196,16 @@ def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> dict[int, str]
     store.change_many(
         "tell_output",
         (
-            (m["attempt"], context["package_id"], o["name"], o["path"], o["size"], o["checksum"])
+            (
+                m["attempt"],
+                context["package_id"],
+                o["name"],
+                o["path"],
+                o["size"],
+                o["checksum"],
+                o.get("inode"),
+                o.get("mtime"),
+            )
             for (m, context), row in zip(ends, rows, strict=True)
             if m["outcome"] == "successful" or row[2] == Phase.CANCELED
             for o in m["outputs"]
@@ -249,7 +258,15 @@ def _failure(message: Message, context: Row, lost_copies: bool) -> Failure:
 def _tell_places(store: Store, ends: Sequence[_End]) -> bool:
     """What wrappers brought from outside, and what they stored there; whether there is any."""
     staged = [
-        (m["attempt"], one["locator"], one["path"], one["size"], one["checksum"])
+        (
+            m["attempt"],
+            one["locator"],
+            one["path"],
+            one["size"],
+            one["checksum"],
+            one.get("inode"),
+            one.get("mtime"),
+        )
         for m, _ in ends
         for one in m.get("staged", ())
     ]

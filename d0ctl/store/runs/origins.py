@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import spare_results
 from d0ctl.store.site import default, setting
 from d0ctl_wrapper import locator as locators
 
@@ -15,21 +16,23 @@ def base_name(name: str) -> str:
 
 def links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
     """What is to lie in the working directory before the first binary starts."""
-    found = {row["name"]: row for row in inputs if not row["own"] and row["acquire"] != "self"}
-    return [_link(row) for row in found.values()]
+    read = [row for row in inputs if not row["own"] and row["acquire"] != "self"]
+    changed = {row["name"] for row in read if row["writable"]}
+    found = {row["name"]: row for row in read}
+    return [{**_link(row), "writable": name in changed} for name, row in found.items()]
 
 
 def _link(row: Row) -> dict[str, Any]:
-    link = {
-        "name": base_name(row["name"]),
-        "path": row["path"],
-        "size": row["size"],
-        "required": True,
-    }
-    if row["locator"] is None or row["maker"] is not None:
-        return link
-    known = {"size": row["size_asked"], "checksum": row["checksum_asked"]}
-    return {**link, **known, **_place(row)}
+    link = {"name": base_name(row["name"]), "path": row["path"], "size": row["size"],
+            "required": True}  # fmt: skip
+    if row["locator"] is not None and row["maker"] is None:
+        known = {"size": row["size_asked"], "checksum": row["checksum_asked"]}
+        link = {**link, **known, **_place(row)}
+    elif row["maker"] is None and row["cluster"] == 1 and row["acquire"] == "pre-fetch":
+        link |= {"path": row["here"], "original": row["name"]}
+    if link["path"] is not None and link["path"] == row["here"]:
+        link |= {"inode": row["inode"], "mtime": row["mtime"]}
+    return link
 
 
 def _place(row: Row) -> dict[str, Any]:
@@ -68,6 +71,7 @@ class Rules:
 
     def add(self, launch: dict[str, Any]) -> None:
         """Tell a launch the rules that it needs."""
+        spare_results(self._store, launch["inputs"])
         deliver = launch.get("deliver", ())
         named = [one.get("locator") for one in (*launch["inputs"], *deliver)]
         schemes = {locators.scheme(locator) for locator in named if locator is not None}

@@ -137,8 +137,8 @@ insert or ignore into transfer (file_id, cluster_id, result, wanted) values (:fi
 
 -- name: keep_location
 -- A copy has arrived; nobody knows where to when file or cluster was removed meanwhile.
-insert or replace into location (file_id, cluster_id, path, node_id, made)
-select file.id, cluster.id, :path, :node, :now
+insert or replace into location (file_id, cluster_id, path, node_id, made, inode, mtime)
+select file.id, cluster.id, :path, :node, :now, :inode, :mtime
   from file join cluster on cluster.id = :cluster
  where file.id = :file;
 

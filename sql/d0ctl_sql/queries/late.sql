@@ -38,9 +38,9 @@ returning id;
 -- name: take_late_file
 -- Whoever takes a late output takes a file that matched it, or only those who ask for such.
 insert into input (package_id, binary, file_id, place, own, acquire, disposition, required,
-                   dropped, locator, size, checksum)
+                   dropped, locator, size, checksum, writable)
 select package_id, binary, :file, place, own, acquire, disposition, required, dropped, locator,
-       null, null
+       null, null, writable
   from input
  where file_id = :pattern and "match" is :match;
 

@@ -89,8 +89,8 @@ select file.package_id, file.name, file.late, file.min_count
 
 -- name: tell_output
 -- An output that an attempt left.
-insert into told_output (attempt_id, package_id, name, path, size, checksum)
-values (?, ?, ?, ?, ?, ?);
+insert into told_output (attempt_id, package_id, name, path, size, checksum, inode, mtime)
+values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_end
 -- An end with the verdict on it.
@@ -180,8 +180,9 @@ select file.id, location.cluster_id
 
 -- name: keep_locations
 -- Where the outputs that attempts left lie.
-insert or replace into location (file_id, cluster_id, path, node_id, made)
-select file.id, node.cluster_id, told_output.path, node.id, :now
+insert or replace into location (file_id, cluster_id, path, node_id, made, inode, mtime)
+select file.id, node.cluster_id, told_output.path, node.id, :now, told_output.inode,
+       told_output.mtime
   from told_output
   join attempt on attempt.id = told_output.attempt_id
   join node on node.id = attempt.node_id

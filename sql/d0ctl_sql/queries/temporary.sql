@@ -21,9 +21,9 @@ create temp table told_binary (attempt_id integer, seq integer, started real, en
                                exit_code integer, signal integer, reason text, cpu real,
                                rss integer);
 create temp table told_output (attempt_id integer, package_id integer, name text, path text,
-                               size integer, checksum text);
+                               size integer, checksum text, inode integer, mtime integer);
 create temp table told_staged (attempt_id integer, locator text, path text, size integer,
-                               checksum text);
+                               checksum text, inode integer, mtime integer);
 create temp table told_stored (package_id integer, name text, locator text);
 create temp table unneeded (file_id integer primary key, rank integer);
 create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,

@@ -133,13 +133,31 @@ select distinct file.id, 0
 
 -- name: keep_staged
 -- Where wrappers have brought files from outside.
-insert or replace into location (file_id, cluster_id, path, node_id, made, shared)
-select input.file_id, node.cluster_id, told_staged.path, node.id, :now, 1
+insert or replace into location (file_id, cluster_id, path, node_id, made, shared, inode, mtime)
+select input.file_id, node.cluster_id, told_staged.path, node.id, :now, 1, told_staged.inode,
+       told_staged.mtime
   from told_staged
   join attempt on attempt.id = told_staged.attempt_id
   join node on node.id = attempt.node_id
-  join input on input.package_id = attempt.package_id and input.locator = told_staged.locator
-  join file on file.id = input.file_id and file.package_id is null;
+  join input on input.package_id = attempt.package_id
+  join file on file.id = input.file_id and file.package_id is null
+           and coalesce(input.locator, file.name) = told_staged.locator;
+
+-- name: purge_former_staged
+-- A copy of a file as it was before its owner changed it goes, unless others still read it.
+insert into purge (node_id, path)
+select distinct node.id, location.path
+  from told_staged
+  join attempt on attempt.id = told_staged.attempt_id
+  join node on node.id = attempt.node_id
+  join input on input.package_id = attempt.package_id
+  join file on file.id = input.file_id and file.package_id is null
+           and coalesce(input.locator, file.name) = told_staged.locator
+  join location on location.file_id = file.id and location.cluster_id = node.cluster_id
+               and location.shared = 1 and location.path <> told_staged.path
+ where not exists (select 1 from location as other
+                    where other.cluster_id = location.cluster_id and other.path = location.path
+                      and other.shared = 1 and other.file_id <> location.file_id);
 
 -- name: weigh_staged
 -- What files from outside weigh that wrappers have brought.
@@ -147,8 +165,9 @@ update file
    set size = told_staged.size, checksum = told_staged.checksum
   from told_staged
   join attempt on attempt.id = told_staged.attempt_id
-  join input on input.package_id = attempt.package_id and input.locator = told_staged.locator
- where file.id = input.file_id and file.package_id is null;
+  join input on input.package_id = attempt.package_id
+ where file.id = input.file_id and file.package_id is null
+   and coalesce(input.locator, file.name) = told_staged.locator;
 
 -- name: unpurge_staged
 -- A copy that is there again is not to be removed.
@@ -166,7 +185,8 @@ update file
 
 -- name: tell_staged
 -- A copy that a wrapper has brought.
-insert into told_staged (attempt_id, locator, path, size, checksum) values (?, ?, ?, ?, ?);
+insert into told_staged (attempt_id, locator, path, size, checksum, inode, mtime)
+values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_stored
 -- An output that a wrapper has stored.

@@ -7,6 +7,7 @@ import os
 from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper import locator as locators
+from d0ctl_wrapper import stamp
 from d0ctl_wrapper.attempt import builtin
 from d0ctl_wrapper.attempt.carrier import Absent, Carrier, Full, Trouble, Unable
 from d0ctl_wrapper.attempt.copies import Copy, Weight
@@ -22,7 +23,7 @@ Entry = Dict[str, Any]
 
 def is_needed(launch: Launch) -> bool:
     """Tell whether anything has to be brought."""
-    return any(entry["locator"] is not None for entry in launch["inputs"])
+    return any(_source(entry) is not None for entry in launch["inputs"])
 
 
 def bring(places: Places, launch: Launch, carrier: Carrier) -> "List[Dict[str, Any]]":
@@ -33,30 +34,44 @@ def bring(places: Places, launch: Launch, carrier: Carrier) -> "List[Dict[str, A
     staging = places.attempt(launch["attempt"], b"staging")
     staged = []
     for entry in launch["inputs"]:
-        if entry["locator"] is not None and not _is_here(entry):
-            staged.append(_told(entry, lambda one: _bring(places, one, carrier, staging)))
+        if _source(entry) is None or _is_here(entry):
+            continue
+        known = entry["path"]
+        brought = _told(entry, lambda one: _bring(places, one, carrier, staging))
+        if entry["original"] is None or entry["path"] != known:
+            staged.append(brought)
     return staged
 
 
+def _source(entry: Entry) -> "str | None":
+    """Give where an input comes from that is read through a copy in the node's cache."""
+    source: "str | None" = entry["original"] or entry["locator"]
+    return source
+
+
 def _is_here(entry: Entry) -> bool:
-    """Tell whether a copy that the control host knows of is there still."""
-    if entry["path"] is None:
+    """Tell whether a copy that the control host knows of is there still, and is that copy.
+
+    A file of this node is looked at each time, as its owner may have changed it.
+    """
+    if entry["path"] is None or entry["original"] is not None:
         return False
     try:
-        size = os.stat(to_path(entry["path"])).st_size
+        status = os.stat(to_path(entry["path"]))
     except OSError:
         return False
-    return entry["size"] in (None, size)
+    return entry["size"] in (None, status.st_size) and stamp.is_same(status, entry)
 
 
 def _told(entry: Entry, work: Any) -> "Dict[str, Any]":
     """Do the work, and say in terms of the attempt what went wrong."""
-    shown = "input `%s`" % one_line(entry["locator"])
+    source = str(_source(entry))
+    shown = "input `%s`" % one_line(source)
     try:
         found: "Dict[str, Any]" = work(entry)
         return found
     except Absent as error:
-        raise Failed("missing-input", "%s is not there: %s" % (shown, error), (entry["locator"],))
+        raise Failed("missing-input", "%s is not there: %s" % (shown, error), (source,))
     except Full as error:
         raise Failed("disk-full", "%s cannot be brought: %s" % (shown, error))
     except Trouble as error:
@@ -78,8 +93,15 @@ def _bring(places: Places, entry: Entry, carrier: Carrier, staging: bytes) -> "D
         copy.hold(True, carrier.tree.rest)
         weight = copy.weight()
     entry["path"] = to_text(copy.path)
-    described = {"locator": entry["locator"], "path": entry["path"]}
-    return {**described, "size": weight.size, "checksum": weight.checksum}
+    entry.update(stamp.of(os.stat(copy.path)))
+    described = {"locator": _source(entry), "path": entry["path"]}
+    return {
+        **described,
+        "size": weight.size,
+        "checksum": weight.checksum,
+        "inode": entry["inode"],
+        "mtime": entry["mtime"],
+    }
 
 
 def _insist(carrier: Carrier, copy: Copy, make: "Callable[[], None]") -> None:
@@ -95,8 +117,16 @@ def _make(places: Places, entry: Entry, carrier: Carrier, staging: bytes, copy: 
     remove(staging)
     os.mkdir(staging, 0o700)
     aside = inside(staging, entry["name"])
-    _carry(places, entry["locator"], carrier, aside)
-    copy.settle(aside, _weigh(aside, entry, carrier))
+    if entry["original"] is None:
+        _carry(places, entry["locator"], carrier, aside)
+        copy.settle(aside, _weigh(aside, entry, carrier))
+        return
+    carrier.do("copying", lambda: builtin.bring(places, entry["original"], aside), aside)
+    weight = _weigh(aside, entry, carrier)
+    if copy.path != Copy(places, entry).path:
+        raise Trouble("it changed while it was copied")
+    mode = os.stat(to_path(entry["original"])).st_mode
+    copy.settle(aside, weight._replace(is_program=bool(mode & 0o100)))
 
 
 def _carry(places: Places, locator: str, carrier: Carrier, aside: bytes) -> None:

@@ -6,7 +6,7 @@ program works whether its package started early or not (`000` section 2, early-s
 """
 
 import os
-from typing import Any, Dict, List, Set
+from typing import Any, Callable, Dict, List, Set
 
 from d0ctl_wrapper import fed
 from d0ctl_wrapper.attempt import stage
@@ -22,14 +22,19 @@ LOOK = 10.0
 class Arrivals:
     """The inputs of one attempt: those it was launched with, and those that come later."""
 
-    def __init__(self, places: Places, launch: Launch, inputs: "Set[str]") -> None:
+    def __init__(
+        self, places: Places, launch: Launch, inputs: "Set[str]", heed: "Callable[[], None]"
+    ) -> None:
         self.places = places
         self.attempt: int = launch["attempt"]
         self.list = places.attempt(self.attempt, b"inputs")
         self.is_open: bool = launch["early"]
         self.is_early: bool = launch["early"]
         self.inputs = inputs
+        self._heed = heed
         self._entries: "List[Dict[str, Any]]" = []
+        self.brought: "List[Dict[str, Any]]" = []
+        """The inputs that were put into the working directory after the launch."""
         self._offset = 0
         self._number = 0
 
@@ -75,7 +80,8 @@ class Arrivals:
         brought = [entry for entry in entries if entry["path"] is not None]
         stage.check(brought)
         for entry in brought:
-            stage.link(work, entry)
+            stage.place(work, entry, self._heed)
+        self.brought += brought
         self._entries += entries
         self.inputs.update(entry["name"] for entry in brought)
         lines = _lines([e["name"] for e in entries if self._number in e["binaries"]])

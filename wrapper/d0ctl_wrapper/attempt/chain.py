@@ -56,7 +56,7 @@ class Run:
         self.attempt: int = launch["attempt"]
         self.work = self.places.attempt(self.attempt, b"work")
         self.inputs = {entry["name"] for entry in launch["inputs"]}
-        self.arrivals = Arrivals(self.places, launch, self.inputs)
+        self.arrivals = Arrivals(self.places, launch, self.inputs, tree.check)
         self.progress_file = self.places.attempt(self.attempt, b"progress")
         self.command = CommandFile(self.places, self.attempt)
         self.suspension: "Suspension | None" = None

@@ -9,15 +9,15 @@ import hashlib
 import os
 from typing import Any, Callable, Dict, NamedTuple
 
-from d0ctl_wrapper import shape
-from d0ctl_wrapper.paths import Places, inside, read, remove, write
+from d0ctl_wrapper import shape, stamp
+from d0ctl_wrapper.paths import Places, inside, read, remove, to_path, write
 
 PAUSE = 0.2
 """How many seconds lie between two tries to get a lock."""
 
 _MARK = b"u-"
 
-_WHOLE = shape.record({"size": shape.whole, "checksum": shape.string})
+_WHOLE = shape.record({"size": shape.whole, "checksum": shape.string}, stamp.FIELDS)
 
 
 class Weight(NamedTuple):
@@ -25,13 +25,14 @@ class Weight(NamedTuple):
 
     size: int
     checksum: str
+    is_program: bool = False
 
 
 class Copy:
     """The copy of one file, and the lock on it, from `hold` to the end of this process."""
 
     def __init__(self, places: Places, entry: "Dict[str, Any]") -> None:
-        key = shape.encode([entry["locator"], entry["size"], entry["checksum"]])
+        key = shape.encode([_source(entry), entry["size"], entry["checksum"]])
         name = hashlib.sha256(key.encode("ascii")).hexdigest()[:32].encode("ascii")
         self.folder = places.cache + b"/in/" + _MARK + name
         self.path = inside(self.folder, entry["name"])
@@ -62,16 +63,18 @@ class Copy:
         """Tell what the copy weighs; None when there is none, or not all of it."""
         try:
             told = _WHOLE(shape.decode(read(self.folder + b"/.whole")))
-            size = os.stat(self.path).st_size
+            status = os.stat(self.path)
         except (OSError, ValueError):
             return None
-        return Weight(size, told["checksum"]) if told["size"] == size else None
+        is_whole = told["size"] == status.st_size and stamp.is_same(status, told)
+        return Weight(status.st_size, told["checksum"]) if is_whole else None
 
     def settle(self, aside: bytes, weight: Weight) -> None:
         """Put a checked file in its place; nobody shall write into what others read."""
-        os.chmod(aside, 0o400)
+        os.chmod(aside, 0o500 if weight.is_program else 0o400)
         os.rename(aside, self.path)
-        text = shape.encode({"size": weight.size, "checksum": weight.checksum})
+        recorded = stamp.of(os.stat(self.path))
+        text = shape.encode({"size": weight.size, "checksum": weight.checksum, **recorded})
         write(self.folder + b"/.whole.aside", text.encode("ascii"))
         os.rename(self.folder + b"/.whole.aside", self.folder + b"/.whole")
 
@@ -81,6 +84,17 @@ class Copy:
             remove(self.folder)
         except OSError:
             pass
+
+
+def _source(entry: "Dict[str, Any]") -> "Any":
+    """Give what a copy is known by; of a file of this node also how it looks just now."""
+    if entry["original"] is None:
+        return entry["locator"]
+    try:
+        status = os.stat(to_path(entry["original"]))
+    except OSError:
+        return [entry["original"]]
+    return [entry["original"], status.st_size, status.st_ino, status.st_mtime_ns]
 
 
 def is_shared(path: bytes) -> bool:

@@ -2,13 +2,16 @@
 
 import os
 import stat
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
-from d0ctl_wrapper import words
+from d0ctl_wrapper import stamp, words
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.disk import sync
-from d0ctl_wrapper.paths import Places, inside, is_below, to_path, to_text
+from d0ctl_wrapper.disk import copy_pieces, sync
+from d0ctl_wrapper.paths import Places, inside, is_below, remove, to_path, to_text
+
+Inode = Tuple[int, int]
+"""A file by its device and its number there."""
 
 
 def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
@@ -60,12 +63,17 @@ def _checksum(path: bytes, asked: str, digests: Digests) -> str:
 
 def keep(
     places: Places, attempt: int, work: bytes, names: "List[str]", inputs: "set[str]",
-    digests: Digests,
+    digests: Digests, linked: "Dict[Inode, int]",
 ) -> "List[Dict[str, Any]]":  # fmt: skip
-    """Move outputs into the cache, safe on its disk, and describe them."""
+    """Move outputs into the cache, safe on its disk and read-only, and describe them.
+
+    `linked` says how many names the files have that lie in caches of former attempts, too.
+    """
     found = [(name, find(work, name, inputs)[0]) for name in names]
     if len({true for _, true in found}) < len(found):
         raise Failed("missing-output", "several outputs are one and the same file")
+    for _, true in found:
+        _make_own(true, linked, digests.heed)
     read = [digests.of(true) for _, true in found]  # before any is moved, as a kill may come
     kept = [
         _keep(places.kept(attempt), name, true, *weight)
@@ -79,8 +87,30 @@ def keep(
 def _keep(cache: bytes, name: str, true: bytes, size: int, checksum: str) -> "Dict[str, Any]":
     target = inside(cache, name)
     os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+    os.chmod(true, stamp.read_only(os.stat(true)))
     os.rename(true, target)
-    return {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
+    found = {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
+    return {**found, **stamp.of(os.stat(target))}
+
+
+def _make_own(true: bytes, linked: "Dict[Inode, int]", heed: "Callable[[], None]") -> None:
+    """Put a copy in the place of an output that has names elsewhere, or another owner.
+
+    Who has another name for a file can change it, however read-only the cache is.
+    """
+    status = os.stat(true)
+    names = linked.get((status.st_dev, status.st_ino), 1)
+    if status.st_nlink <= names and status.st_uid == os.geteuid():
+        return
+    aside = true + b".d0ctl-copy"
+    remove(aside)
+    with open(true, "rb", buffering=0) as file:
+        copy = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, status.st_mode & 0o700 | 0o600)
+        try:
+            copy_pieces(file, copy, heed)
+        finally:
+            os.close(copy)
+    os.rename(aside, true)
 
 
 def leave(

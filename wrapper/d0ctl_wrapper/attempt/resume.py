@@ -9,7 +9,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper import shape
-from d0ctl_wrapper.attempt import given, late, outputs
+from d0ctl_wrapper.attempt import given, late, outputs, stage
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Events, Part
 from d0ctl_wrapper.attempt.former import NOTHING, RECORD, Former, Found
@@ -48,6 +48,8 @@ class Resume:
         self.told: "Dict[str, Any]" = {}
         self.stored: "List[Dict[str, str]]" = []
         """Which outputs former attempts have taken to their locators."""
+        self.linked: "Dict[outputs.Inode, int]" = {}
+        """How many names the files have that come from caches of former attempts."""
 
     def begin(self) -> int:
         """Bring what is whole into the working directory; give how many binaries are done."""
@@ -102,6 +104,9 @@ class Resume:
             raise
         except OSError:
             os.rename(path, target)
+        status = os.stat(target)
+        os.chmod(target, status.st_mode & 0o700 | 0o600)  # a later binary may go on with it
+        self.linked[status.st_dev, status.st_ino] = status.st_nlink
 
     def _tell(self, found: Found) -> int:
         """Say where the chain begins, and why there."""
@@ -157,6 +162,10 @@ class Resume:
         if stray:
             shown = one_line(to_text(stray))
             self._why = "binary %d left `%s`, which it does not declare" % (number, shown)
+            return
+        changed = stage.changed_copy(self._work, self._launch["inputs"])
+        if changed:
+            self._why = "binary %d changed its own copy of `%s`" % (number, one_line(changed))
             return
         self._through = number
         if number < len(self._binaries) and not self._note(number, binary):
@@ -281,8 +290,9 @@ class Resume:
             if known and known[0]["checksum"] != found["checksum"]:
                 return None
             [kept] = outputs.keep(
-                self._places, self._attempt, self._work, [name], self._inputs, self.digests
-            )
+                self._places, self._attempt, self._work, [name], self._inputs, self.digests,
+                self.linked,
+            )  # fmt: skip
         except (OSError, Failed):
             return None
         return {**kept, "binary": number, "late": output.get("pattern")}

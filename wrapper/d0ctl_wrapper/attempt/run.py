@@ -12,13 +12,13 @@ from d0ctl_wrapper.attempt import (
     orders,
     outputs,
     slot,
+    stage,
 )  # fmt: skip
 from d0ctl_wrapper.attempt.carrier import Carrier, Orders
 from d0ctl_wrapper.attempt.chain import Run
 from d0ctl_wrapper.attempt.detach import Setting
 from d0ctl_wrapper.attempt.lease import Lease
 from d0ctl_wrapper.attempt.report import Report
-from d0ctl_wrapper.attempt.stage import prepare
 from d0ctl_wrapper.attempt.stageout import StageOut
 from d0ctl_wrapper.attempt.tree import Told, Tree
 from d0ctl_wrapper.attempt.verdict import Failed
@@ -83,6 +83,7 @@ class Wrapper:
             self._prepare()
             self._run_chain()
             self.tree.end(lambda: LEFTOVER_GRACE)
+            self._judge_inputs()
             self.kept = self._keep(self.launch["keep"])
             return {"outcome": "successful", **self._done(), **self._deliver()}
         except Failed as failed:
@@ -99,7 +100,7 @@ class Wrapper:
 
     def _prepare(self) -> None:
         """Have all there that the chain needs."""
-        staged = prepare(self.places, self.launch, self._carrier)
+        staged = stage.prepare(self.places, self.launch, self._carrier, self.chain.heed)
         if acquire.is_needed(self.launch):
             self.report.extras["staged"] = staged
         self._take_slot()
@@ -115,6 +116,11 @@ class Wrapper:
             raise
         if self.chain.has_run:
             self.chain.hooks.end(None)
+
+    def _judge_inputs(self) -> None:
+        """Raise Failed if a shared input was changed; no output of such a run can be trusted."""
+        for remark in stage.judge([*self.launch["inputs"], *self.chain.arrivals.brought]):
+            self.report.remark(remark)
 
     def _done(self) -> "Dict[str, Any]":
         return {**self.chain.resume.told, **self.chain.resume.done_events()}
@@ -157,7 +163,10 @@ class Wrapper:
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
             digests = self.chain.resume.digests
-            kept = outputs.keep(self.places, self.attempt, self.work, names, self.inputs, digests)
+            kept = outputs.keep(
+                self.places, self.attempt, self.work, names, self.inputs, digests,
+                self.chain.resume.linked,
+            )  # fmt: skip
             return late.told(self.launch, kept)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
@@ -190,6 +199,7 @@ class Wrapper:
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}
         try:
+            self._judge_inputs()
             self.kept = self._keep([name for name in self.launch["keep"] if name in whole])
             told = self._deliver()
         except Failed as failed:

@@ -4,34 +4,38 @@ import os
 import stat
 from typing import Any, Callable, Dict, List
 
+from d0ctl_wrapper import stamp
 from d0ctl_wrapper.attempt import acquire
 from d0ctl_wrapper.attempt.carrier import Carrier
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.disk import FULL, copy_pieces
 from d0ctl_wrapper.launch import Launch
 from d0ctl_wrapper.paths import Places, inside, to_path
 from d0ctl_wrapper.words import one_line
 
 
 def prepare(
-    places: Places, launch: Launch, carrier: "Callable[[], Carrier]"
+    places: Places,
+    launch: Launch,
+    carrier: "Callable[[], Carrier]",
+    heed: "Callable[[], None]",
 ) -> "List[Dict[str, Any]]":
     """Go to a new working directory that has all inputs; raise Failed if one is not there.
 
     What the wrapper has to bring by itself `carrier` carries; the copies are described.
     """
     staged = acquire.bring(places, launch, carrier()) if acquire.is_needed(launch) else []
-    _link(places, launch)
+    _place_all(places, launch, heed)
     return staged
 
 
-def _link(places: Places, launch: Launch) -> None:
+def _place_all(places: Places, launch: Launch, heed: "Callable[[], None]") -> None:
     work = places.attempt(launch["attempt"], b"work")
     check(launch["inputs"])
     try:
         os.mkdir(work, 0o700)
         for entry in launch["inputs"]:
-            link(work, entry)
+            place(work, entry, heed)
         os.chdir(work)
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
@@ -47,9 +51,58 @@ def check(entries: "List[Dict[str, Any]]") -> None:
         raise Failed("missing-input", faults[0][1] + rest, missing)
 
 
-def link(work: bytes, entry: "Dict[str, Any]") -> None:
-    """Let an input lie in a working directory under its name."""
-    os.symlink(to_path(entry["path"]), inside(work, entry["name"]))
+def place(work: bytes, entry: "Dict[str, Any]", heed: "Callable[[], None]") -> None:
+    """Put an input into a working directory under its name.
+
+    It is a link to the copy that all share, or a copy of its own if the program may write to
+    it; `heed` is called before each piece of such a copy, and may raise to give up.
+    """
+    source, target = to_path(entry["path"]), inside(work, entry["name"])
+    if not entry["writable"]:
+        os.symlink(source, target)
+        entry["seen"] = _look(source)
+        return
+    mode = 0o700 if os.stat(source).st_mode & 0o100 else 0o600
+    with open(source, "rb", buffering=0) as file:
+        copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            copy_pieces(file, copy, heed)
+        finally:
+            os.close(copy)
+    entry["own"] = _look(target)
+
+
+def changed_copy(work: bytes, entries: "List[Dict[str, Any]]") -> str:
+    """Name an input of which a program has changed its own copy; empty where there is none."""
+    for entry in entries:
+        if entry["writable"] and _look(inside(work, entry["name"])) != entry.get("own"):
+            return str(entry["name"])
+    return ""
+
+
+def judge(entries: "List[Dict[str, Any]]") -> "List[str]":
+    """See that a package has changed none of its inputs.
+
+    Raises Failed for a copy of d0ctl's; gives a remark for each file that was just there.
+    """
+    remarks = []
+    for entry in entries:
+        if entry.get("seen") is None or _look(to_path(entry["path"])) == entry["seen"]:
+            continue
+        told = "input `%s` was changed while the package ran" % one_line(entry["name"])
+        if entry["mtime"] is not None:
+            raise Failed("verification", told + ": `writable: yes` gives a program its own copy")
+        remarks.append(told)
+    return remarks
+
+
+def _look(path: bytes) -> "Dict[str, int] | None":
+    """Give how a file looks from outside; None for a folder and for what is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return {"size": status.st_size, **stamp.of(status)} if stat.S_ISREG(status.st_mode) else None
 
 
 def _faults(entry: "Dict[str, Any]") -> "list[str]":
@@ -62,4 +115,6 @@ def _faults(entry: "Dict[str, Any]") -> "list[str]":
     size = entry["size"]
     if size is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
         return ["%s has %d bytes, not %d" % (shown, status.st_size, size)]
+    if not stamp.is_same(status, entry):
+        return ["%s was changed since it was put there" % shown]
     return []

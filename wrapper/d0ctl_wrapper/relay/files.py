@@ -6,7 +6,7 @@ import os
 import stat
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper import message, shape
+from d0ctl_wrapper import message, shape, stamp
 from d0ctl_wrapper.attempt import copies, stageout
 from d0ctl_wrapper.disk import digest, sync
 from d0ctl_wrapper.paths import Places, is_below, remove, to_path
@@ -19,6 +19,7 @@ PIECE = 1024 * 1024
 
 def take(places: Places, frame: Frame, umask: int) -> Frame:
     """Check a file that was put aside, and move it to where it belongs."""
+    found: "Dict[str, int]" = {}
     try:
         aside = places.inside(frame["aside"])
         fault = _fault(aside, frame["size"], frame["checksum"])
@@ -27,16 +28,20 @@ def take(places: Places, frame: Frame, umask: int) -> Frame:
         if frame["outside"]:
             _hand_over(aside, to_path(shape.absolute(frame["path"])), umask)
         else:
-            _put(aside, places.inside(frame["path"]))
+            found = _put(places, aside, places.inside(frame["path"]), frame["executable"])
     except (OSError, ValueError) as error:
         return not_taken(frame, _why(error))
-    return {"kind": "taken", "id": frame["id"], "ok": True, "message": ""}
+    return {"kind": "taken", "id": frame["id"], "ok": True, "message": "", **found}
 
 
-def _put(aside: bytes, path: bytes) -> None:
+def _put(places: Places, aside: bytes, path: bytes, is_program: bool) -> "Dict[str, int]":
+    """Put a file in its place, read-only if that is in the cache; give how it looks there."""
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    if is_below(path, os.path.realpath(places.cache)):
+        os.chmod(aside, 0o500 if is_program else 0o400)
     os.rename(aside, path)
     sync(os.path.dirname(path))
+    return stamp.of(os.stat(path))
 
 
 def _hand_over(aside: bytes, path: bytes, umask: int) -> None:

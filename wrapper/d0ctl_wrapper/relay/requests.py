@@ -96,7 +96,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "kill": {"partial": (shape.boolean, False), "partial_grace": (shape.number, 0.0)},
-    "take": {"outside": (shape.boolean, False)},
+    "take": {"outside": (shape.boolean, False), "executable": (shape.boolean, False)},
     "read": {"attempt": (shape.maybe(shape.positive), None)},
 }
 """Fields that may be left out, with what they are then."""

@@ -1,0 +1,6 @@
+-- Copies that are recognised by how they look, and inputs that a program may change.
+
+alter table location add column inode integer;                 -- of the copy when it was recorded
+alter table location add column mtime integer;                 -- likewise, in nanoseconds
+
+alter table input add column writable integer not null default 0 check (writable in (0, 1));
