@@ -15,7 +15,7 @@ LAST = 2**31 - 1
 MOST_NAMED = 3
 """How many parts of a selection a sentence names."""
 
-_LEVELS = ("job", "stage", "line", "package")
+_LEVELS = ("job", "stage", "line", "package", "binary")
 _JOB = re.compile(r"[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*", re.ASCII)
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _WILD = frozenset("*?[")
@@ -55,6 +55,7 @@ class Selector:
     stage: Span = ALL
     line: Span = ALL
     package: Span = ALL
+    binary: Span = ALL
     depth: int = 1
     stage_name: str | None = None
     states: tuple[str, ...] = ()
@@ -90,7 +91,7 @@ class Selector:
 
     @property
     def is_one(self) -> bool:
-        """Whether one job, stage, line or package is meant, and all of it."""
+        """Whether one job, stage, line, package or binary is meant, and all of it."""
         return not self.is_filtered and not self.wild_level
 
     @property
@@ -100,7 +101,8 @@ class Selector:
             jobs = {part.job for part in self.parts}
             return "job" if len(jobs) > 1 or _WILD & set(self.job) else "stage"
         stage_is_one = self.stage_name is not None or self.stage.is_one
-        single = (not _WILD & set(self.job), stage_is_one, self.line.is_one, self.package.is_one)
+        single = (not _WILD & set(self.job), stage_is_one, self.line.is_one,
+                  self.package.is_one, self.binary.is_one)  # fmt: skip
         for level, is_single in zip(_LEVELS[: self.depth], single, strict=False):
             if not is_single:
                 return level
@@ -126,7 +128,8 @@ class Selector:
     def __str__(self) -> str:
         if self.also:
             return " ".join(map(str, self.parts))
-        levels = (self.job, self.stage_name or str(self.stage), str(self.line), str(self.package))
+        spans = (self.line, self.package, self.binary)
+        levels = (self.job, self.stage_name or str(self.stage), *map(str, spans))
         states = f":{','.join(self.states)}" if self.states else ""
         return "/".join(levels[: self.depth]) + states
 
@@ -145,16 +148,21 @@ def parse(
     reason: str | None = None,
     node: str | None = None,
     older_than: str | None = None,
+    with_binary: bool = False,
 ) -> Selector:
-    """Read a selector and the filters beside it. Raises BadUsage, with a near miss."""
+    """Read a selector and the filters beside it. Raises BadUsage, with a near miss.
+
+    The path of one binary is taken only `with_binary`: verbs that change something are for
+    whole packages.
+    """
     path, colon, named = text.partition(":")
     states = [*(named.split(",") if colon else ()), *status]
     parts = path.removesuffix("/").split("/")
     if len(parts) > len(_LEVELS):
-        raise BadUsage(
-            f"`{text}` has more levels than job/stage/line/package",
-            hint="a binary has no path of its own: name its package",
-        )
+        raise BadUsage(f"`{text}` has more levels than JOB/STAGE/LINE/PACKAGE/BINARY")
+    if len(parts) == len(_LEVELS) and not with_binary:
+        package = "/".join(parts[:-1])
+        raise BadUsage(f"`{text}` names a binary", hint=f"name its package: {package}")
     if not _JOB.fullmatch(parts[0]):
         raise BadUsage(
             f"`{parts[0]}` in `{text}` can't be a job's name",
@@ -168,6 +176,7 @@ def parse(
         stage=_span(stage, text) if is_number else ALL,
         line=spans[0] if spans else ALL,
         package=spans[1] if len(spans) > 1 else ALL,
+        binary=_one_binary(spans[2], text) if len(spans) > 2 else ALL,
         depth=len(parts),
         stage_name=None if is_number else _stage_name(stage, text),
         states=tuple(_state(word) for word in states),
@@ -227,6 +236,12 @@ def _span(part: str, text: str) -> Span:
     if not 1 <= first <= last:
         raise BadUsage(f"`{part}` in `{text}` holds nothing: numbers count up from 1")
     return Span(first, last)
+
+
+def _one_binary(span: Span, text: str) -> Span:
+    if not span.is_one:
+        raise BadUsage(f"`{text}` names several binaries", hint="name one, or its package")
+    return span
 
 
 def _stage_name(part: str, text: str) -> str:

@@ -87,15 +87,29 @@ names = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,20}", fullmatch=True)
 @given(
     job=st.one_of(names, st.just("*"), names.map(lambda name: name + "*")),
     levels=st.lists(spans, max_size=3),
+    binary=st.integers(0, 9),
     states=st.lists(st.sampled_from([phase.value for phase in Phase]), max_size=3),
 )
 def test_a_selector_reads_back_what_it_writes(
-    job: str, levels: list[Span], states: list[str]
+    job: str, levels: list[Span], binary: int, states: list[str]
 ) -> None:
-    stage, line, package = [*levels, ALL, ALL, ALL][:3]
-    wanted = Selector(job, stage, line, package, 1 + len(levels), None, tuple(states))
+    if binary and len(levels) == 3:
+        levels = [*levels, Span(binary, binary)]
+    stage, line, package, one_binary = [*levels, ALL, ALL, ALL, ALL][:4]
+    wanted = Selector(
+        job, stage, line, package, one_binary, depth=1 + len(levels), states=tuple(states)
+    )
 
-    assert parse(str(wanted)) == wanted
+    assert parse(str(wanted), with_binary=True) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "with_binary"),
+    [("a/1/1/1/1", False), ("a/1/1/1/1-2", True), ("a/1/1/1/*", True), ("a/1/1/1/1/1", True)],
+)
+def test_a_binary_is_named_alone_and_only_to_verbs_that_read(text: str, with_binary: bool) -> None:
+    with pytest.raises(BadUsage):
+        parse(text, with_binary=with_binary)
 
 
 @given(st.text(max_size=40))

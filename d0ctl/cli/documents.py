@@ -1,6 +1,7 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from d0ctl.format import iso
@@ -242,11 +243,34 @@ def exclusion(row: Row) -> Document:
     return {"node": row["name"], "successful": row["successful"], "failed": row["failed"]}
 
 
-def _binary(one: Any) -> Document:
+def words(argv: str | None) -> list[str]:
+    """The words of a command that runs without a shell."""
+    return list(json.loads(argv or "[]"))
+
+
+def binary(
+    path: str, package: Any, one: Any, records: Iterable[Any], inputs: Iterable[Any],
+    outputs: Iterable[Any],
+) -> Document:  # fmt: skip
+    """All about a binary, with how it did in each attempt that ran it."""
     return {
-        "binary": one.seq, "name": one.name, "started": iso(one.started), "ended": iso(one.ended),
+        "path": path, "package": package.path, "status": package.status, **_binary(one),
+        "script": one.script, "argv": words(one.argv) or None,
+        "attempts": [{"node": record.node, **_record(record)} for record in records],
+        "inputs": [_input(file) for file in inputs],
+        "outputs": [_output(file) for file in outputs],
+    }  # fmt: skip
+
+
+def _binary(one: Any) -> Document:
+    return {"binary": one.seq, "name": one.name, **_record(one)}
+
+
+def _record(one: Any) -> Document:
+    return {
+        "started": iso(one.started), "ended": iso(one.ended),
         "exit_code": one.exit_code, "signal": one.signal, "reason": one.reason,
-        "cpu": one.cpu_time, "rss": one.rss,
+        "cpu": one.cpu_time, "rss": one.rss, "attempt": one.attempt,
     }  # fmt: skip
 
 

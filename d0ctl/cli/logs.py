@@ -5,10 +5,9 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import log_names, options, session, show_part
-from d0ctl.cli.output import say
+from d0ctl.cli.output import refuse_both, say
 from d0ctl.cli.raw import Raw
-from d0ctl.errors import NotFound
-from d0ctl.format import clean, count
+from d0ctl.format import clean
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
@@ -34,7 +33,10 @@ def logs(
     """Print what the binaries of a package printed."""
     from d0ctl.cli import visiting
 
-    wanted = visiting.one_package(package)
+    wanted = visiting.one_package(package, with_binary=True)
+    if wanted.level == "binary":
+        refuse_both(binary is not None, True, "--binary and the path of a binary")
+        binary = wanted.binary.first
     with session.reader() as store:
         numbers = _binaries(store, browse.package(store, wanted), binary)
         names = log_names.of(numbers, whole=binary is None)
@@ -47,13 +49,9 @@ def logs(
 
 
 def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:
-    numbers = [binary.seq for binary in browse.binaries(store, one.id)]
-    if number is None:
-        return numbers
-    if number not in numbers:
-        has = count(len(numbers), "binary", "binaries")
-        raise NotFound(f"package `{one.path}` has {has}, so there is no binary {number}")
-    return [number]
+    if number is not None:
+        return [browse.binary(store, one, number).seq]
+    return [binary.seq for binary in browse.binaries(store, one.id)]
 
 
 def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:

@@ -13,6 +13,7 @@ from d0ctl.store.look import browse
 from d0ctl.store.look.left_out import Shortfall, shortfall
 from d0ctl.store.look.views import (
     AttemptView,
+    BinaryRecord,
     BinaryView,
     Failures,
     InputView,
@@ -68,11 +69,11 @@ def draw(picture: Picture) -> None:
     """Print the screen."""
     _head(picture.package, picture.ends_until, picture.now)
     _progress(picture.progress, picture.now)
-    _binaries(picture.binaries)
-    _inputs(picture.inputs)
+    _binaries(picture.binaries, picture.package.attempts)
+    show_inputs(picture.inputs)
     if picture.short is not None:
         emit(f"  it goes with {clean(picture.short.sentence())}")
-    _outputs(picture.outputs)
+    show_outputs(picture.outputs)
     _attempts(picture.attempts, picture.now)
     _failures(picture.failures, picture.now)
     _notes(picture.notes, picture.now)
@@ -154,7 +155,8 @@ def _wishes(package: PackageView) -> str:
     return ", ".join(words)
 
 
-def _binaries(binaries: Sequence[BinaryView]) -> None:
+def _binaries(binaries: Sequence[BinaryView], last: int) -> None:
+    """Print each binary, and the attempt that ran it last where that is not the last attempt."""
     emit()
     emit(paint("binaries", "bold"))
     table(
@@ -162,10 +164,11 @@ def _binaries(binaries: Sequence[BinaryView]) -> None:
             [
                 str(one.seq),
                 clean(one.name),
-                _end(one),
+                ending(one),
                 duration(one.ended - one.started) if one.ended and one.started else "",
                 f"cpu {duration(one.cpu_time)}" if one.cpu_time is not None else "",
                 f"peak {size(one.rss)}" if one.rss else "",
+                f"attempt {one.attempt}" if one.attempt not in (None, last) else "",
             ]
             for one in binaries
         ],
@@ -173,7 +176,8 @@ def _binaries(binaries: Sequence[BinaryView]) -> None:
     )
 
 
-def _end(one: BinaryView) -> str:
+def ending(one: BinaryView | BinaryRecord) -> str:
+    """How a binary ended, in a word or two."""
     if one.signal is not None:
         return paint(f"signal {one.signal}", "red")
     if one.exit_code is not None:
@@ -182,7 +186,8 @@ def _end(one: BinaryView) -> str:
     return "started" if one.started else "-"
 
 
-def _inputs(inputs: Sequence[InputView]) -> None:
+def show_inputs(inputs: Sequence[InputView]) -> None:
+    """Print the files that are read, and where they come from."""
     shown = [one for one in inputs if not one.own]
     if not shown:
         return
@@ -205,7 +210,8 @@ def _input(one: InputView) -> list[str]:
     return [clean(one.name), state, paint(clean(maker), "dim")]
 
 
-def _outputs(outputs: Sequence[OutputView]) -> None:
+def show_outputs(outputs: Sequence[OutputView]) -> None:
+    """Print the files that are made, and where they are."""
     if not outputs:
         return
     emit()

@@ -58,7 +58,7 @@ def status(
     wanted = None
     if selector is not None or filtered:
         wanted = select.parse(selector or "*", status=status or (), reason=reason, node=node,
-                              older_than=older_than)  # fmt: skip
+                              older_than=older_than, with_binary=True)  # fmt: skip
     if not session.has_home():
         _without_home(wanted, json)
         return
@@ -101,6 +101,11 @@ def _drawing(store: Store, wanted: Selector | None, json: bool) -> Callable[[], 
         from d0ctl.cli import show_job
 
         return show_job.drawing(store, browse.job(store, wanted.job), json, now)
+    if wanted.level == "binary":
+        from d0ctl.cli import show_binary
+
+        package = browse.package(store, wanted)
+        return show_binary.drawing(store, package, wanted.binary.first, json, now)
     if wanted.level == "package":
         from d0ctl.cli import show_package
 

@@ -11,10 +11,10 @@ from d0ctl.store.look.views import AttemptView, PackageView
 from d0ctl.store.nodes import address_of
 
 
-def one_package(text: str) -> Selector:
-    """A selector that names a single package. Raises BadUsage for any other."""
-    wanted = select.parse(text)
-    if not (wanted.is_one and wanted.level == "package"):
+def one_package(text: str, *, with_binary: bool = False) -> Selector:
+    """A selector that names a single package, or one binary of it. Raises BadUsage otherwise."""
+    wanted = select.parse(text, with_binary=with_binary)
+    if not (wanted.is_one and wanted.level in ("package", "binary")):
         raise BadUsage(f"`{wanted}` is no single package", hint=f"d0ctl status {wanted.job}")
     return wanted
 

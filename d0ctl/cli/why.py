@@ -24,7 +24,7 @@ Noun = Annotated[
     typer.Argument(
         metavar="SELECTOR",
         autocompletion=completion.selectors,
-        help="A job, stage, line or package, as `reco001/2/3/1`; a node; "
+        help="A job, stage, line, package or binary, as `reco001/2/3/1`; a node; "
         "a file, as `reco001:all.root` or by its name alone.",
     ),
 ]
@@ -62,7 +62,7 @@ def _explain(store: Store, selector: str | None, node: str | None, file: str | N
         from d0ctl.explain.node import node as explain_node
 
         return explain_node(store, node or selector or "", now)
-    wanted = select.parse(selector)
+    wanted = select.parse(selector, with_binary=True)
     if not wanted.is_one:
         wanted = _only(store, wanted, now)
     return _explain_one(store, wanted, now)
@@ -105,6 +105,8 @@ def _only(store: Store, wanted: Selector, now: float) -> Selector:
 def _explain_one(store: Store, wanted: Selector, now: float) -> Explanation:
     from d0ctl.explain import group, package
 
+    if wanted.level == "binary":
+        return package.binary(store, browse.package(store, wanted), wanted.binary.first, now)
     if wanted.level == "package":
         return package.package(store, browse.package(store, wanted), now)
     job = browse.job(store, wanted.job)

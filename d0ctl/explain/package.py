@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from d0ctl.explain import recovery
 from d0ctl.explain.case import Case, job_hold
@@ -9,12 +10,12 @@ from d0ctl.explain.common import MOST, Explanation, kept_back
 from d0ctl.explain.room import room
 from d0ctl.explain.waiting import waiting, wants_of, ways_out
 from d0ctl.format import count, duration, iso, listed, moment
-from d0ctl.model import Phase
+from d0ctl.model import Phase, Status
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.left_out import shortfall
-from d0ctl.store.look.views import PackageView
+from d0ctl.store.look.views import BinaryView, PackageView
 from d0ctl.store.standstill import any_driver
 
 
@@ -28,6 +29,33 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     if short := shortfall(store, one.id, one.path):
         told.facts.append(f"it goes with {short.sentence()}")
     return told
+
+
+def binary(store: Store, one: PackageView, number: int, now: float) -> Explanation:
+    """Why a binary of a package is where it is. Raises NotFound."""
+    found = browse.binary(store, one, number)
+    whole = package(store, one, now)
+    name = f"binary {number} ({found.name}) of `{one.path}`"
+    answer = f"{name} {_how_it_went(found, one, now)}"
+    return replace(whole, path=f"{one.path}/{number}", answer=answer,
+                   facts=[whole.answer, *whole.facts],
+                   commands=[*whole.commands, f"d0ctl logs {one.path}/{number}"])  # fmt: skip
+
+
+def _how_it_went(found: BinaryView, one: PackageView, now: float) -> str:
+    """What became of a binary, in the attempt that ran it last."""
+    if found.attempt is None:
+        return "has not run yet" if one.status != Status.SUCCESSFUL else "has no record of a run"
+    tried = f"in attempt {found.attempt}"
+    if found.ended is None:
+        is_live = one.status == Status.LAUNCHED and found.attempt == one.attempts
+        return f"{'is running' if is_live else 'did not end'} {tried}"
+    when = f"{tried}, at {moment(found.ended, now)}"
+    if found.reason:
+        return f"failed with {found.reason} {when}"
+    if found.signal is not None:
+        return f"was ended by signal {found.signal} {when}"
+    return f"ended with exit code {found.exit_code} {when}"
 
 
 def _ready(case: Case) -> None:

@@ -13,14 +13,14 @@ while [ $code != 0 ] && [ $code != 75 ]; do
 	flock -n -E 75 9 || code=$?
 done
 if [ $code = 75 ]; then
-	echo "double $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
+	echo "double $D0CTL_PACKAGE $D0CTL_ATTEMPT_ID $output" >>"$journal"
 	for file in /proc/[0-9]*/fd/*; do
 		[ "$file" -ef "$lock" ] || continue
 		pid=${file#/proc/}
 		echo "$D0CTL_PACKAGE open in ${pid%%/*}: $(tr '\0' ' ' <"/proc/${pid%%/*}/cmdline")"
 	done >>"$journal.held" 2>&1 || :
 fi
-echo "start $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
+echo "start $D0CTL_PACKAGE $D0CTL_ATTEMPT_ID $output" >>"$journal"
 sleep "$seconds"
 case $deed in
 early)
@@ -37,7 +37,7 @@ early)
 bad) exit 7 ;;
 flaky)
 	if ! grep -q "^fail $D0CTL_PACKAGE " "$journal"; then
-		echo "fail $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
+		echo "fail $D0CTL_PACKAGE $D0CTL_ATTEMPT_ID $output" >>"$journal"
 		exit 3
 	fi
 	;;
@@ -46,4 +46,4 @@ esac
 	echo "$output"
 	cat -- /dev/null "$@"
 } | sort >"$output"
-echo "end $D0CTL_PACKAGE $D0CTL_ATTEMPT $output" >>"$journal"
+echo "end $D0CTL_PACKAGE $D0CTL_ATTEMPT_ID $output" >>"$journal"

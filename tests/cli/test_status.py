@@ -207,3 +207,18 @@ def test_there_is_no_colour_where_nobody_looks(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     assert "\x1b" not in d0ctl("status", "prod").stdout
+
+
+def test_a_binary_has_a_screen_and_an_answer_of_its_own(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    path = "prod/1/1/1/1"
+
+    waiting = d0ctl("why", path).stdout
+    site.finish("prod/1/1/1")
+    screen = d0ctl("status", path).stdout
+
+    assert "has not run yet" in waiting
+    assert screen.splitlines()[0].startswith(path)
+    assert "command" in screen
+    assert f"d0ctl why {path}" in screen
+    assert "has no record of a run" in d0ctl("why", path).stdout

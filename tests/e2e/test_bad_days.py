@@ -16,10 +16,10 @@ stages:
   - lines:
       - for: {{n: [1, 2]}}
         run: |
-          echo "start {{n}} $D0CTL_ATTEMPT" >> {{record}}
+          echo "start {{n}} $D0CTL_ATTEMPT_ID" >> {{record}}
           until [ -e {{go}} ]; do sleep 0.05; done
           echo {{n}} > {{n}}.out
-          echo "end {{n}} $D0CTL_ATTEMPT" >> {{record}}
+          echo "end {{n}} $D0CTL_ATTEMPT_ID" >> {{record}}
         outputs: "{{n}}.out"
 """
 

@@ -77,7 +77,7 @@ def test_a_chain_whose_wrapper_was_killed_begins_where_it_was(
     lost, last = site.package(under_way)["attempts"]
     assert (lost["outcome"], lost["began"]) == ("lost", 1)
     assert (last["outcome"], last["kind"], last["began"]) == ("successful", "restart", 3)
-    why = "the outputs of binaries 1 to 2 are whole, as attempt"
+    why = "the outputs of binaries 1 to 2 are whole, as attempt 1 left them"
     assert last["began_why"].startswith(why)
     for verb in ("status", "history", "logs"):
         shown = site.d0ctl(verb, under_way)
@@ -118,7 +118,18 @@ def test_a_retry_runs_only_what_is_not_done(site: Site, record: Path) -> None:
     site.ok("retry", "fails/1/1/1")
     assert site.ok("wait", "fails") == "`fails` is successful\n"
     assert ran(record) == "12334"
-    assert site.package("fails/1/1/1")["attempts"][-1]["began"] == 3
+    package = site.package("fails/1/1/1")
+    assert package["attempts"][-1]["began"] == 3
+    assert [(one["exit_code"], one["attempt"]) for one in package["binaries"]] == [
+        (0, 1), (0, 1), (0, 2), (0, 2)
+    ]  # fmt: skip
+    third = site.json("status", "fails/1/1/1/3")
+    assert [(one["attempt"], one["exit_code"]) for one in third["attempts"]] == [(1, 1), (2, 0)]
+    assert (third["path"], third["inputs"][0]["file"]) == ("fails/1/1/1/3", "b")
+    assert "ended with exit code 0 in attempt 2" in site.ok("why", "fails/1/1/1/3")
+    assert site.ok("logs", "fails/1/1/1/1") == site.ok("logs", "fails/1/1/1", "--binary", "1")
+    assert site.d0ctl("status", "fails/1/1/1/5").code == 3
+    assert site.d0ctl("kill", "fails/1/1/1/3").code == 2
     wait_until(lambda: not first.exists(), PATIENCE_S, "what the first kept is cleared away")
 
 

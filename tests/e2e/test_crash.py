@@ -22,7 +22,7 @@ stages:
     lines:
       - for: {{n: {{range: [1, {lines}]}}}}
         run: |
-          echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT" >> {{record}}
+          echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT_ID" >> {{record}}
           sleep 0.2
           echo {{n}} > {{n}}.made
         outputs: "{{n}}.made"
@@ -30,14 +30,14 @@ stages:
     lines:
       - for: {{n: {{range: [1, {lines}]}}}}
         run: |
-          echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT" >> {{record}}
+          echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT_ID" >> {{record}}
           sleep 0.2
           cat {{n}}.made {{n}}.made > {{n}}.used
         inputs: "{{n}}.made"
         outputs: "{{n}}.used"
   - name: merge
     lines:
-      - run: echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT" >> {{record}}; sort -n {{inputs}} > all
+      - run: echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT_ID" >> {{record}}; sort -n {{inputs}} > all
         inputs: {{from: use}}
         outputs: all
 """
@@ -102,7 +102,7 @@ parameters: {{record: {record}, go: {go}}}
 stages:
   - lines:
       - run: |
-          echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT" >> {{record}}
+          echo "$D0CTL_PACKAGE $D0CTL_ATTEMPT_ID" >> {{record}}
           until [ -e {{go}} ]; do sleep 0.05; done
           echo done > end
         outputs: end

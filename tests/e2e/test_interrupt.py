@@ -29,9 +29,9 @@ parameters: {{record: {record}, go: {site.folder / "go"}}}
 stages:
   - lines:
       - packages:
-          - run: 'echo 1 $D0CTL_ATTEMPT >> {{record}}; until [ -e {{go}} ]; do sleep 0.05; done'
-          - run: 'echo 2 $D0CTL_ATTEMPT >> {{record}}'
-          - {{run: 'echo 3 $D0CTL_ATTEMPT | tee -a {{record}} > end', outputs: [end]}}
+          - run: 'echo 1 $D0CTL_ATTEMPT_ID >> {{record}}; until [ -e {{go}} ]; do sleep 0.05; done'
+          - run: 'echo 2 $D0CTL_ATTEMPT_ID >> {{record}}'
+          - {{run: 'echo 3 $D0CTL_ATTEMPT_ID | tee -a {{record}} > end', outputs: [end]}}
 """
     )
 

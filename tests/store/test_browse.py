@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_what_is_chosen_is_what_a_selector_means(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")
 
-    def chosen(text: str, **filters: str) -> list[str]:
+    def chosen(text: str, **filters: Any) -> list[str]:
         browse.choose(site.store, parse(text, **filters), now=time.time())
         return [row.path for row in browse.chosen(site.store)]
 

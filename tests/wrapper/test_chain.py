@@ -120,11 +120,13 @@ def test_a_binary_finds_its_place_in_the_environment(connect: Connect, tmp_path:
         binary("env", inputs=["raw 1"]),
         inputs=[given(made)],
         environment={"GEOMETRY": "v3"},
+        number=3,
     )
 
     lines = (node.folder(1) / "1.out").read_text().splitlines()
     found = dict(line.split("=", 1) for line in lines if "=" in line)
-    assert (found["D0CTL_ATTEMPT"], found["D0CTL_PACKAGE"]) == ("1", "job/1/1/1")
+    assert (found["D0CTL_ATTEMPT"], found["D0CTL_ATTEMPT_ID"]) == ("3", "1")
+    assert found["D0CTL_PACKAGE"] == "job/1/1/1"
     assert (found["GEOMETRY"], found["LD_LIBRARY_PATH"]) == ("v3", "/opt/lib")
     assert found["D0CTL_WORK"] == str(node.folder(1) / "work")
     assert Path(found["D0CTL_INPUTS"]).read_text() == "raw 1\n"

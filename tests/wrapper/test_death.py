@@ -194,7 +194,7 @@ def test_an_end_of_which_only_a_part_is_left_is_none(connect: Connect) -> None:
 def test_a_relay_killed_at_any_time_loses_and_repeats_nothing(
     connect: Connect, tmp_path: Path
 ) -> None:
-    step = binary(script=f"echo $D0CTL_ATTEMPT >> {tmp_path}/ran")
+    step = binary(script=f"echo $D0CTL_ATTEMPT_ID >> {tmp_path}/ran")
     wanted = {number: launch(number, step) for number in range(1, 61)}
     told: dict[str, str] = {}
     for many in (10, 20, 30, 40, 50, 60):

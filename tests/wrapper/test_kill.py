@@ -186,7 +186,7 @@ def test_an_adopted_attempt_can_be_killed(connect: Connect) -> None:
 
 
 def _processes(node: Client, attempt: int) -> list[Pid]:
-    mark = os.fsencode(f"D0CTL_ATTEMPT={attempt}\0")
+    mark = os.fsencode(f"D0CTL_ATTEMPT_ID={attempt}\0")
     base = os.fsencode(f"D0CTL_BASE={node.base}\0")
     found = []
     for entry in Path("/proc").glob("[0-9]*"):

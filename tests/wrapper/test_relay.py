@@ -92,8 +92,8 @@ def test_a_waiting_launch_is_here_already(node: Client, tmp_path: Path) -> None:
 
 def test_no_more_attempts_run_than_there_are_processors(node: Client, tmp_path: Path) -> None:
     script = (
-        f"cd {tmp_path}; touch running.$D0CTL_ATTEMPT; ls | grep -c running >> seen; "
-        "rm running.$D0CTL_ATTEMPT"
+        f"cd {tmp_path}; touch running.$D0CTL_ATTEMPT_ID; ls | grep -c running >> seen; "
+        "rm running.$D0CTL_ATTEMPT_ID"
     )
     node.launch(*(launch(number, binary(script=script), cpus=2) for number in range(1, 21)))
     for number in range(1, 21):
@@ -122,7 +122,7 @@ def test_a_launch_too_large_for_the_node_runs_alone(node: Client, tmp_path: Path
 
 def test_launches_run_in_the_order_of_their_coming(connect: Connect, tmp_path: Path) -> None:
     node = connect(cpus=1)
-    step = binary(script=f"echo $D0CTL_ATTEMPT >> {tmp_path}/order")
+    step = binary(script=f"echo $D0CTL_ATTEMPT_ID >> {tmp_path}/order")
     node.launch(*(launch(number, step) for number in (5, 3, 9, 1)))
     node.end(1)
 

@@ -40,7 +40,7 @@ def ran(node: Client) -> str:
 
 def former(end: Frame) -> dict[str, Any]:
     """What a launch says of an attempt that told its end."""
-    return {"attempt": end["attempt"], "kept": end["kept"]}
+    return {"attempt": end["attempt"], "number": end["attempt"], "kept": end["kept"]}
 
 
 def began(node: Client, attempt: int) -> str:

@@ -68,8 +68,14 @@ KEPT = shape.record(
     },
 )
 
-FORMER = shape.record({"attempt": shape.positive}, {"kept": (shape.maybe(KEPT), None)})
-"""A former attempt; without `kept` it could not say, so what it recorded on its node counts."""
+FORMER = shape.record(
+    {"attempt": shape.positive},
+    {"kept": (shape.maybe(KEPT), None), "number": (shape.positive, 1)},
+)
+"""A former attempt; without `kept` it could not say, so what it recorded on its node counts.
+
+`number` counts the attempts of the package from 1, `attempt` those of the whole site.
+"""
 
 EVENTS = shape.record({"first": shape.whole, "last": shape.whole, "part": shape.relative})
 """The events of a binary, and the file that holds what it has done of them."""

@@ -181,6 +181,7 @@ _LAUNCH = shape.record(
         "keep": shape.many(shape.relative),
     },
     {
+        "number": (shape.positive, 1),
         "nice": (shape.whole, NICE),
         "deliver": (shape.many(_DELIVERY), []),
         "transfer": (_TRANSFER, _TRANSFER({})),

@@ -162,9 +162,9 @@ def marks(pid: int) -> "tuple[bytes, bytes] | None":
     except OSError:
         return None
     values = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0"))
-    if b"D0CTL_ATTEMPT" not in values or b"D0CTL_BASE" not in values:
+    if b"D0CTL_ATTEMPT_ID" not in values or b"D0CTL_BASE" not in values:
         return None
-    return values[b"D0CTL_BASE"], values[b"D0CTL_ATTEMPT"]
+    return values[b"D0CTL_BASE"], values[b"D0CTL_ATTEMPT_ID"]
 
 
 def send(pid: int, number: int) -> None:

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterable
 
 from d0ctl.errors import NotFound
+from d0ctl.format import count
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look.views import (
     ActionView,
     AttemptView,
+    BinaryRecord,
     BinaryView,
     EventView,
     Failures,
@@ -316,6 +318,25 @@ def attempts(store: Store, package: int) -> list[AttemptView]:
 def binaries(store: Store, package: int) -> list[BinaryView]:
     """The binaries of a package."""
     return [make(BinaryView, row) for row in store.rows("binaries", package=package)]
+
+
+def binary(store: Store, package: PackageView, number: int) -> BinaryView:
+    """One binary of a package. Raises NotFound."""
+    found = binaries(store, package.id)
+    for one in found:
+        if one.seq == number:
+            return one
+    raise NotFound(
+        f"package `{package.path}` has {count(len(found), 'binary', 'binaries')}, "
+        f"so there is no binary {number}",
+        hint=f"d0ctl status {package.path}",
+    )
+
+
+def binary_records(store: Store, package: int, number: int) -> list[BinaryRecord]:
+    """How a binary did in each attempt that ran it, the first attempt first."""
+    rows = store.rows("binary_records", package=package, binary=number)
+    return [make(BinaryRecord, row) for row in rows]
 
 
 def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputView]:

@@ -186,12 +186,28 @@ class AttemptView:
 
 @dataclass(frozen=True, slots=True)
 class BinaryView:
-    """A binary with its last record."""
+    """A binary, and how it did in the last attempt that ran it, if one did."""
 
     seq: int
     name: str
     script: str | None
     argv: str | None
+    started: float | None
+    ended: float | None
+    exit_code: int | None
+    signal: int | None
+    reason: str | None
+    cpu_time: float | None
+    rss: int | None
+    attempt: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryRecord:
+    """How a binary did in one attempt; times in seconds, `rss` in bytes."""
+
+    attempt: int
+    node: str
     started: float | None
     ended: float | None
     exit_code: int | None

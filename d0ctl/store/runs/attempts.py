@@ -92,6 +92,7 @@ def _launch(
     attempt = package["attempt_id"]
     launch: Launch = {
         "attempt": attempt,
+        "number": package["number"],
         "token": token(key, attempt),
         "path": package["path"],
         "cpus": package["cpus"],

@@ -34,7 +34,11 @@ def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in store.rows("launch_formers"):
         kept = row["kept"]
-        former = {"attempt": row["id"], "kept": None if kept is None else json.loads(kept)}
+        former = {
+            "attempt": row["id"],
+            "number": row["number"],
+            "kept": None if kept is None else json.loads(kept),
+        }
         found[row["package_id"]].append(former)
     return found
 

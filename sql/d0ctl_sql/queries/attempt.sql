@@ -46,7 +46,8 @@ select package.id, package.node_id
 
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
-select package.attempt_id, package.id as package_id, package.environment, demand.cpus,
+select package.attempt_id, package.attempts as number, package.id as package_id,
+       package.environment, demand.cpus,
        demand.memory, demand.disk, package.wall_time, package.looping, package.early,
        package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id, job.parameters,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
@@ -111,7 +112,7 @@ select file.package_id, file.binary, file.name, file.min_size, file.size_asked, 
 -- name: launch_formers
 -- Former attempts of the packages decided on that left something where they go now, or that
 -- were lost on just that node.
-select attempt.package_id, attempt.id, attempt.kept
+select attempt.package_id, attempt.id, attempt.number, attempt.kept
   from decision
   join package on package.id = decision.package_id and package.attempts > 1
   join node on node.id = package.node_id

@@ -119,17 +119,30 @@ select reason, count, last, message, node_name from failure
  where package_id = :package order by last desc;
 
 -- name: binaries
--- The binaries of a package, with their last records.
+-- The binaries of a package, each with its record in the last attempt that ran it.
 select binary.seq, binary.name, binary.script, binary.argv, binary.software, binary.version,
        binary.cpu, binary.runtime, binary.work_size, binary_attempt.started,
        binary_attempt.ended, binary_attempt.exit_code, binary_attempt.signal,
-       binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss
+       binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss,
+       attempt.number as attempt
   from binary
-  left join package on package.id = binary.package_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join binary_attempt on binary_attempt.attempt_id = attempt.id
-                          and binary_attempt.seq = binary.seq
+  left join binary_attempt
+    on binary_attempt.seq = binary.seq
+   and binary_attempt.attempt_id = (select max(ran.attempt_id)
+                                      from attempt as tried
+                                      join binary_attempt as ran on ran.attempt_id = tried.id
+                                     where tried.package_id = binary.package_id
+                                       and ran.seq = binary.seq)
+  left join attempt on attempt.id = binary_attempt.attempt_id
  where binary.package_id = :package order by binary.seq;
+
+-- name: binary_records
+-- How a binary did in each attempt that ran it.
+select attempt.number as attempt, attempt.node_name as node, record.started, record.ended,
+       record.exit_code, record.signal, record.reason, record.cpu as cpu_time, record.rss
+  from attempt
+  join binary_attempt as record on record.attempt_id = attempt.id and record.seq = :binary
+ where attempt.package_id = :package order by attempt.number;
 
 -- name: inputs
 -- The inputs of a package, where they come from and whether they are there; what is missing

@@ -29,10 +29,12 @@ NOTHING: Kept = {
 class Found(NamedTuple):
     """How much of a former attempt can be used: its first binaries, and why no more.
 
+    `number` counts it among the attempts of its package.
     `stored` are the outputs that it has taken to their locators already.
     """
 
     attempt: int
+    number: int
     through: int
     files: "List[Dict[str, Any]]"
     why: str
@@ -50,6 +52,7 @@ class Former:
         self._boot_id = boot_id
         self._ours = os.path.realpath(os.path.dirname(places.base))
         self._digests = digests
+        self._numbers = {former["attempt"]: former["number"] for former in launch["former"]}
         self._formers = [former for former in launch["former"] if self._is_over(former)]
 
     def _is_over(self, former: "Dict[str, Any]") -> bool:
@@ -100,26 +103,27 @@ class Former:
 
     def _whole(self, attempt: int, kept: Kept) -> Found:
         """Hold the files of a former attempt against what they should be, binary by binary."""
+        tried = self._numbers[attempt]
         used: "List[Dict[str, Any]]" = []
         through = min(kept["through"], len(self._binaries))
         for number in range(1, through + 1):
             if self._given(number) != (kept["given"][number - 1 :] or [""])[0]:
-                why = "binary %d was given something else in attempt %d" % (number, attempt)
-                return Found(attempt, number - 1, used, why, [])
+                why = "binary %d was given something else in attempt %d" % (number, tried)
+                return Found(attempt, tried, number - 1, used, why, [])
             files: "List[Dict[str, Any]]" = []
             for output in self._binaries[number - 1]["outputs"]:
                 found = _files_of(output, number, kept["files"])
                 is_short = len(found) < (output["min_count"] if output["late"] else 1)
                 fault = "is not known" if is_short else self._first_fault(found)
                 if fault:
-                    shown = one_line(output["name"]), attempt, fault
+                    shown = one_line(output["name"]), tried, fault
                     why = "output `%s` of attempt %d %s" % shown
-                    return Found(attempt, number - 1, used, why, [])
+                    return Found(attempt, tried, number - 1, used, why, [])
                 files += found
             used = used + files
-        why = kept["why"] or "attempt %d came no further" % attempt
+        why = kept["why"] or "attempt %d came no further" % tried
         stored = kept["stored"] if through == len(self._binaries) else []
-        return Found(attempt, through, used, one_line(why), stored)
+        return Found(attempt, tried, through, used, one_line(why), stored)
 
     def accepted(self, attempt: int) -> Found:
         """Find all outputs of a former attempt, which a person accepts as they are.
@@ -128,6 +132,7 @@ class Former:
         """
         known = [former for former in self._formers if former["attempt"] == attempt]
         kept = self._kept(known[0]) if known else NOTHING
+        tried = self._numbers.get(attempt, 1)
         used: "List[Dict[str, Any]]" = []
         for number, binary in enumerate(self._binaries, 1):
             for output in binary["outputs"]:
@@ -135,10 +140,12 @@ class Former:
                 is_lacking = not found and not output["late"]
                 fault = "is not known" if is_lacking else self._first_fault(found)
                 if fault:
-                    shown = one_line(output["name"]), attempt, fault
+                    shown = one_line(output["name"]), tried, fault
                     raise Failed("missing-output", "output `%s` of attempt %d %s" % shown)
                 used += found
-        return Found(attempt, len(self._binaries), used, "a person accepts them", kept["stored"])
+        return Found(
+            attempt, tried, len(self._binaries), used, "a person accepts them", kept["stored"]
+        )
 
     def _first_fault(self, files: "List[Dict[str, Any]]") -> str:
         """Say what is wrong with the first file that is not whole; empty when all are."""

@@ -62,7 +62,7 @@ class Resume:
         except OSError as error:
             for file in found.files:
                 remove(self._place(file["name"]))
-            shown = "attempt %d: %s" % (found.attempt, error.strerror)
+            shown = "attempt %d: %s" % (found.number, error.strerror)
             if self._launch["accept"] is not None:
                 raise Failed("stage-out", "nothing can be taken from " + shown)
             return self._tell(found._replace(through=0, why="nothing can be taken from " + shown))
@@ -82,7 +82,7 @@ class Resume:
         """Find what can be used of former attempts; raise Failed if what a person accepts can't."""
         accept = self._launch["accept"]
         if accept is not None and self._former is None:
-            raise Failed("missing-output", "nothing of attempt %d is on this node" % accept)
+            raise Failed("missing-output", "nothing of the accepted attempt is on this node")
         if self._former is None:
             return None
         return self._former.best() if accept is None else self._former.accepted(accept)
@@ -113,7 +113,7 @@ class Resume:
         why = found.why
         if found.through:
             which = "binary 1 is" if found.through == 1 else "binaries 1 to %d are" % found.through
-            why = "the outputs of %s whole, as attempt %d left them" % (which, found.attempt)
+            why = "the outputs of %s whole, as attempt %d left them" % (which, found.number)
             why += "; %s" % found.why if found.through < len(self._binaries) else ""
         began = found.through + 1
         where = "at binary %d" % began if began <= len(self._binaries) else "after its last binary"
