@@ -33,7 +33,8 @@ from d0ctl.store import Store, nodes, open_store
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import LEASE
 from d0ctl.store.pages import refuse_damage
-from d0ctl.store.schedule import counts_of, is_settled
+from d0ctl.store.schedule import counts_of
+from d0ctl.store.settled import is_settled
 from d0ctl.store.site import default
 
 log = logging.getLogger("d0ctl")
@@ -114,7 +115,7 @@ def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading
 
     def look(store: Store) -> bool:
         watch(counts_of(store, job))
-        return is_settled(store, job)
+        return is_settled(store, job, now=time.time())
 
     _drive_until(home, job, look, stop)
 

@@ -39,14 +39,17 @@ class ExitCode(enum.IntEnum):
 class D0Error(Exception):
     """An expected failure: one line to the user, and no traceback.
 
-    `hint` is a second line that says what to type next.
+    `hint` is the last line and says what to type next; `details` are lines before it.
     """
 
     exit_code = ExitCode.FAILED
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str | None = None, details: Sequence[str] = ()
+    ) -> None:
         super().__init__(message)
         self.hint = hint
+        self.details = tuple(details)
 
 
 class BadUsage(D0Error):

@@ -104,6 +104,8 @@ def tell(error: D0Error) -> None:
             say(clean(fault))
         return
     say(f"d0ctl: {clean(str(error))}")
+    for detail in error.details:
+        say(f"  {clean(detail)}")
     if error.hint:
         say(clean(error.hint))
 

@@ -60,8 +60,10 @@ def warn(spec: JobSpec, file: str) -> None:
         say(f"and {count(more, 'more warning')}: d0ctl validate {quote(file)}")
 
 
-def submit(store: Store, spec: JobSpec, *, name: str | None, hold: bool = False) -> str:
-    """Make the job's rows; the name it got."""
+def submit(
+    store: Store, spec: JobSpec, *, name: str | None, hold: bool = False, force: bool = False
+) -> str:
+    """Make the job's rows; the name it got. Raises Refused where no node can ever take them."""
     from d0ctl.store.jobs.submit import submit as make_rows
 
     shown = 0
@@ -74,8 +76,10 @@ def submit(store: Store, spec: JobSpec, *, name: str | None, hold: bool = False)
             print(f"\r{told}\x1b[K", end="", file=sys.stderr, flush=True)
 
     try:
-        return make_rows(store, spec, now=time.time(), actor=session.actor(), name=name,
-                         hold=hold, note=changing.reason(), progress=progress)  # fmt: skip
+        return make_rows(
+            store, spec, now=time.time(), actor=session.actor(), name=name, hold=hold,
+            force=force, note=changing.reason(), progress=progress,
+        )  # fmt: skip
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -104,6 +104,8 @@ As = Annotated[
     str | None, typer.Option("--as", metavar="NAME", help="Call the job so.", show_default=False)
 ]
 
+Force = Annotated[bool, typer.Option("--force", help="Accept packages that no node can take yet.")]
+
 JobFile = Annotated[
     str, typer.Argument(metavar="FILE", help="A job file; `-` reads it from stdin.")
 ]

@@ -16,6 +16,7 @@ from d0ctl.cli.submit import rehearse
 from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.format import clean, count, duration
 from d0ctl.model import by_status
+from d0ctl.store import settled
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import JobSummary
@@ -31,14 +32,19 @@ File = Annotated[
 
 
 @app.command(cls=Changing)
-def run(file: File, parameter: options.Parameters = None, name: options.As = None) -> None:
+def run(
+    file: File,
+    parameter: options.Parameters = None,
+    name: options.As = None,
+    force: options.Force = False,
+) -> None:
     """Run a job from its file to its end, with no daemon needed."""
     job = _job_to_go_on_with(file)
     if changing.is_rehearsal():
-        _rehearse(file, job, parameter, name)
+        _rehearse(file, job, parameter, name, force)
         return
     if job is None:
-        job = _submit(file, parameter, name)
+        job = _submit(file, parameter, name, force)
     elif parameter or name:
         raise BadUsage(f"`{file}` is a job already, so --set and --as come too late")
     _drive(job)
@@ -53,20 +59,22 @@ def _job_to_go_on_with(file: str) -> str | None:
         return file if file in {row[0] for row in store.rows("job_names")} else None
 
 
-def _rehearse(file: str, job: str | None, parameter: list[str] | None, name: str | None) -> None:
+def _rehearse(
+    file: str, job: str | None, parameter: list[str] | None, name: str | None, force: bool
+) -> None:
     if job is None:
-        rehearse(intake.read(file, parameter), name, False)
+        rehearse(intake.read(file, parameter), name, False, force)
     else:
         emit(f"would go on with job `{job}`")
 
 
-def _submit(file: str, parameter: list[str] | None, name: str | None) -> str:
+def _submit(file: str, parameter: list[str] | None, name: str | None, force: bool) -> str:
     spec = intake.read(file, parameter)
     intake.warn(spec, file)
     with session.founder() as store:
         store.home.site_key()  # without it nothing would run
         intake.check_name(store, spec, name)
-        job = intake.submit(store, spec, name=name)
+        job = intake.submit(store, spec, name=name, force=force)
     say(f"submitted `{job}`: {count(spec.packages, 'package')}")
     return job
 
@@ -143,10 +151,13 @@ def _end(name: str) -> ExitCode:
         with store.reading():
             job = browse.job(store, name)
             draw = show_job.drawing(store, job, False, time.time())
+            end = settled.find(store, job.id, now=time.time())
         if job.status == "successful":
             _tell(store, job)
             return ExitCode.DONE
     draw()
+    if end is not None and end.reason:
+        say(f"`{name}` stands still: {clean(end.reason)}")
     return ExitCode.FAILED
 
 

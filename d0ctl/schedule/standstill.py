@@ -40,8 +40,9 @@ BUSY = frozenset(
 class NodeState:
     """A node as it bears on whether work moves.
 
-    `retries` tells that d0ctl drained it and tries it again by itself. Of a node that was never
-    `reached` only the name is known, so only node lists can rule it out.
+    `retries` tells that d0ctl drained it and tries it again by itself. A node that was never
+    `reached` is ruled out only by what is known of it: its name, its services, its cpus if it is
+    `sized`, and what the site file says.
     """
 
     room: NodeRoom
@@ -49,6 +50,7 @@ class NodeState:
     drained: bool = False
     retries: bool = False
     reached: bool = True
+    sized: bool = False
 
     @property
     def takes(self) -> bool:
@@ -62,10 +64,11 @@ class NodeState:
 
     def misfit(self, demand: Demand) -> str | None:
         """Why packages of a demand can never run on it; None when they can."""
-        if self.reached:
-            return misfit(demand, self.room)
-        names = Demand(0, 0, nodes=demand.nodes, exclude_nodes=demand.exclude_nodes)
-        return misfit(names, replace(self.room, cpus=max(1, self.room.cpus)))
+        if not self.reached and not self.sized:
+            demand = replace(demand, cpus=1)
+        if not self.reached and self.room.platform is None:
+            demand = replace(demand, platform=None, software={})
+        return misfit(demand, self.room)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from d0ctl.model import MOVING, Counts, Phase
+from d0ctl.model import Counts
 from d0ctl.schedule.place import Brought, Decision, Demand, NodeRoom
 from d0ctl.store.catalogue import Catalogue, services_of
 from d0ctl.store.connection import Row, Store
@@ -122,30 +122,3 @@ def end_jobs(store: Store, *, now: float) -> list[str]:
 def counts_of(store: Store, job: int) -> Counts:
     """How many packages of a job are in each phase."""
     return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}
-
-
-IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
-"""What of a job that is held or paused moves no more than what is held itself."""
-
-
-def is_settled(store: Store, job: int, part: Counts | None = None) -> bool:
-    """Whether nothing in a job, or in a part of it with these counts, can move without a person."""
-    whole = counts_of(store, job)
-    counts = whole if part is None else part
-    held = {*IDLE_WHEN_HELD} if store.value("is_held", job=job) else set()
-    moving = MOVING - {Phase.HELD} - held
-    if _moves(store, job, whole, moving) and any(counts.get(phase) for phase in moving):
-        return False
-    if counts.get(Phase.HELD) and not held and store.row("releases_to_come", job=job):
-        return False
-    if not counts.get("waiting") and not any(counts.get(phase) for phase in moving):
-        return True
-    if _moves(store, job, whole, moving) or store.row("open_waits_for_outside", job=job):
-        return False
-    return not store.row("waits_for_outside", job=job)
-
-
-def _moves(store: Store, job: int, counts: Counts, moving: frozenset[Phase] | set[Phase]) -> bool:
-    """Whether anything of a job moves: what only waits for inputs that nobody makes does not."""
-    total = sum(counts.get(phase, 0) for phase in moving)
-    return total > 0 and total > int(store.value("count_open", job=job))

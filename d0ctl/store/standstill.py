@@ -104,8 +104,10 @@ def _node(row: Row) -> NodeState:
         memory=row["memory"], platform=row["platform"], services=services_of(row),
     )  # fmt: skip
     return NodeState(
-        room, row["state"], bool(row["drained"]), row["bad"] is not None, row["contact"] is not None
-    )
+        room, row["state"], bool(row["drained"]), row["bad"] is not None,
+        reached=row["contact"] is not None,
+        sized=row["kind"] == "local" or row["cpus_asked"] is not None,
+    )  # fmt: skip
 
 
 def _jobs(

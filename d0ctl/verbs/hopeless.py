@@ -1,14 +1,14 @@
 """The only place that says for which packages another try is without hope, and why."""
 
 import json
+import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from d0ctl.format import listed
-from d0ctl.schedule.place import Demand, NodeRoom, misfit
-from d0ctl.store.catalogue import Catalogue, services_of
-from d0ctl.store.connection import Row, Store
+from d0ctl.schedule.place import Demand
+from d0ctl.store.catalogue import Catalogue
+from d0ctl.store.connection import Store
+from d0ctl.store.fitting import Nodes, in_words
 from d0ctl.store.jobs import retry
 from d0ctl.verbs.plan import Changes
 
@@ -25,15 +25,15 @@ def hopeless(store: Store, changes: Changes) -> dict[int, str]:
         found[row["id"]] = AT_A_LIMIT[row["reason"]]
     for row in store.rows("hopeless_inputs"):
         found[row["id"]] = f"it needs file `{row['name']}` of a dropped line"
+    nodes, catalogue = Nodes(store, now=time.time()), Catalogue(store)
     for demand in retry.demands(store):
-        if why := _no_node(store, retry.changed(demand, changes.wishes)):
+        if why := _no_node(nodes, catalogue, retry.changed(demand, changes.wishes)):
             found |= dict.fromkeys(retry.of_demand(store, demand["id"]), why)
     return found
 
 
-def _no_node(store: Store, asked: Mapping[str, Any]) -> str | None:
-    """Why no node can ever take what asks for this; None where one can, or there is none yet."""
-    catalogue = Catalogue(store)
+def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any]) -> str | None:
+    """Return why no node can ever take packages that ask for this; None if one can."""
     demand = Demand(
         id=0,
         ready=1,
@@ -45,24 +45,5 @@ def _no_node(store: Store, asked: Mapping[str, Any]) -> str | None:
         software=catalogue.platforms(asked["software"]),
         needs=catalogue.needs(asked["software"], asked["needs"]),
     )
-    objections = [_against(row, demand) for row in store.rows("node_rooms")]
-    if not objections or None in objections:
-        return None
-    return f"no node can take it: {listed(str(one) for one in objections[:3])}"
-
-
-def _against(row: Row, demand: Demand) -> str | None:
-    """What speaks against a node for ever; nothing but names does before it was reached."""
-    known = row["state"] != "unknown"
-    room = NodeRoom(
-        id=row["id"],
-        name=row["name"],
-        cluster=row["cluster"],
-        cpus=row["cpus"] if known else demand.cpus,
-        used=0,
-        memory=row["memory"],
-        platform=row["platform"] if known else demand.platform,
-        services=services_of(row),
-    )
-    unfit = misfit(demand if known else replace(demand, software={}), room)
-    return f"`{row['name']}` is ruled out ({unfit})" if unfit else None
+    reasons = nodes.misfits(demand)
+    return f"no node can take it: {in_words(reasons)}" if reasons else None

@@ -1,7 +1,12 @@
 """What jobs come to, and that nothing which was not made counts as a success."""
 
+import time
+from pathlib import Path
+
 import pytest
 
+from d0ctl.model import Address
+from d0ctl.store import nodes
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -41,3 +46,146 @@ def test_lines_that_were_dropped_on_purpose_do_not_count(site: Site, d0ctl: Type
     waited = d0ctl("wait", "prod")
     assert (waited.exit_code, waited.stdout) == (0, "`prod` is successful\n")
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
+
+
+IMPOSSIBLE = """
+job: res
+stages:
+  - name: wide
+    lines: [{run: "true", cpus: 640}]
+  - name: vax
+    lines: [{run: "true", platform: vax}]
+  - name: sam
+    lines: [{run: "true", needs: SAM}, {run: "true"}]
+  - name: none
+    lines: [{run: "true", nodes: localhost, exclude-nodes: localhost}]
+"""
+
+
+@pytest.mark.parametrize("verb", ["submit", "run", "submit --dry-run", "run --dry-run"])
+def test_work_that_no_node_can_ever_take_is_refused_with_the_reason(
+    site: Site, d0ctl: Type, tmp_path: Path, verb: str
+) -> None:
+    site.up()
+    file = tmp_path / "res.yaml"
+    file.write_text(IMPOSSIBLE)
+
+    result = d0ctl(*verb.split(), str(file))
+
+    assert result.exit_code == 4
+    first, *reasons, last = result.stderr.splitlines()
+    assert first == "d0ctl: no node can ever take some of its packages"
+    assert sorted(reasons) == [
+        "  stage `none`: `localhost` is ruled out (excluded by the package)",
+        "  stage `sam`: `localhost` is ruled out (no service SAM)",
+        "  stage `vax`: `localhost` is ruled out (platform linux-x86_64, not vax)",
+        "  stage `wide`: `localhost` is ruled out (4 cpus, 640 asked for)",
+    ]
+    assert last == "`--force` submits it all the same: d0ctl node list"
+    assert d0ctl("status", "res").exit_code == 3
+    assert site.store.connection.execute("select count(*) from package").fetchone()[0] == 0
+
+
+def test_it_is_accepted_where_that_is_asked_for(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    site.up()
+    file = tmp_path / "res.yaml"
+    file.write_text(IMPOSSIBLE)
+
+    result = d0ctl("submit", str(file), "--force", "--json")
+
+    assert result.exit_code == 0
+    told = document(result.stdout)
+    assert [one["stage"] for one in told["no_node"]] == ["wide", "vax", "sam", "none"]
+    assert told["no_node"][0]["nodes"] == {"localhost": "4 cpus, 640 asked for"}
+    assert "no node can take it yet: stage `wide`: " in result.stderr
+
+
+def test_what_is_not_known_of_a_node_refuses_nothing(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    nodes.add(site.store, Address("farm", "ssh", "farm"), cpus=None)
+    file = tmp_path / "res.yaml"
+    file.write_text(
+        "job: res\nstages: [{name: a, lines: [{run: 'true', cpus: 64, platform: vax}]}]\n"
+    )
+
+    assert d0ctl("submit", str(file)).exit_code == 0
+
+
+def test_without_any_node_nothing_is_refused(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    site.submit(production())
+    nodes.remove(site.store, "localhost", now=time.time())
+    file = tmp_path / "res.yaml"
+    file.write_text("job: res\nstages: [{name: a, lines: [{run: 'true', cpus: 64}]}]\n")
+
+    assert d0ctl("submit", str(file)).exit_code == 0
+    waited = d0ctl("wait", "res")
+    assert (waited.exit_code, waited.stdout) == (1, "`res` stands still: there is no node at all\n")
+
+
+def test_waiting_ends_when_no_node_will_ever_take_what_is_left(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("a", cpus=64)), line(package("b"))])))
+    site.up()
+    site.finish("prod/1/2/1")
+
+    waited = d0ctl("wait", "prod")
+
+    assert waited.exit_code == 1
+    assert waited.stdout == (
+        "`prod` stands still: 1 package is ready, and no node can take them: "
+        "`localhost` is ruled out (4 cpus, 64 asked for)\n"
+    )
+    assert waited.stderr.splitlines()[-1] == "d0ctl why prod"
+
+
+def test_waiting_ends_when_every_fitting_node_is_drained(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("a"))])))
+    site.up()
+    d0ctl("node", "drain", "localhost", "--reason", "new disks")
+
+    waited = d0ctl("wait", "prod")
+
+    assert waited.exit_code == 1
+    assert "`localhost` is drained (new disks)" in waited.stdout
+
+
+def test_a_node_that_is_down_is_waited_for_as_long_as_the_site_says(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("a"))])))
+    site.up()
+    with site.store.writing():
+        nodes.down(site.store, 1, "no route to host", now=time.time() - 600)
+
+    assert d0ctl("wait", "prod", "--timeout", "0.2s").exit_code == 1
+    with site.store.writing():
+        site.store.connection.execute("update node set since = since - 86400")
+
+    waited = d0ctl("wait", "prod")
+    assert waited.exit_code == 1
+    assert "`localhost` has been down for" in waited.stdout
+    assert "no route to host" in waited.stdout
+
+
+def test_waiting_ends_when_the_job_that_makes_an_input_is_held(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="raw", hold=True))
+    site.submit(job(("a", [line(package("y", needs=["raw:x"]))])))
+    site.up()
+
+    waited = d0ctl("wait", "prod")
+
+    assert waited.exit_code == 1
+    assert "it waits for files of `raw`, which is held or paused" in waited.stdout
+
+
+def test_waiting_can_end_after_a_time(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    waited = d0ctl("wait", "prod", "--timeout", "0.3s")
+
+    assert waited.exit_code == 1
+    assert waited.stderr.splitlines() == [
+        "no daemon is running, so nothing new starts: d0ctl daemon start",
+        "`prod` is still submitted after 0.3s: d0ctl why prod",
+    ]
+    assert d0ctl("wait", "prod", "--timeout", "soon").exit_code == 2

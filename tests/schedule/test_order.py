@@ -3,6 +3,7 @@
 from d0ctl.model import Address
 from d0ctl.store import Store, lifecycle, nodes
 from d0ctl.store import schedule as planning
+from d0ctl.store.settled import is_settled
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
 
@@ -120,11 +121,11 @@ def test_a_job_that_waits_for_one_that_has_failed_ends_too(store: Store) -> None
     submitted(store, job("maker", [simple(outputs=["a"])]))
     reader = submitted(store, job("reader", [simple(inputs=["maker:a"])]))
     world = World(store)
-    assert not planning.is_settled(store, reader)
+    assert not is_settled(store, reader)
     world.settle("failed")
 
     with store.writing():
         planning.end_jobs(store, now=NOW)
         planning.end_jobs(store, now=NOW)
 
-    assert planning.is_settled(store, reader)
+    assert is_settled(store, reader)

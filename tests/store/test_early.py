@@ -7,6 +7,7 @@ from typing import Any
 from d0ctl.construct.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
 from d0ctl.store import schedule as planning
+from d0ctl.store.settled import is_settled
 from tests.store.test_life import MACHINES, Life
 from tests.support.homes import faults
 from tests.support.jobs import NOW, InputLike, job, line, phases, simple, stage, submitted
@@ -201,12 +202,12 @@ def test_one_that_waits_for_what_nobody_makes_moves_no_more(store: Store) -> Non
     world = World(store)
     world.settle()
     with store.writing():
-        assert not planning.is_settled(store, number)
+        assert not is_settled(store, number)
         lifecycle.choose(store, [2])
         lifecycle.kill(store, actor="tester", note=None, now=NOW)
 
     assert phases(store)[MERGE] == "running"
-    assert planning.is_settled(store, number)
+    assert is_settled(store, number)
 
 
 LATE = OutputSpec("part-*", late=True)

@@ -12,6 +12,7 @@ from d0ctl.model import Phase
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store import schedule as planning
 from d0ctl.store.runs import attempts, messages
+from d0ctl.store.settled import is_settled
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.world import World, end_message
@@ -235,7 +236,7 @@ def test_held_by_the_policy_it_is_released_in_time_and_not_sooner(store: Store) 
     found = fail(store, "hook", detail="no token")
 
     assert (found["phase"], found["actor"], found["note"]) == ("held", "policy", "hook: no token")
-    assert not planning.is_settled(store, number)
+    assert not is_settled(store, number)
     assert wait(store, NOW + 299) == "held"
     assert wait(store, NOW + 300) == "ready"
     assert row(store)["tried_from"] == 0
@@ -248,7 +249,7 @@ def test_held_for_good_it_waits_for_a_person_whose_release_counts_anew(store: St
     found = fail(store, "exit-code")
 
     assert (found["phase"], found["not_before"]) == ("held", None)
-    assert planning.is_settled(store, number)
+    assert is_settled(store, number)
     with store.writing():
         lifecycle.choose(store, [1])
         lifecycle.release(store, actor="eve", note=None, now=NOW)

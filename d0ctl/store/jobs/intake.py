@@ -12,6 +12,7 @@ from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, LineSpec, Packa
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store, as_json
+from d0ctl.store.fitting import wants
 
 _Row: TypeAlias = tuple[Any, ...]
 
@@ -338,7 +339,7 @@ class Intake:
             spec.exclude_nodes,
             is_early,
             fetches,
-            *_wants(spec),
+            *wants(spec),
         )
         demand = self.demands.get(key)
         if demand is None:
@@ -367,15 +368,6 @@ def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
     yield from (one for binary in spec.binaries for one in binary.inputs)
     if spec.wrapper is not None:
         yield spec.wrapper
-
-
-def _wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The software and the services that the binaries of a package ask for, each once."""
-    if len(spec.binaries) == 1:
-        only = spec.binaries[0]
-        return ((only.software,) if only.software else ()), only.needs
-    software = {one.software for one in spec.binaries if one.software}
-    return tuple(sorted(software)), tuple(sorted({n for one in spec.binaries for n in one.needs}))
 
 
 def _binary(package: int, seq: int, spec: BinarySpec) -> _Row:

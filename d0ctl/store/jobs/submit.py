@@ -8,6 +8,7 @@ from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files import lose
+from d0ctl.store.fitting import misfits_of_job, refuse
 from d0ctl.store.holder import holder
 from d0ctl.store.jobs.intake import Intake
 from d0ctl.store.jobs.removal import remove_rows, sweep
@@ -23,11 +24,13 @@ def submit(
     name: str | None = None,
     hold: bool = False,
     note: str | None = None,
+    force: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> str:
     """Make a job's rows and then show it; the name it got.
 
-    Raises Refused when the name is in use. A crash leaves rows that nobody sees and
+    Raises Refused when the name is in use, and without `force` when it asks for what no node can
+    ever give. A crash leaves rows that nobody sees and
     that `sweep` removes.
     """
     sweep(store)
@@ -39,6 +42,8 @@ def submit(
                 intake.whole_stage(seq, stage, progress)
             intake.late_inputs()
             intake.results()
+        if not force:
+            refuse(misfits_of_job(store, job, now=now))
         with store.writing():
             lose(store, [(file, 0) for file in intake.absent], now=now)
             keep_action(

@@ -71,3 +71,13 @@ select package.id
  where package.phase = 'ready' and package.demand_id = :demand
    and package.early = 1 and package.awaited > 0
  order by package.id limit :limit;
+
+-- name: needed_phases
+-- In which phases the needed packages are, by job, and whether that keeps them back; whether a
+-- policy will release those that are held.
+select job.name as job, job.hold or job.pause as is_held, package.phase,
+       max(coalesce(package.not_before, 0)) > 0 as releases
+  from needed
+  join package on package.id = needed.package_id
+  join job on job.id = package.job_id
+ group by job.id, package.phase;

@@ -183,3 +183,13 @@ insert into purge (node_id, attempt_id)
 select :node, :attempt
  where not exists (select 1 from attempt where id = :attempt)
    and not exists (select 1 from purge where node_id = :node and attempt_id = :attempt);
+
+-- name: demands_of_job
+-- What the packages of a job ask of a node, and the stage of each demand.
+select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
+       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
+       demand.job_id, stage.name as stage
+  from demand join stage on stage.id = demand.stage_id
+ where demand.job_id = :job
+ order by demand.id;

@@ -222,18 +222,6 @@ select 1
    and (select ended from job where job.id = file.job_id) is null
  limit 1;
 
--- name: open_waits_for_outside
--- The same of a launched package that does nothing but wait for inputs to come.
-select 1
-  from package indexed by package_open
-  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
-  join file on file.id = input.file_id
- where package.job_id = :job and package.early = 1 and package.awaited > 0
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
-   and file.job_id <> :job and file.present = 0 and file.dropped = 0
-   and (select ended from job where job.id = file.job_id) is null
- limit 1;
-
 -- name: job_counts
 -- How many packages of a job are in each phase, read off the counts.
 select stage_count.phase, sum(stage_count.n) as n

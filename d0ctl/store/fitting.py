@@ -1,0 +1,130 @@
+"""Which nodes can take what packages ask for: ever, or without anybody's help."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from d0ctl.construct.spec import JobSpec, PackageSpec
+from d0ctl.errors import Refused
+from d0ctl.format import duration, listed
+from d0ctl.schedule.place import Demand
+from d0ctl.store.catalogue import Catalogue
+from d0ctl.store.connection import Store
+from d0ctl.store.schedule import demand_of
+from d0ctl.store.site import default
+from d0ctl.store.standstill import NodeView, node_views
+
+MOST_NAMED = 3
+"""How many nodes or demands a message names; it counts the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What packages of a stage ask for that no node has, with the reason for each node."""
+
+    stage: str
+    nodes: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"stage `{self.stage}`: {in_words(self.nodes)}"
+
+
+def in_words(reasons: Mapping[str, str]) -> str:
+    """Return the reasons of nodes as one phrase."""
+    named = [f"`{name}` is ruled out ({why})" for name, why in list(reasons.items())[:MOST_NAMED]]
+    more = len(reasons) - MOST_NAMED
+    return listed([*named, f"{more:,} more nodes likewise"] if more > 0 else named)
+
+
+class Nodes:
+    """All nodes as they are now, read once."""
+
+    def __init__(self, store: Store, *, now: float) -> None:
+        self._views = node_views(store)
+        self._now = now
+        self._patience = float(default(store, "unreachable-after"))
+
+    def misfits(self, demand: Demand) -> Mapping[str, str]:
+        """Return why no node can ever take packages of a demand, by node.
+
+        It is empty if a node can, and while there is no node at all.
+        """
+        found = {view.name: view.node.misfit(demand) for view in self._views}
+        return {} if None in found.values() else {name: str(why) for name, why in found.items()}
+
+    def absences(self, demand: Demand) -> Mapping[str, str] | None:
+        """Return why no node takes packages of a demand until a person helps, by node.
+
+        None if one does, or may do so by itself: it has not been contacted yet, does not answer
+        for a time that the site waits, or is tried again after d0ctl has drained it.
+        """
+        found = {}
+        for view in self._views:
+            why = view.node.misfit(demand)
+            found[view.name] = f"is ruled out ({why})" if why else self._absence(view)
+        return None if None in found.values() else {n: str(why) for n, why in found.items()}
+
+    def _absence(self, view: NodeView) -> str | None:
+        if view.node.drained and not view.node.retries:
+            return "is drained" + (f" ({view.drain_note})" if view.drain_note else "")
+        silent_s = self._now - view.since if view.since is not None else 0.0
+        if view.node.state == "down" and silent_s >= self._patience:
+            return f"has been down for {duration(silent_s)} ({view.trouble or 'no answer'})"
+        return None
+
+
+def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the software and the services that the binaries of a package ask for, each once."""
+    if len(spec.binaries) == 1:
+        only = spec.binaries[0]
+        return ((only.software,) if only.software else ()), only.needs
+    software = {one.software for one in spec.binaries if one.software}
+    return tuple(sorted(software)), tuple(sorted({n for one in spec.binaries for n in one.needs}))
+
+
+def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
+    """Return what a job asks for that no node can ever give, one entry for each demand."""
+    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
+    found = (
+        Misfit(row["stage"], nodes.misfits(demand_of(row, catalogue)))
+        for row in store.rows("demands_of_job", job=job)
+    )
+    return [one for one in found if one.nodes]
+
+
+def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
+    """Return the same of a job that is not submitted yet."""
+    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
+    asked = {
+        (stage.name, one.cpus, one.memory, one.platform, one.nodes, one.exclude_nodes, *wants(one))
+        for stage in spec.stages
+        for line in stage.lines
+        for one in line.packages
+    }
+    found = []
+    for stage, cpus, memory, platform, named, excluded, software, needs in sorted(asked, key=repr):
+        demand = Demand(
+            0, 1, cpus, memory, platform, named, excluded,
+            catalogue.platforms(json.dumps(software)),
+            catalogue.needs(json.dumps(software), json.dumps(needs)),
+        )  # fmt: skip
+        found.append(Misfit(stage, nodes.misfits(demand)))
+    return [one for one in found if one.nodes]
+
+
+def refuse(misfits: Sequence[Misfit]) -> None:
+    """Raise Refused for packages that no node can ever take."""
+    if misfits:
+        raise Refused(
+            "no node can ever take some of its packages",
+            details=list(lines(misfits)),
+            hint="`--force` submits it all the same: d0ctl node list",
+        )
+
+
+def lines(misfits: Sequence[Misfit]) -> Iterator[str]:
+    """Yield a line for each of the first demands that no node meets."""
+    told = list(dict.fromkeys(str(one) for one in misfits))
+    yield from told[: 2 * MOST_NAMED]
+    if len(told) > 2 * MOST_NAMED:
+        yield f"and {len(told) - 2 * MOST_NAMED:,} more"
