@@ -1,12 +1,15 @@
 """The drop-box: a Maildir in which messages arrive, and the only importer of the file watcher."""
 
 import hashlib
+import heapq
 import itertools
 import json
 import os
 import stat
 import threading
 import time
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from d0ctl.errors import D0Error
-from d0ctl_wrapper import message
+from d0ctl_wrapper import message, spool
 
 MOST_FILES = 1_000
 """How many files one look at the drop-box takes along."""
@@ -45,6 +48,13 @@ class Letters:
     """Whether more lies there than one look takes along."""
 
 
+def _sender(name: str) -> str:
+    """Return the attempt or the node that a file is from; all else counts as one sender."""
+    if name.endswith(BATCH):
+        return name.rsplit(".", 4)[0]
+    return name.partition(".")[0] if spool.is_name(os.fsencode(name)) else ""
+
+
 def _read(name: str, folder: int) -> str:
     """The text of a file; only of a plain file, and without ever waiting for one."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -70,6 +80,7 @@ class DropBox:
         self.new = folder / "new"
         self._key = key
         self._numbers = itertools.count()
+        self._last_sender = ""
 
     def deliver(self, node: str, texts: Sequence[str]) -> None:
         """Put messages of a node in, as one file; they are on the disk when this returns.
@@ -97,10 +108,29 @@ class DropBox:
     def collect(self, most: int = MOST_FILES) -> Letters:
         """Read what lies there; what can't be a message goes to `rejected/`."""
         with os.scandir(self.new) as entries:
-            found = sorted(entry.name for entry in itertools.islice(entries, most))
+            found = self._in_turn([entry.name for entry in entries], most)
         letters = self.read(found)
         letters.has_more = letters.has_more or len(found) == most
         return letters
+
+    def _in_turn(self, names: list[str], most: int) -> list[str]:
+        """Choose `most` of the files, one of each sender in turn, after who came last before.
+
+        So one who floods the folder delays the others by no more than one file in a round.
+        """
+        if len(names) <= most:
+            return sorted(names)
+        of: dict[str, list[str]] = defaultdict(list)
+        for name in names:
+            of[_sender(name)].append(name)
+        senders = sorted(of)
+        first = bisect_right(senders, self._last_sender)
+        due = (senders[first:] + senders[:first])[:most]
+        files = [heapq.nsmallest(most, of[sender]) for sender in due]
+        rounds = itertools.chain.from_iterable(itertools.zip_longest(*files))
+        found = list(itertools.islice((name for name in rounds if name is not None), most))
+        self._last_sender = _sender(found[-1])
+        return found
 
     def read(self, found: Sequence[str]) -> Letters:
         """Read the files of these names, those at the end only if not too much came before."""

@@ -214,3 +214,43 @@ def test_an_arrival_is_noticed_at_once(box: DropBox) -> None:
     with box.watched(lambda: seen.append(True)):
         box.deliver("n1", [start()])
         wait_until(lambda: seen, 5)
+
+
+def test_a_flood_of_one_attempt_and_of_junk_delays_nobody_else(box: DropBox) -> None:
+    for number in range(1500):
+        put(box, f"1.{number}", start(1, seq=number + 1))
+        put(box, f"junk-{number}", "?")
+    for attempt in range(2, 42):
+        put(box, f"{attempt}.1", start(attempt))
+    box.deliver("n1", [start(50)])
+
+    found = {one["attempt"] for one in box.collect().messages}
+
+    assert found == {1, 50, *range(2, 42)}
+
+
+def test_all_files_of_a_flood_are_read_each_once(box: DropBox) -> None:
+    names = {f"{number % 70}.{number}" for number in range(500)}
+    for name in names:
+        put(box, name, start(int(name.split(".")[0]) + 1))
+
+    seen: list[str] = []
+    while files := box.collect(most=60).files:
+        seen += files
+        box.clear(files)
+
+    assert sorted(seen) == sorted(names)
+
+
+def test_senders_take_turns_from_look_to_look(box: DropBox) -> None:
+    for attempt in range(1, 5):
+        for number in range(1, 4):
+            put(box, f"{attempt}.{number}", start(attempt))
+
+    looks = []
+    for _ in range(3):
+        files = box.collect(most=3).files
+        box.clear(files)
+        looks.append(files)
+
+    assert looks == [["1.1", "2.1", "3.1"], ["4.1", "1.2", "2.2"], ["3.2", "4.2", "1.3"]]
