@@ -51,6 +51,13 @@ def text(value: str) -> str:
     return value
 
 
+def one_line(value: str) -> str:
+    """Take a text of one line without control characters."""
+    if not value.strip() or not value.isprintable():
+        raise ValueError
+    return value
+
+
 def label(value: str) -> str:
     """Take a name of a stage, line, package or binary."""
     if not value.strip() or not value.isprintable() or "/" in value:
@@ -135,6 +142,7 @@ def checked(check: Callable[[str], str]) -> Callable[[str], str]:
 
 
 TEXT = Kind(text, "a text")
+ONE_LINE = Kind(one_line, "one line without control characters")
 LABEL = Kind(label, "a name without `/`, line ends and control characters")
 JOB = Kind(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")
 FLAG = Kind(flag, "`yes` or `no`")

@@ -13,6 +13,7 @@ from d0ctl.construct.kinds import (
     JOB,
     LABEL,
     MAIL_MODE,
+    ONE_LINE,
     PERCENT,
     SIZE,
     TEXT,
@@ -54,7 +55,7 @@ def read_job(node: Mapping, reading: Reading, given: AnyMapping[str, str]) -> Jo
     inner = reading.within(scope)
     level.reading = inner
     fields = Fields()
-    level.fields({"title": TEXT, "originator": TEXT, "priority": PERCENT, "hold": FLAG}, fields)
+    level.fields({"title": TEXT, "originator": ONE_LINE, "priority": PERCENT, "hold": FLAG}, fields)
     level.fields({"job": JOB, "mail": MAIL_MODE}, fields)
     stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
     _judge_names(level, stages)

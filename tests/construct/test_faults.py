@@ -142,6 +142,15 @@ def test_what_is_no_job_file_has_one_fault(faults: Faults, text: str, told: str)
     assert faults(text) == [told]
 
 
+@pytest.mark.parametrize("text", [r"a@b.c\r\nBcc: d@e.f", r"a@b.c\n", r"a@b\x1b[2J", " "])
+def test_an_originator_is_one_line_without_control_characters(faults: Faults, text: str) -> None:
+    found = faults(f'job: x\noriginator: "{text}"\nstages: [{{lines: [{{run: "true"}}]}}]\n')
+
+    assert len(found) == 1
+    assert found[0].startswith("2:13: `originator` takes one line without control characters, not ")
+    assert found[0].isprintable()
+
+
 def test_a_tag_asks_for_nothing_to_be_made(faults: Faults) -> None:
     (told, *_) = faults("job: !!python/object/apply:os.system [ls]\nstages: []")
 
