@@ -6,7 +6,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,15 @@ LONGEST_LINE = 256 * 1024 * 1024
 
 SILENCE_S = 120
 """A relay that hears nothing for so long ends."""
+
+
+CANNOT_KEEP = (
+    ("No space left", "its disk is full"),
+    ("quota exceeded", "its disk quota is used up"),
+    ("Read-only file system", "its disk is read-only"),
+    ("Permission denied", "you may not write there"),
+)
+"""What a node says if it can keep no file, and what that means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +220,28 @@ def _ship(address: Address, transport: Transport, path: str) -> None:
     with tempfile.NamedTemporaryFile(prefix="d0ctl-", suffix=".pyz") as file:
         file.write(ship.archive())
         file.flush()
-        transport.put(Path(file.name), aside)
-    link = Link(transport, transport.start(ship.rename(address, aside, path)), "")
+        try:
+            transport.put(Path(file.name), aside)
+        except NodeUnreachable:
+            raise
+        except D0Error as error:
+            with suppress(D0Error):
+                _do(transport, ship.remove(address, aside))
+            raise _cannot_keep(address, aside, str(error)) from error
+    _do(transport, ship.rename(address, aside, path))
+
+
+def _cannot_keep(address: Address, path: str, cause: str) -> NodeUnreachable:
+    fault = next((fault for sign, fault in CANNOT_KEEP if sign in cause), None)
+    if fault is None:
+        return NodeUnreachable(f"node `{address.name}` can't take the wrapper: {cause}")
+    return NodeUnreachable(
+        f"node `{address.name}`: {fault}: `{path.rpartition('/')[0]}`",
+        hint="make room or give rights there, or add the node with another --dir",
+    )
+
+
+def _do(transport: Transport, command: str) -> None:
+    link = Link(transport, transport.start(command), "")
     with link.bounded(CONNECT_TIMEOUT_S):
         link.wait_for_end()

@@ -67,10 +67,18 @@ def ask_home(node: Starter, limit: float) -> str:
 def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
     """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
     with source.open("rb") as ours, closing(node.start(PUT)) as stream:
-        stream.write(one_line(target))
-        while piece := ours.read(CHUNK):
-            stream.write(piece)
-        stream.finish()
+        try:
+            stream.write(one_line(target))
+            while piece := ours.read(CHUNK):
+                stream.write(piece)
+            stream.finish()
+        except NodeUnreachable:  # the command has ended; what it said is why
+            with suppress(NodeUnreachable):
+                while stream.read(limit):
+                    pass
+            if said := stream.stderr():
+                raise refusal(said) from None
+            raise
         arrived = int(expect(stream, rb"d0ctl-size: +(\d{1,18})\n", limit)[1])
         if arrived != ours.tell():
             raise D0Error(f"can't copy `{target}`: only {arrived} of {ours.tell()} bytes arrived")

@@ -86,6 +86,14 @@ def rename(address: Address, aside: str, path: str) -> str:
     return f"exec mv -f {aside} {path}"
 
 
+def remove(address: Address, path: str) -> str:
+    """What removes a file, in words that mean the same to every shell."""
+    if address.kind == "local":
+        return f"exec rm -f {shlex.quote(path)}"
+    _check_plain(address, path)
+    return f"exec rm -f {path}"
+
+
 def _check_plain(address: Address, *words: str) -> None:
     for word in words:
         if not _PLAIN.match(word):

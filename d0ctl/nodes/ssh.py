@@ -179,6 +179,16 @@ class FabricTransport:
 
     def put(self, source: Path, target: str) -> None:
         """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
+        try:
+            self._put(source, target)
+        except NodeUnreachable:
+            raise
+        except D0Error:
+            if not source.is_file():
+                raise
+            copy_in(self, source, target, self._watch.limit)  # unlike SFTP, it names the cause
+
+    def _put(self, source: Path, target: str) -> None:
         with self._files() as files, self.operation(target) as get_on:
             if files:
                 make_private(files, PurePosixPath(target).parent)

@@ -34,10 +34,10 @@ def open_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def mounted(folder: Path) -> Iterator[Path]:
+def mounted(folder: Path, size: str = "64m") -> Iterator[Path]:
     """A small disk at a folder."""
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
     try:
         yield folder
     finally:

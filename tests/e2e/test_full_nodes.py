@@ -1,0 +1,34 @@
+"""Nodes that can keep no file: `node add` says what is wrong with their disk, and leaves nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import Site, fingerprint
+from tests.support.users import make_read_only, mounted, needs_root
+
+
+@needs_root
+@pytest.mark.parametrize("via", ["fabric", "openssh"])
+@pytest.mark.parametrize(("kind", "fault"), [("full", "its disk is full"),
+                                             ("read-only", "its disk is read-only")])  # fmt: skip
+def test_a_node_whose_disk_is_full_or_read_only_is_told_as_such(
+    site: Site, tmp_path: Path, via: str, kind: str, fault: str
+) -> None:
+    sshd = site.start_sshd("farm")
+    trust = ("--identity", sshd.identity, "--accept-key", fingerprint(sshd))
+
+    with mounted(tmp_path / "disk", "64k") as disk:
+        if kind == "read-only":
+            make_read_only(disk)
+        done = site.d0ctl(
+            "node", "add", "farm", sshd.destination, *trust, "--dir", disk / "d0", "--via", via
+        )
+
+        assert done.code == 6, done
+        fault_line, hint = done.err.splitlines()[-2:]
+        assert fault_line.startswith(f"d0ctl: node `farm`: {fault}: `{disk}/d0/")
+        assert fault_line.endswith("/farm/bin`")
+        assert hint == "make room or give rights there, or add the node with another --dir"
+        assert [path for path in disk.rglob("*") if path.is_file()] == []
+    assert [node["node"] for node in site.json("node", "list")["nodes"]] == ["localhost"]
