@@ -72,10 +72,9 @@ def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
             while piece := ours.read(CHUNK):
                 stream.write(piece)
             stream.finish()
-        except NodeUnreachable:  # the command has ended; what it said is why
-            with suppress(NodeUnreachable):
-                while stream.read(limit):
-                    pass
+        except NodeUnreachable:
+            while stream.read(limit):  # raises, unless it is the command that has ended
+                pass
             if said := stream.stderr():
                 raise refusal(said) from None
             raise

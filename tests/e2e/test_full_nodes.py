@@ -1,4 +1,4 @@
-"""Nodes that can keep no file: `node add` says what is wrong with their disk, and leaves nothing."""
+"""Nodes that can keep no file: `node add` names the fault of the disk, and leaves nothing."""
 
 from pathlib import Path
 
