@@ -1,8 +1,11 @@
 """`d0ctl run`: submit a job, drive it to its end, and say where its results lie."""
 
+import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -102,7 +105,8 @@ def _drive(name: str) -> None:
     thread = threading.Thread(target=work, name=f"drive {name}")
     thread.start()
     try:
-        _watch(ended, progress)
+        with _terminable():
+            _watch(ended, progress)
     except KeyboardInterrupt:
         _stop(ended, stop, progress)
         say(f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`; "
@@ -114,6 +118,28 @@ def _drive(name: str) -> None:
         raise failures[0]
 
 
+class Terminated(KeyboardInterrupt):
+    """This process was asked to end, by SIGTERM or because its terminal is gone."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Raise Terminated on SIGTERM and SIGHUP, so that leases are given back and workers end."""
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    former = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in former.items():
+        if handler != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
 def _watch(ended: threading.Event, progress: Progress) -> None:
     """Wait for the end; Ctrl-C asks once.
 
@@ -122,6 +148,8 @@ def _watch(ended: threading.Event, progress: Progress) -> None:
     while not ended.is_set():
         try:
             ended.wait(1.0)
+        except Terminated:
+            raise
         except KeyboardInterrupt:
             if not _really_stop(progress):
                 continue

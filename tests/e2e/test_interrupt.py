@@ -99,7 +99,10 @@ def test_a_second_ctrl_c_is_a_yes(site: Site, job: Path, record: Path) -> None:
     site.ok("run", "slow")
 
 
-def test_without_a_terminal_nobody_is_asked(site: Site, job: Path, record: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_without_a_terminal_run_ends_at_once_and_holds_nothing(
+    site: Site, job: Path, record: Path, number: signal.Signals
+) -> None:
     process = subprocess.Popen(
         [D0CTL, "run", job],
         env=site.environment,
@@ -110,11 +113,13 @@ def test_without_a_terminal_nobody_is_asked(site: Site, job: Path, record: Path)
     assert process.stderr
     try:
         wait_until(record.exists, PATIENCE_S, "the first package runs")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         told = process.stderr.read().decode()
 
         assert process.wait(PATIENCE_S) == 130
         assert QUESTION not in told and "Traceback" not in told
+        assert "`slow` goes on by `d0ctl run slow` or `d0ctl daemon start`" in told
+        assert site.ask("select name from lease") == []
     finally:
         process.stderr.close()
         end_process(process)
