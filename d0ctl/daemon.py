@@ -19,7 +19,7 @@ from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.software import see_to_software
 from d0ctl.agents.sync import sync
-from d0ctl.agents.tidy import tidy
+from d0ctl.agents.tidy import expire, tidy
 from d0ctl.background import only_daemon
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
@@ -55,7 +55,8 @@ STEPS: tuple[Step, ...] = (
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (
-    stand_in, heed, look_after, keep_contact, give_up, see_to_software, forget_idle, notify,
+    stand_in, heed, look_after, keep_contact, give_up, see_to_software, forget_idle, expire,
+    notify,
 )  # fmt: skip
 """What a turn does besides, once a second."""
 

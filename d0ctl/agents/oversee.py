@@ -83,6 +83,9 @@ def give_up(control: Control, now: float) -> None:
     for node, since in control.down_since.items():
         if time.monotonic() - since < patience:
             continue
+        row = control.store.row("node_by_id", node=node)
+        if row is not None:
+            nodes.give_up(control.store, row["name"])
         lost = attempts.unreachable(control.store, node)
         if lost:
             told = f"its node did not answer for {duration(patience)}"

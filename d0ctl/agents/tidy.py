@@ -5,6 +5,7 @@ from pathlib import Path
 
 from d0ctl.agents.control import Control
 from d0ctl.store import tidy as store_tidy
+from d0ctl.store.site import default
 
 
 def tidy(control: Control, now: float) -> None:
@@ -12,6 +13,11 @@ def tidy(control: Control, now: float) -> None:
     here = store_tidy.tidy(control.store, now=now)
     if here:
         control.after(_remove, here, control.home.cache)
+
+
+def expire(control: Control, now: float) -> None:
+    """Have outputs of failed packages removed that have stayed for `keep-failed`."""
+    store_tidy.expire(control.store, before=now - default(control.store, "keep-failed"))
 
 
 def _remove(paths: list[str], cache: Path) -> None:

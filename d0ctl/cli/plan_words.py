@@ -58,6 +58,7 @@ def _describe_packages(plan: Plan) -> Iterator[str]:
     if plan.kept:
         yield f"as they are stay {_phases(plan.kept)}"
     yield from _hopeless(plan)
+    yield from _accepting(plan)
     if request.drop_outputs:
         yield from _describe_drop(plan)
     elif request.verb == "restore-line":
@@ -121,6 +122,12 @@ def _hopeless(plan: Plan) -> Iterator[str]:
         yield f"refused: {count(number, 'package')}, because {why}"
 
 
+def _accepting(plan: Plan) -> Iterator[str]:
+    if plan.accepting:
+        packages = count(plan.accepting, "package")
+        yield f"first the outputs of {packages} are checked on their nodes; no binary runs"
+
+
 def _more(plan: Plan) -> str:
     """What a verb was given besides its target."""
     request = plan.request
@@ -148,6 +155,8 @@ def _wishes(changes: Changes) -> Iterator[str]:
         yield f"{'node' if len(changes.nodes) == 1 else 'nodes'} {' or '.join(changes.nodes)}"
     yield from (f"{name}={value}" for name, value in changes.environment.items())
     yield from (f"{name}={value}" for name, value in changes.parameters.items())
+    if changes.from_scratch:
+        yield "nothing that earlier attempts kept"
 
 
 def _jobs(plan: Plan) -> str:
@@ -202,6 +211,7 @@ def _report(plan: Plan) -> Iterator[str]:
     if plan.kept:
         yield f"as they were stay {_phases(plan.kept)}"
     yield from _hopeless(plan)
+    yield from _accepting(plan)
     yield from _report_others(plan)
 
 

@@ -54,6 +54,10 @@ def retry(
             "--set", metavar="KEY=VALUE", help="With this parameter of the job; may be repeated."
         ),
     ] = None,
+    from_scratch: Annotated[
+        bool,
+        typer.Option("--from-scratch", help="Discard the files that earlier attempts kept."),
+    ] = False,
 ) -> None:
     """Let run again what failed, as it was or with other wishes.
 
@@ -67,6 +71,7 @@ def retry(
         nodes=tuple(on or ()),
         environment=_pairs("--env", env or ()),
         parameters=_pairs("--set", set_ or ()),
+        from_scratch=from_scratch,
     )
     plan.carry_out(Request("retry", chosen(selector), changes=changes))
 

@@ -1,7 +1,7 @@
 """Why a package is where it is, one function a phase."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from d0ctl.explain import recovery
@@ -9,13 +9,15 @@ from d0ctl.explain.case import Case, job_hold
 from d0ctl.explain.common import MOST, Explanation, kept_back
 from d0ctl.explain.room import room
 from d0ctl.explain.waiting import waiting, wants_of, ways_out
-from d0ctl.format import count, duration, iso, listed, moment
+from d0ctl.format import count, duration, iso, listed, moment, size
 from d0ctl.model import Phase, Status
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.jobs import accept
 from d0ctl.store.look import browse
 from d0ctl.store.look.left_out import shortfall
-from d0ctl.store.look.views import BinaryView, PackageView
+from d0ctl.store.look.views import AttemptView, BinaryView, PackageView
+from d0ctl.store.site import default
 from d0ctl.store.standstill import any_driver
 
 
@@ -227,9 +229,25 @@ def _failed(case: Case) -> None:
         names = listed(f"`{path}`" for path in consumers)
         told.facts.append(f"its files are waited for by {names}{more}")
     told.facts += recovery.refusal(case.store, one, last)
+    _left(case, tries)
     told.commands += [f"d0ctl logs {one.path}", f"d0ctl retry {one.path}",
                       f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
     _doubt_software(case, last.node_name if last else None)
+
+
+def _left(case: Case, tries: Sequence[AttemptView]) -> None:
+    """Say which outputs its attempts left, until when, and what can be done with them."""
+    left = [one for one in tries if one.left_size is not None and one.ended is not None]
+    if not left:
+        return
+    last, told = left[-1], case.told
+    until = (last.ended or 0.0) + default(case.store, "keep-failed")
+    told.facts.append(f"its outputs ({size(last.left_size)}) stay on `{last.node_name}` until "
+                      f"{moment(until, case.now)}")  # fmt: skip
+    if case.package.stay:
+        told.facts.append("a retry only delivers them; with --from-scratch it makes them again")
+    elif accept.is_acceptable(case.store, case.package.id):
+        told.commands.append(f"d0ctl set-status {case.package.path} successful")
 
 
 def _doubt_software(case: Case, node: str | None) -> None:

@@ -141,5 +141,5 @@ def _demand(case: Case) -> Demand:
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
         software=catalogue.platforms(one.software),
-        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid,
+        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
     )  # fmt: skip

@@ -53,7 +53,8 @@ class Demand:
     for each title the platforms that it exists for, None for any. `early` ones start at their
     first input; those that fetch read files that may have to be brought. `avoid` is the node of
     the last attempt, to be left out when another fits; so is `excluded`, which its job leaves to
-    packages that have not failed there, if that is where it failed last, `failed_on`. It is
+    packages that have not failed there, if that is where it failed last, `failed_on`. Only the
+    node `stay` can take it, as its outputs are there and have only to be delivered. It is
     `trusting` when no node can take it but such that have to prove themselves.
     """
 
@@ -72,6 +73,7 @@ class Demand:
     avoid: str | None = None
     failed_on: str | None = None
     excluded: str | None = None
+    stay: str | None = None
     stage: int = 0
     job: int = 0
     trusting: bool = False
@@ -153,6 +155,8 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
     """Why packages of this demand can never run on the node; None when they can."""
     if demand.nodes and node.name not in demand.nodes:
         return "not in its node list"
+    if demand.stay and node.name != demand.stay:
+        return f"its outputs are on `{demand.stay}`, and only have to be delivered"
     if node.name in demand.exclude_nodes:
         return "excluded by the package"
     if demand.platform and demand.platform != node.platform:

@@ -27,6 +27,9 @@ PATIENCE_S = 1800.0
 KEEP_LOGS_S = 30 * 86400.0
 """How long the logs of an attempt stay on its node, unless its job is removed."""
 
+KEEP_FAILED_S = 86400.0
+"""How long outputs of a failed package stay on its node, for a person to accept or deliver."""
+
 TRANSFER_IDLE_S = 300.0
 """How long a transfer of a wrapper may go without a byte before it is stuck."""
 
@@ -37,7 +40,7 @@ STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
     "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
-    "keep-logs": KEEP_LOGS_S, "transfer-idle": TRANSFER_IDLE_S,
+    "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S,
 }  # fmt: skip
 """What counts where the site file says nothing."""

@@ -98,8 +98,14 @@ def forget(store: Store, name: str, *, now: float) -> None:
     check_unused(store, row)
     store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
     _forget_copies(store, row, now)
+    give_up(store, name)
     store.change("remove_node", node=row["id"])
     store.change("remove_unused_cluster", cluster=row["cluster_id"])
+
+
+def give_up(store: Store, name: str) -> None:
+    """Let packages whose outputs are on a node run elsewhere, from the beginning."""
+    store.change("stay_nowhere", node=name)
 
 
 def drain(store: Store, name: str, *, actor: str, note: str | None) -> int:

@@ -55,6 +55,7 @@ def demand_of(row: Row, catalogue: Catalogue) -> Demand:
         fetches=bool(row["fetches"]),
         avoid=row["avoid"],
         failed_on=row["failed_on"],
+        stay=row["stay"],
         stage=row["stage_id"],
         job=row["job_id"],
     )

@@ -4,7 +4,10 @@
 several the stickier one wins. What is in results/ is never touched.
 """
 
-from d0ctl.store.connection import Store
+from collections.abc import Sequence
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.runs import recovery
 
 MOST_SPARE = 1000
 """How many files are looked at, at most, to make space on a node."""
@@ -26,7 +29,8 @@ def tidy(store: Store, *, now: float) -> list[str]:
 def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]:
     """Have copies removed that stay only while there is space, until `wanted` bytes are free.
 
-    The oldest go first; gives the paths of those that go, on whatever node of the cluster.
+    The oldest go first, and at last what failed packages have left there. Gives what goes: the
+    paths of copies, on whatever node of the cluster, and the names of attempts.
     """
     tidy(store, now=now)
     chosen, freed = [], 0
@@ -41,7 +45,34 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     store.change("forget_kept")
     going = {row["file_id"] for row in store.rows("unneeded_files")}
     _remove(store, now)
-    return [row["path"] for row in chosen if row["file_id"] in going]
+    gone = [row["path"] for row in chosen if row["file_id"] in going]
+    left = []
+    for row in store.rows("left_to_expire", before=now, node=node, limit=MOST_SPARE):
+        if freed >= wanted:
+            break
+        left.append(row)
+        freed += row["left_size"]
+    _drop_left(store, left)
+    return [*gone, *(f"attempt {row['id']}" for row in left)]
+
+
+def expire(store: Store, *, before: float) -> int:
+    """Have outputs removed that failed packages have kept since `before`; how many attempts'."""
+    rows = store.rows("left_to_expire", before=before, node=None, limit=MOST_SPARE)
+    _drop_left(store, rows)
+    return len(rows)
+
+
+def _drop_left(store: Store, rows: Sequence[Row]) -> None:
+    """Have removed what attempts left; their packages need not go to that node any more."""
+    for row in rows:
+        store.change("purge_expired", attempt=row["id"])
+        store.change("forget_expired", attempt=row["id"])
+    bound = [row for row in rows if row["stay"] is not None]
+    demands = recovery.leaving(store, bound)
+    store.change_many("ask_otherwise",
+                      ((demand, row["package_id"])
+                       for row, demand in zip(bound, demands, strict=True)))  # fmt: skip
 
 
 def _find(store: Store) -> None:

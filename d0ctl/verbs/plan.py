@@ -15,7 +15,7 @@ class Changes:
     """What packages ask for when they run again; None and empty leave it as it was.
 
     `nodes` takes the place of their node list, `parameters` of those the job was made with;
-    `environment` is added to theirs.
+    `environment` is added to theirs. With `from_scratch` nothing that former attempts left is used.
     """
 
     memory: int | None = None
@@ -25,6 +25,7 @@ class Changes:
     nodes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
+    from_scratch: bool = False
 
     @property
     def wishes(self) -> dict[str, Any]:
@@ -123,6 +124,8 @@ class Plan:
     gainers: tuple[Gainer, ...] = ()
     gaining: int = 0
     launched: int = 0
+    accepting: int = 0
+    """How many packages an attempt has to end that takes over outputs left on a node."""
     hopeless: Mapping[str, int] | None = None
     undo: str | None = None
     seen: int = 0

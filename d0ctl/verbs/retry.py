@@ -98,6 +98,8 @@ def _no_hope(target: Selector, reasons: Counter[str]) -> Refused:
 def retry_failed(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
     """Change what the chosen packages ask for, and let them run again."""
     changes = plan.request.changes
+    if changes.from_scratch:
+        retry.start_over(store)
     if changes.wishes:
         retry.change_demands(store, changes.wishes)
     if changes.wall_time is not None:

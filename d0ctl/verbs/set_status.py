@@ -1,12 +1,14 @@
 """set-status: a status given by hand, where the world allows it (`000` section 5)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from d0ctl.errors import BadUsage, Refused
+from d0ctl.format import clean
 from d0ctl.model import Phase, Status
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import retry
+from d0ctl.store.jobs import accept, retry
 from d0ctl.verbs.choice import HOLDABLE, of_packages
 from d0ctl.verbs.plan import Plan, Request
 
@@ -26,20 +28,23 @@ def plan_set_status(store: Store, request: Request) -> Plan:
         raise BadUsage(f"`{status}` can't be given by hand", hint=f"one of {', '.join(FROM)}")
     plan = of_packages(store, request, FROM[status], f"set {status}")
     if status == Status.SUCCESSFUL:
-        _check_outputs(store, request)
+        return replace(plan, accepting=_count_to_accept(store, request))
     return plan
 
 
-def _check_outputs(store: Store, request: Request) -> None:
+def _count_to_accept(store: Store, request: Request) -> int:
+    """How many packages have outputs that only an attempt left; Refused if one is nowhere."""
     retry.keep_phases(store, FROM[Status.SUCCESSFUL])
-    lacking = store.rows("lacking_outputs")
-    if lacking:
-        more = f" and {len(lacking) - 1} more like that" if len(lacking) > 1 else ""
+    rows = accept.lacking(store)
+    missing = [name for row in rows if (name := accept.missing_output(row)) is not None]
+    if missing:
+        more = f", and {len(missing) - 1} more packages lack one" if len(missing) > 1 else ""
         raise Refused(
-            f"file `{lacking[0]['name']}` of `{request.target.brief}` is not there{more}, "
+            f"output `{clean(missing[0])}` of `{request.target.brief}` is not there{more}, "
             "so it can't be set successful",
             hint=f"d0ctl retry '{request.target.parts[0]}' makes it",
         )
+    return len(rows)
 
 
 def set_status(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
@@ -48,9 +53,11 @@ def set_status(store: Store, plan: Plan, actor: str, note: str | None, now: floa
     status = plan.request.status or ""
     retry.keep_phases(store, FROM[status])
     if status == Status.SUCCESSFUL:
+        accept.accept(store, accept.lacking(store), actor=actor, note=told, now=now)
         store.change("set_successful", actor=actor, note=told, now=now)
         store.change("release_packages", now=now)
         store.change("reopen_jobs")
+        store.change("reopen_finished")
     elif status == Status.FAILED:
         store.change("set_failed", actor=actor, note=told, now=now)
         store.change("end_given_up", message=told, now=now)

@@ -141,7 +141,7 @@ CREATE TABLE demand (
     ready         integer not null default 0 check (ready >= 0),
     pace          real                     -- seconds such a package lately took
 , software text not null default '[]', needs text not null default '[]', early integer not null default 0 check (early in (0, 1)), fetches integer not null default 0
-    check (fetches in (0, 1)), avoid text, boost integer not null default 0 check (boost between 0 and 100), failed_on text) strict;
+    check (fetches in (0, 1)), avoid text, boost integer not null default 0 check (boost between 0 and 100), failed_on text, stay text) strict;
 
 CREATE INDEX demand_of_job on demand (job_id);
 
@@ -180,7 +180,7 @@ CREATE TABLE package (
     wrapper_parameters text,
     environment text,
     policy      text, parked integer not null default 0 check (parked in (0, 1)), early integer not null default 0
-    check (early in (0, 1, 2)), gathered integer not null default 0 check (gathered >= 0), awaited integer not null default 0 check (awaited >= 0), tried_from integer not null default 0,
+    check (early in (0, 1, 2)), gathered integer not null default 0 check (gathered >= 0), awaited integer not null default 0 check (awaited >= 0), tried_from integer not null default 0, accept integer,
     unique (line_id, seq)
 ) strict;
 
@@ -302,7 +302,8 @@ CREATE TABLE attempt (
     signal     integer,
     cpu        real,
     rss        integer,
-    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text, kept text, began integer, began_why text, events text, answer text,
+    stderr     text, phase text, phase_seq integer not null default 0, partial integer not null default 0 check (partial in (0, 1)), inputs integer, inputs_asked integer, left_out text, kept text, began integer, began_why text, events text, answer text, delivers integer not null default 0
+    check (delivers in (0, 1)), left_size integer,
     unique (package_id, number)
 ) strict;
 
@@ -783,23 +784,6 @@ begin
     select id from file where new.phase <> 'dropped' and package_id = new.id;
 end;
 
-CREATE TRIGGER package_cleaned after update of phase on package
-when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
-    and new.attempts > (new.phase <> 'dropped')
-    and old.phase <> 'transferring' and old.phase <> 'done' and old.phase <> 'dropped'
-begin
-    insert into purge (node_id, path)
-    select node.id, 'cache/' || attempt.id
-      from attempt join node on node.id = attempt.node_id
-     where attempt.package_id = new.id
-       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null))
-     union all
-    select node.id, 'attempts/' || attempt.id || '/work'
-      from attempt join node on node.id = attempt.node_id
-     where attempt.package_id = new.id and attempt.outcome = 'lost';
-    update attempt set kept = null where package_id = new.id and kept is not null;
-end;
-
 CREATE TRIGGER package_resubmitted after update of phase on package
 when new.actor is not null and (new.phase = 'ready' or new.phase = 'waiting')
     and (new.tried_from <> new.attempts or new.restarts <> 0)
@@ -807,6 +791,29 @@ when new.actor is not null and (new.phase = 'ready' or new.phase = 'waiting')
          or old.phase = 'done' or (old.phase = 'held' and old.actor = 'policy'))
 begin
     update package set tried_from = new.attempts, restarts = 0 where id = new.id;
+end;
+
+CREATE INDEX demand_stay on demand (stay) where stay is not null;
+
+CREATE INDEX attempt_left on attempt (ended) where left_size is not null;
+
+CREATE TRIGGER package_cleaned after update of phase on package
+when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped'
+      or new.phase = 'canceled')
+    and new.attempts > (old.phase <> 'failed' and old.phase <> 'canceled'
+                        and (new.phase = 'transferring' or new.phase = 'done'))
+    and old.phase <> 'transferring' and old.phase <> 'done' and old.phase <> 'dropped'
+begin
+    insert into purge (node_id, path)
+    select node.id, 'cache/' || attempt.id
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id
+       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null));
+    insert into purge (node_id, path)
+    select node.id, 'attempts/' || attempt.id || '/work'
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id and attempt.outcome = 'lost';
+    update attempt set kept = null, left_size = null where package_id = new.id and kept is not null;
 end;
 
 CREATE TRIGGER package_left after update of phase on package

@@ -135,7 +135,9 @@ def test_what_failed_is_successful_by_hand_only_with_its_outputs(site: Site, d0c
     result = d0ctl("set-status", "prod/1/2/1", "successful")
 
     assert refused.exit_code == 4
-    assert "file `x` of `prod/1/1/1` is not there, so it can't be set successful" in refused.stderr
+    assert (
+        "output `x` of `prod/1/1/1` is not there, so it can't be set successful" in refused.stderr
+    )
     assert result.exit_code == 0
     assert [site.phase(f"prod/1/2/{n}") for n in (1, 2)] == ["done", "ready"]
     assert faults(site.store) == []

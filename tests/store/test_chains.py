@@ -164,7 +164,7 @@ def test_what_was_kept_is_cleared_away_when_the_package_is_dropped(world: World)
 
 
 def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(world: World) -> None:
-    end(world, 1, reason=None)
+    end(world, 1, reason=None, outputs=made(1))
 
     assert purges(world.store) == []
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
-from d0ctl.store.runs import bad_nodes
+from d0ctl.store.runs import bad_nodes, recovery
 
 DEMANDED = (
     "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
@@ -77,10 +77,21 @@ def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
     return retried
 
 
+def start_over(store: Store) -> None:
+    """Let the chosen packages begin with nothing that former attempts left, on any node."""
+    rows = store.rows("kept_of_chosen")
+    store.change("purge_kept_of_chosen")
+    store.change("forget_kept_of_chosen")
+    bound = {row["package_id"]: row for row in rows if row["stay"] is not None}
+    demands = recovery.leaving(store, list(bound.values()))
+    store.change_many("ask_otherwise", zip(demands, bound, strict=True))
+
+
 def make_again(store: Store, *, actor: str, note: str | None, now: float) -> None:
     """done -> ready or waiting, by hand: what they had made is forgotten."""
     store.change("set_unscheduled", actor=actor, note=note, now=now)
     store.change("clear_lost")
+    store.change("purge_chosen_outputs")
     store.change("lose_chosen_outputs")
     store.change("lose_absent_inputs")
     store.change("forget_copies")

@@ -182,6 +182,7 @@ class AttemptView:
     inputs: int | None
     inputs_asked: int | None
     left_out: str | None
+    left_size: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +321,7 @@ class PackageView:
     needs: str
     avoid: str | None
     failed_on: str | None
+    stay: str | None
     wall_time: float | None
 
     @property

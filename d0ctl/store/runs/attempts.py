@@ -30,6 +30,8 @@ def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
     store.change("clear_decision")
     store.change_many("decide", ((package, node) for package in packages))
     store.change("begin_attempts", now=now)
+    store.change("purge_left")
+    store.change("forget_left")
     store.change("launch_packages", now=now)
     feed.begin(store)
     store.change("keep_left_out")
@@ -52,6 +54,7 @@ def details(store: Store) -> list[Launch]:
     outputs = _by_package(store.rows("launch_outputs"))
     formers, judges = chains.formers(store), chains.site_judges(store)
     catalogue, site, nice = Catalogue(store), habits.site(store), default(store, "nice")
+    leave = default(store, "keep-failed") > 0
     carried = origins.Rules(store)
     launches = []
     for row in store.rows("launch_details"):
@@ -66,6 +69,8 @@ def details(store: Store) -> list[Launch]:
             outputs[package],
             formers.get(package),
         )
+        if leave:
+            launch["leave"] = True
         carried.add(launch)
         launch = chains.judged(launch, *judges)
         launches.append(habits.guarded(launch, row, binaries[package], site))
@@ -116,6 +121,8 @@ def _launch(
         launch["former"] = formers
     if package["early"] == 1:
         launch["early"] = True
+    if package["accept"] is not None:
+        launch.update(accept=package["accept"], inputs=[], early=False)
     return launch
 
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from d0ctl.recover.rules import RESTARTED
 from d0ctl.store.connection import Row, Store, as_json
 
 Message = dict[str, Any]
@@ -23,7 +24,34 @@ def _row(end: Message) -> tuple[Any, ...] | None:
     why = end.get("began_why") or None
     if why is None and not kept and not events:
         return None
-    return as_json(kept), began, why, as_json(events), end["attempt"]
+    return as_json(kept), _left_size(kept), began, why, as_json(events), end["attempt"]
+
+
+def _left_size(kept: Mapping[str, Any] | None) -> int | None:
+    """How many bytes stay only for a time: what nobody verified, and what only has to go out."""
+    if not kept or not (kept["left"] or kept["whole"]):
+        return None
+    files = [*kept["left"], *(kept["files"] if kept["whole"] else ())]
+    return sum(int(file["size"]) for file in files)
+
+
+def is_whole(end: Message) -> bool:
+    """Whether all binaries of an attempt that failed are done, so that only a transfer is left."""
+    return bool((end.get("kept") or {}).get("whole"))
+
+
+def settle(store: Store, ends: Iterable[tuple[Message, Row]]) -> None:
+    """What ends of attempts mean for those before them, and for what a person accepts."""
+    for end, context in ends:
+        attempt = end["attempt"]
+        if is_whole(end):
+            store.change("purge_superseded", attempt=attempt)
+            store.change("forget_superseded", attempt=attempt)
+        if context["delivers"] and end["binaries"]:
+            store.change("run_after_all", attempt=attempt)
+        if context["accept"] is not None and (is_whole(end) or end["reason"] not in RESTARTED):
+            accepted = attempt if is_whole(end) else None
+            store.change("accept_now", accepted=accepted, attempt=attempt)
 
 
 def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:

@@ -63,7 +63,11 @@ def apply(
     _tell_states(store, [m for m in heard if m["kind"] in ("start", "state")], live)
     _tell_progress(store, [m for m in heard if m["kind"] == "progress"], now)
     _keep_notes(store, [m for m in messages if m["kind"] == "note"], contexts)
-    ends = late.populate(store, outputs.check(store, ends), now=now)
+    told = ends
+    ends = late.populate(store, outputs.check(store, told), now=now)
+    for (said, _), (message, _) in zip(told, ends, strict=True):
+        if said["outcome"] == "successful" and message["outcome"] != "successful":
+            store.change("purge_unbelieved", attempt=message["attempt"])
     reasons = _tell_ends(store, ends, now)
     for message, context in ends:
         _count_duration(applied, message, context)
@@ -192,6 +196,7 @@ def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> dict[int, str]
     rows = [_end_row(*end, with_results, answers) for end in ends]
     store.change_many("tell_end", rows)
     chains.keep(store, (message for message, _ in ends))
+    chains.settle(store, ends)
     store.change_many("tell_binary", (_binary_row(m, b, c) for m, c in ends for b in m["binaries"]))
     store.change_many(
         "tell_output",
@@ -252,6 +257,7 @@ def _failure(message: Message, context: Row, lost_copies: bool) -> Failure:
         lasted=max(0.0, message["ended"] - began),
         rss=message["rss"],
         reported=message["outcome"] != "lost",
+        is_whole=chains.is_whole(message),
     )
 
 
@@ -356,7 +362,8 @@ def _phase_after(message: Message, context: Row, has_results: bool) -> str:
 
 
 def _count_duration(applied: Applied, message: Message, context: Row) -> None:
-    if message["outcome"] == "successful" and message["started"] is not None:
+    is_run = message["outcome"] == "successful" and not context["delivers"]
+    if is_run and message["started"] is not None:
         took = max(0.0, message["ended"] - message["started"])
         applied.durations.setdefault(context["demand_id"], []).append(took)
 
@@ -367,6 +374,7 @@ def _keep(store: Store, now: float) -> None:
     store.change("start_packages", now=now)
     store.change("keep_progress", now=now)
     store.change("forget_progress")
+    store.change("purge_former_copies")
     store.change("lose_former_copies")
     store.change("keep_locations", now=now)
     store.change("keep_files")

@@ -28,6 +28,8 @@ class Failure:
     lasted: float = 0.0
     rss: int | None = None
     reported: bool = True
+    is_whole: bool = False
+    """Whether all its outputs are on its node, so that only their way is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def _answer(
         phase=_phase(found),
         verdict=found.verdict,
         not_before=now + found.delay if found.delay else None,
-        demand=None if found.verdict is Verdict.FAIL else demands.after(row, found),
+        demand=demands.after(row, found, is_whole=one.is_whole),
         wall_time=found.wall_time,
         note=sentence(one.reason, one.message, found),
     )
@@ -144,22 +146,32 @@ class _Demands:
     store: Store
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
-    def after(self, row: Row, found: Judgement) -> int | None:
-        """The demand for the next attempt; None where that is what it was."""
+    def after(self, row: Row, found: Judgement, *, is_whole: bool = False) -> int | None:
+        """The demand for the next attempt; None where that is what it was.
+
+        A package whose outputs are all there stays at its node, unless its rule says elsewhere.
+        """
+        stay = row["node_name"] if is_whole and not found.elsewhere else None
+        if found.verdict is Verdict.FAIL:
+            if stay == row["stay"]:
+                return None
+            return self.like(row, row["memory"], row["avoid"], row["boost"], stay)
         memory = found.memory or row["memory"]
         avoid = row["node_name"] if found.elsewhere else None
-        asked = self.like(row, memory, avoid, found.priority)
+        asked = self.like(row, memory, avoid, found.priority, stay)
         return None if asked == row["demand_id"] else asked
 
-    def like(self, row: Row, memory: int | None, avoid: str | None, boost: int) -> int:
+    def like(
+        self, row: Row, memory: int | None, avoid: str | None, boost: int, stay: str | None = None
+    ) -> int:
         """The demand that asks for the same, but for this, after an attempt that failed."""
         failed_on = row["node_name"]
-        former = row["memory"], row["avoid"], row["boost"], row["failed_on"]
-        if (memory, avoid, boost, failed_on) == former:
+        former = row["memory"], row["avoid"], row["boost"], row["failed_on"], row["stay"]
+        if (memory, avoid, boost, failed_on, stay) == former:
             return int(row["demand_id"])
         wanted: Mapping[str, Any] = {
             "demand": row["demand_id"], "memory": memory, "avoid": avoid, "boost": boost,
-            "failed_on": failed_on,
+            "failed_on": failed_on, "stay": stay,
         }  # fmt: skip
         key = tuple(wanted.values())
         if key not in self.known:
@@ -167,6 +179,21 @@ class _Demands:
                 "make_demand_like", **wanted
             )
         return self.known[key]
+
+
+def staying(store: Store, rows: Sequence[Row]) -> list[int]:
+    """The demands of packages that are to go to the node of their last attempt and no other."""
+    demands = _Demands(store)
+    return [
+        demands.like(row, row["memory"], row["avoid"], row["boost"], row["node_name"])
+        for row in rows
+    ]
+
+
+def leaving(store: Store, rows: Sequence[Row]) -> list[int]:
+    """The demands of packages that may go to any node again, as nothing of theirs is left."""
+    demands = _Demands(store)
+    return [demands.like(row, row["memory"], row["avoid"], row["boost"]) for row in rows]
 
 
 def elsewhere(store: Store, rows: Sequence[Row]) -> list[int]:

@@ -15,8 +15,9 @@ select package.id
 
 -- name: begin_attempts
 -- A new attempt for each package decided on.
-insert into attempt (package_id, number, node_id, node_name, base, launched, kind)
+insert into attempt (package_id, number, node_id, node_name, base, launched, delivers, kind)
 select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
+       demand.stay is node.name,
        case when package.attempts = 0 then 'first'
             when (select coalesce(last.answer = 'restart', last.outcome = 'lost')
                     from attempt as last
@@ -24,7 +25,30 @@ select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
             then 'restart' else 'resubmit' end
   from decision
   join package on package.id = decision.package_id and package.phase = 'assigned'
+  join demand on demand.id = package.demand_id
   join node on node.id = package.node_id;
+
+-- name: purge_left
+-- What former attempts of the packages decided on left for a person goes when the next begins.
+insert into purge (node_id, path)
+select node.id, json_extract(kept_file.value, '$.path')
+  from decision
+  join package on package.id = decision.package_id and package.accept is null
+              and package.attempts > 0
+  join attempt on attempt.package_id = package.id and attempt.left_size is not null
+  join node on node.id = attempt.node_id
+  join json_each(attempt.kept, '$.left') as kept_file;
+
+-- name: forget_left
+-- And it is kept no more; outputs that only have to be delivered stay.
+update attempt
+   set kept = json_set(kept, '$.left', json('[]')),
+       left_size = iif(json_extract(kept, '$.whole'), left_size, null)
+ where left_size is not null
+   and package_id in (select package.id
+                        from decision
+                        join package on package.id = decision.package_id
+                                    and package.accept is null and package.attempts > 0);
 
 -- name: launch_packages
 -- assigned -> starting: the attempt just begun is the one that counts.
@@ -47,7 +71,7 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.attempts as number, package.id as package_id,
-       package.environment, demand.cpus,
+       package.environment, package.accept, demand.cpus,
        demand.memory, demand.disk, package.wall_time, package.looping, package.early,
        package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id, job.parameters,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path

@@ -58,7 +58,7 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
        line.dropped as line_dropped,
        line.named as line_named, demand.cpus, demand.memory, demand.disk, demand.platform,
        demand.nodes, demand.exclude_nodes, demand.software, demand.needs,
-       demand.avoid, demand.failed_on
+       demand.avoid, demand.failed_on, demand.stay
   from job
   join stage on stage.job_id = job.id and stage.seq = :stage
   join line on line.stage_id = stage.id and line.seq = :line
@@ -111,7 +111,12 @@ select package.id, package.phase, package.status, package.request, package.attem
 
 -- name: attempts
 -- Every attempt at a package.
-select * from attempt where package_id = :package order by number;
+select id, number, node_id, node_name, base, launched, started, ended, utc_offset, outcome,
+       iif(delivers, 'stage-out', kind) as kind, binary, reason, message, exit_code, signal, cpu,
+       rss, stderr, began, began_why, events, inputs, inputs_asked, left_out, left_size
+  from attempt
+ where package_id = :package
+ order by number;
 
 -- name: failures
 -- The failure history of a package (`000` section 2).

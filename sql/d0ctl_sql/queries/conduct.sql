@@ -140,7 +140,7 @@ delete from bad_node where node_id = :node;
 -- name: burnt_attempts
 -- The attempts of a stage that failed on a node since a time, in jobs that go on, with their demand.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
-       demand.memory, demand.avoid, demand.boost, demand.failed_on,
+       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
        package.attempt_id = attempt.id
        and (package.phase in ('failed', 'cooloff')
@@ -157,7 +157,7 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand
 -- name: burnt_attempt
 -- The same of the last attempt of the package that tried a node.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
-       demand.memory, demand.avoid, demand.boost, demand.failed_on, '' as path,
+       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay, '' as path,
        package.phase in ('failed', 'cooloff')
        or (package.phase = 'held' and package.actor = 'policy') as stands
   from package

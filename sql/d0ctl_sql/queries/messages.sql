@@ -11,6 +11,7 @@ insert into heard (attempt_id) values (?);
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
        package.demand_id, package.job_id, package.stage_id, attempt.launched, node.clock,
+       attempt.delivers, package.accept,
        node.name as node
   from heard
   join attempt on attempt.id = heard.attempt_id
@@ -159,13 +160,69 @@ update attempt
 
 -- name: keep_chain
 -- Where the chain of an attempt began, which events it did, and what it left for the next.
-update attempt set kept = ?, began = ?, began_why = ?, events = ? where id = ?;
+update attempt set kept = ?, left_size = ?, began = ?, began_why = ?, events = ? where id = ?;
+
+-- name: purge_superseded
+-- An attempt that kept all outputs has them from those before it on its node, which need none.
+insert into purge (node_id, path)
+select before.node_id, 'cache/' || before.id
+  from attempt
+  join attempt as before on before.package_id = attempt.package_id
+                        and before.number < attempt.number and before.node_id = attempt.node_id
+                        and before.outcome = 'failed' and before.kept is not null
+  join node on node.id = attempt.node_id
+ where attempt.id = :attempt;
+
+-- name: forget_superseded
+-- And they keep nothing any more.
+update attempt set kept = null, left_size = null
+ where kept is not null and outcome = 'failed'
+   and package_id = (select package_id from attempt where id = :attempt)
+   and number < (select number from attempt where id = :attempt)
+   and node_id = (select node_id from attempt where id = :attempt);
+
+-- name: purge_unbelieved
+-- What an attempt says that it made, and is not believed, goes from its node.
+insert into purge (node_id, path)
+select attempt.node_id, 'cache/' || attempt.id
+  from attempt join node on node.id = attempt.node_id
+ where attempt.id = :attempt;
+
+-- name: run_after_all
+-- An attempt that was only to deliver has run its binaries, as not all outputs were whole.
+update attempt set delivers = 0 where id = :attempt;
+
+-- name: accept_now
+-- From which attempt the outputs are that a person accepts; null: none any more.
+update package set accept = :accepted
+ where id = (select package_id from attempt where id = :attempt) and attempt_id = :attempt
+   and accept is not null;
 
 -- name: keep_binaries
 -- Keep the records of the binaries.
 insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code, signal, reason,
                                       cpu, rss)
 select told_binary.* from told_binary;
+
+-- name: purge_former_copies
+-- Copies of what was made again, by an attempt before, go from the nodes; while a package that
+-- is launched reads the file they stay, until the node is next in contact.
+insert into purge (node_id, path)
+select location.node_id, location.path
+  from told_output
+  join attempt on attempt.id = told_output.attempt_id and attempt.number > 1
+  join node on node.id = attempt.node_id
+  join file on file.package_id = told_output.package_id and file.name = told_output.name
+  join location on location.file_id = file.id and location.shared = 0
+  join node as near on near.id = location.node_id
+ where (location.cluster_id = node.cluster_id and location.path <> told_output.path)
+    or (location.cluster_id <> node.cluster_id and file.checksum <> told_output.checksum)
+ group by near.id, location.path
+having not exists (select 1
+                     from input join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id
+                      and reader.phase in ('assigned', 'starting', 'staging-in', 'running',
+                                           'suspended', 'killing', 'unreachable'));
 
 -- name: lose_former_copies
 -- Copies elsewhere of what was made again are copies of another file.

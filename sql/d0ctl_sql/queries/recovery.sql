@@ -11,7 +11,7 @@ insert or ignore into failing (attempt_id, reason) values (?, ?);
 -- asked for, and what the package has behind it since a person last had it tried.
 select failing.attempt_id, attempt.node_name, node.platform, package.policy,
        job.policy as job_policy, package.wall_time, package.demand_id, demand.memory,
-       demand.avoid, demand.boost, demand.failed_on, demand.software,
+       demand.avoid, demand.boost, demand.failed_on, demand.stay, demand.software,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
                    and past.answer is not 'restart' then 1 end) as failures,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
@@ -53,18 +53,23 @@ select other.id
    and other.needs = demand.needs and other.early = demand.early
    and other.fetches = demand.fetches
    and other.memory is :memory and other.avoid is :avoid and other.boost = :boost
-   and other.failed_on is :failed_on
+   and other.failed_on is :failed_on and other.stay is :stay
  where demand.id = :demand
  limit 1;
 
 -- name: make_demand_like
 -- A demand that asks for what another does, but for what a further try changes.
 insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes, pace,
-                    software, needs, early, fetches, avoid, boost, failed_on)
+                    software, needs, early, fetches, avoid, boost, failed_on,
+                    stay)
 select job_id, stage_id, cpus, :memory, disk, platform, nodes, exclude_nodes, pace, software,
-       needs, early, fetches, :avoid, :boost, :failed_on
+       needs, early, fetches, :avoid, :boost, :failed_on, :stay
   from demand where id = :demand
 returning id;
+
+-- name: stay_nowhere
+-- What packages left on a node that is given up or removed is not waited for any more.
+update demand set stay = null where stay = :node;
 
 -- name: release_in_time
 -- held -> ready or waiting: what a policy held for a time.

@@ -39,7 +39,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
        demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
-       demand.job_id
+       demand.job_id, demand.stay
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null

@@ -30,7 +30,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
        demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
-       demand.job_id
+       demand.job_id, demand.stay
   from job
   join demand on demand.job_id = job.id and demand.ready > 0
  where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)

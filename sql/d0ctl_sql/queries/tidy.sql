@@ -203,3 +203,43 @@ delete from told_stored;
 -- name: unneeded_files
 -- The superfluous files.
 select file_id from unneeded;
+
+-- name: left_to_expire
+-- Attempts of failed packages whose outputs have stayed for long enough, the oldest first.
+select attempt.id, attempt.left_size, package.id as package_id, attempt.node_name, demand.id as demand_id,
+       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay
+  from attempt indexed by attempt_left
+  join package on package.id = attempt.package_id and package.phase = 'failed'
+  join demand on demand.id = package.demand_id
+ where attempt.left_size is not null and attempt.ended < :before
+   and (:node is null or attempt.node_id = :node)
+ order by attempt.ended
+ limit :limit;
+
+-- name: purge_expired
+-- What an attempt left for a person goes from its node.
+insert into purge (node_id, path)
+select node.id, json_extract(kept_file.value, '$.path')
+  from attempt
+  join node on node.id = attempt.node_id
+  join json_each(attempt.kept, '$.left') as kept_file
+ where attempt.id = :attempt
+ union all
+select node.id, json_extract(kept_file.value, '$.path')
+  from attempt
+  join node on node.id = attempt.node_id
+  join json_each(attempt.kept, '$.files') as kept_file
+ where attempt.id = :attempt and json_extract(attempt.kept, '$.whole');
+
+-- name: forget_expired
+-- And nobody can accept or deliver it any more; what a restart begins with stays.
+update attempt
+   set left_size = null,
+       kept = iif(json_extract(kept, '$.whole')
+                  or json_extract(kept, '$.files') = '[]' and json_extract(kept, '$.parts') = '[]',
+                  null, json_set(kept, '$.left', json('[]')))
+ where id = :attempt;
+
+-- name: ask_otherwise
+-- Let a package ask for something else.
+update package set demand_id = ? where id = ?;

@@ -151,7 +151,8 @@ select id from demand
  where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
    and disk is :disk and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
-   and early = :early and fetches = :fetches and avoid is null and boost = 0;
+   and early = :early and fetches = :fetches and avoid is null and boost = 0
+   and stay is null;
 
 -- name: change_demand
 -- Let the chosen packages of a demand ask for something else.
@@ -186,7 +187,7 @@ select package.id, package.job_id, stage.seq as stage, line.seq as line, package
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        not_before = null, restarts = 0, tried_from = attempts, request = 'resubmit',
-       changed = :now, actor = :actor, note = :note
+       accept = null, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase in ('failed', 'canceled', 'cooloff');
 
 -- name: set_successful
@@ -195,13 +196,55 @@ update package
    set phase = 'done', request = null, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase in ('failed', 'canceled');
 
--- name: lacking_outputs
--- Chosen packages of which an output is not there, and one such output.
-select package.id, file.name
+-- name: outputs_to_accept
+-- Chosen packages of which an output is not there: the names that they lack, those that their
+-- last attempt with any left on its node, and what they ask for.
+select package.id as package_id, attempt.id as attempt, attempt.node_name, attempt.kept,
+       node.id as node, demand.id as demand_id, demand.memory, demand.avoid, demand.boost,
+       demand.failed_on, demand.stay,
+       (select json_group_array(json_object('name', file.name, 'late', file.late,
+                                            'least', coalesce(file.min_count, 0)))
+          from file where file.package_id = package.id and file.present = 0
+                      and file.pattern_id is null) as lacking
   from chosen
   join package on package.id = chosen.package_id
-  join file on file.package_id = package.id and file.present = 0
- group by package.id;
+  join demand on demand.id = package.demand_id
+  left join attempt on attempt.id = (select id from attempt as past
+                                      where past.package_id = package.id
+                                        and past.kept is not null
+                                      order by past.number desc limit 1)
+  left join node on node.id = attempt.node_id and node.name = attempt.node_name
+ where exists (select 1 from file where file.package_id = package.id and file.present = 0);
+
+-- name: accept_outputs
+-- failed, canceled -> ready or waiting: to take over what an attempt left, on its node.
+update package
+   set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
+       not_before = null, restarts = 0, tried_from = attempts, accept = :attempt,
+       demand_id = :demand, changed = :now, actor = :actor, note = :note
+ where id = :package and phase in ('failed', 'canceled');
+
+-- name: kept_of_chosen
+-- Chosen packages of which former attempts left something.
+select attempt.id, package.id as package_id, attempt.node_name, demand.id as demand_id,
+       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay
+  from chosen
+  join package on package.id = chosen.package_id
+  join demand on demand.id = package.demand_id
+  join attempt on attempt.package_id = package.id and attempt.kept is not null;
+
+-- name: purge_kept_of_chosen
+-- What former attempts of the chosen packages left goes from the nodes.
+insert into purge (node_id, path)
+select node.id, 'cache/' || attempt.id
+  from chosen
+  join attempt on attempt.package_id = chosen.package_id and attempt.kept is not null
+  join node on node.id = attempt.node_id;
+
+-- name: forget_kept_of_chosen
+-- And the next attempt begins with nothing of it.
+update attempt set kept = null, left_size = null
+ where kept is not null and package_id in (select package_id from chosen);
 
 -- name: set_unscheduled
 -- done -> ready or waiting: by hand, to be made again.
@@ -209,6 +252,20 @@ update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        restarts = 0, request = 'resubmit', changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'done';
+
+-- name: purge_chosen_outputs
+-- Copies in caches of what the chosen packages had made go, unless a launched package reads them.
+insert into purge (node_id, path)
+select location.node_id, location.path
+  from chosen
+  join file on file.package_id = chosen.package_id
+  join location on location.file_id = file.id and location.shared = 0
+  join node on node.id = location.node_id
+ where not exists (select 1
+                     from input join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id
+                      and reader.phase in ('assigned', 'starting', 'staging-in', 'running',
+                                           'suspended', 'killing', 'unreachable'));
 
 -- name: lose_chosen_outputs
 -- What the chosen packages had made counts no more.

@@ -1,0 +1,46 @@
+"""Outputs of failed attempts that a person accepts, and what takes them over."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.runs import recovery
+
+
+def lacking(store: Store) -> list[Row]:
+    """The chosen packages of which an output is not there, with what an attempt left of them."""
+    return store.rows("outputs_to_accept")
+
+
+def missing_output(row: Row) -> str | None:
+    """The first output of a package that is nowhere; None when an attempt left all it lacks."""
+    kept: dict[str, Any] = json.loads(row["kept"] or "{}") if row["node"] is not None else {}
+    files = [*kept.get("files", ()), *kept.get("left", ())]
+    names = {file["name"] for file in files}
+    late = [file.get("late") for file in files]
+    for file in json.loads(row["lacking"]):
+        name: str = file["name"]
+        if late.count(name) < file["least"] if file["late"] else name not in names:
+            return name
+    return None if row["attempt"] is not None else json.loads(row["lacking"])[0]["name"]
+
+
+def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, now: float) -> None:
+    """failed, canceled -> ready or waiting: an attempt takes over what a former one left.
+
+    It runs no binary, compares each file with what was left, and ends as any other does.
+    """
+    for row, demand in zip(rows, recovery.staying(store, rows), strict=True):
+        store.change(
+            "accept_outputs", package=row["package_id"], attempt=row["attempt"], demand=demand,
+            actor=actor, note=note, now=now,
+        )  # fmt: skip
+
+
+def is_acceptable(store: Store, package: int) -> bool:
+    """Whether a failed package has left all of its outputs, so that a person can accept them."""
+    store.change("clear_chosen")
+    store.change_many("choose_package", [(package,)])
+    rows = lacking(store)
+    return bool(rows) and all(missing_output(row) is None for row in rows)
