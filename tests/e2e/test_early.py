@@ -99,3 +99,34 @@ def test_a_drop_of_what_it_waits_for_lets_it_end(site: Site) -> None:
     merged = (site.home / "results" / "concat" / "all").read_text().split()
     assert sorted(merged, key=int) == [str(number) for number in range(1, PARTS)]
     assert site.json("status", "concat")["dropped"] == 1
+
+
+def test_a_concatenation_that_requires_a_part_ends_without_the_lines_that_failed(
+    site: Site,
+) -> None:
+    site.submit(
+        """\
+job: some
+stages:
+  - name: parts
+    lines:
+      - for: {n: {range: [1, 3]}}
+        run: test {n} != 2 && echo {n} > part-{n}
+        outputs: "part-{n}"
+  - name: concat
+    require: 60%
+    lines:
+      - early-start: yes
+        run: |
+          until [ -e {inputs.list}.closed ]; do sleep 0.1; done
+          cat $(cat {inputs.list}) > all
+        inputs: {from: parts}
+        outputs: all
+"""
+    )
+
+    site.ok("run", "some")
+
+    merged = (site.home / "results" / "some" / "all").read_text().split()
+    assert sorted(merged) == ["1", "3"]
+    assert site.json("status", "some")["dropped"] == 1

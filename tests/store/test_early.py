@@ -7,6 +7,7 @@ from typing import Any
 from d0ctl.construct.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
 from d0ctl.store import schedule as planning
+from d0ctl.store.jobs.require import let_go_on
 from d0ctl.store.settled import is_settled
 from tests.store.test_life import MACHINES, Life
 from tests.support.homes import faults
@@ -263,3 +264,28 @@ def test_a_package_assigned_for_a_file_that_is_lost_starts_without_it() -> None:
 
 def test_a_dropped_line_stays_dropped_when_a_copy_of_its_file_is_lost() -> None:
     EarlyLife.replay(("get_on_further", 1), ("drop", 0), ("lose_a_file", 0, 2), ("get_on", 1))
+
+
+def test_it_ends_without_the_failed_lines_that_its_stage_does_not_require(store: Store) -> None:
+    whole = merging(3, nodes=("localhost",))
+    makers, merge = whole.stages
+    submitted(store, replace(whole, stages=(makers, replace(merge, require=0.6))))
+    world = World(store, cpus=1)
+    node = world.node("localhost")
+    while phases(store)[MERGE] != "running":
+        turn(world)
+    attempt = next(one for one, launch in node.launches.items() if launch["path"] == MERGE)
+    while "running" not in [s for a, s in node.attempts.items() if a != attempt]:
+        turn(world, of=0)
+    failing = next(a for a, s in node.attempts.items() if s == "running" and a != attempt)
+    node.end(failing, "failed", "exit-code")
+    world.settle()
+    assert phases(store)[MERGE] == "running"
+
+    with store.writing():
+        let_go_on(store, now=NOW)
+    world.settle()
+
+    assert sorted(phases(store).values()) == ["done", "done", "done", "dropped"]
+    assert len(runs(world)["inputs"]) == 2
+    assert faults(store) == {}

@@ -53,8 +53,12 @@ delete from chosen
                                   and input.dropped = 0
                         join package as reader on reader.id = input.package_id
                                               and reader.line_id <> mate.line_id
-                                              and reader.phase in ('waiting', 'ready', 'cooloff',
-                                                                   'held', 'failed', 'canceled')
+                                              and (reader.phase in ('waiting', 'ready', 'cooloff',
+                                                                    'held', 'failed', 'canceled')
+                                                   or (reader.early = 1 and reader.awaited > 0
+                                                       and reader.phase in
+                                                           ('starting', 'staging-in', 'running',
+                                                            'suspended', 'unreachable')))
                         join stage on stage.id = reader.stage_id
                        where mate.line_id = package.line_id), 2) > :reached);
 
