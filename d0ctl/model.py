@@ -135,6 +135,15 @@ def can_move(counts: Counts) -> bool:
     return any(counts.get(phase, 0) for phase in MOVING)
 
 
+STANDING = frozenset({Phase.SUSPENDED, Phase.UNREACHABLE, Phase.KILLING})
+"""Phases in which no progress is made, or none is heard of."""
+
+
+def known_eta(phase: str, eta: float | None, now: float) -> float | None:
+    """When a package is expected to end; None where it makes no progress, or is overdue."""
+    return None if eta is None or eta <= now or phase in STANDING else eta
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """How a node is reached.

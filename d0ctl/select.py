@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from d0ctl.errors import BadUsage
-from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.model import STATUS_OF, Phase, Reason, Status
 from d0ctl.units import parse_time
 
 LAST = 2**31 - 1
@@ -180,7 +180,7 @@ def parse(
         depth=len(parts),
         stage_name=None if is_number else _stage_name(stage, text),
         states=tuple(_state(word) for word in states),
-        reason=reason,
+        reason=None if reason is None else _reason(reason),
         node=node,
         older_than=None if older_than is None else _age(older_than),
     )
@@ -261,6 +261,20 @@ def _state(word: str) -> str:
     raise BadUsage(
         f"`{word}` is neither a status nor a phase",
         hint=f"did you mean `{meant}`?" if meant else f"one of {', '.join(known)}",
+    )
+
+
+def _reason(word: str) -> str:
+    """A reason of a failure; a site's own begin with `site:`."""
+    known = [*map(str, Reason), "unknown"]
+    if word in known or word.startswith("site:"):
+        return word
+    from d0ctl.construct.faults import near
+
+    meant = near(word, known)
+    raise BadUsage(
+        f"`{word}` is no reason for which packages fail",
+        hint=f"did you mean `{meant}`?" if meant else f"one of {', '.join(known)}, site:NAME",
     )
 
 

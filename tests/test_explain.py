@@ -350,7 +350,7 @@ def test_a_package_being_killed_says_who_asked(site: Site) -> None:
 
     told = why(site, "prod/1/1/1")
 
-    assert "is being ended on `localhost`, as ada asked at" in told.answer
+    assert "is being killed on `localhost`, as ada asked at" in told.answer
     assert told.facts[0] == "because: too slow"
 
 
@@ -408,7 +408,7 @@ def test_stages_and_lines_explain_themselves(site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("state", "told"),
-    [("unknown", "has not been reached yet"), ("up", "is up, with 4 of 4 cpus free"),
+    [("unknown", "was not contacted yet"), ("up", "is up, with 4 of 4 cpus free"),
      ("down", "is down since"), ("drained", "is drained and takes nothing new: new disk")],
 )  # fmt: skip
 def test_a_node_explains_itself(site: Site, state: str, told: str) -> None:

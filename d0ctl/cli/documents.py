@@ -1,10 +1,12 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
 import json
+import time
 from collections.abc import Iterable
 from typing import Any
 
 from d0ctl.format import iso
+from d0ctl.model import known_eta
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.left_out import Shortfall
@@ -120,7 +122,7 @@ def package_row(row: PackageRow) -> Document:
         "reason": row.reason,
         "message": row.message,
         "percent": row.percent,
-        "eta": iso(row.eta),
+        "eta": iso(known_eta(row.phase, row.eta, time.time())),
     }
 
 
@@ -182,13 +184,14 @@ def event(one: EventView) -> Document:
     }
 
 
-def progress(one: ProgressView | None) -> Document:
-    """How far a package is; all null where its wrapper has not told."""
+def progress(one: ProgressView | None, phase: str) -> Document:
+    """How far a package in this phase is; all null where its wrapper has not told."""
     names = ("done", "total", "percent", "eta", "binary", "line", "cpu", "rss", "at")
     if one is None:
         return dict.fromkeys(names)
     told = {name: getattr(one, name) for name in names}
-    return {**told, "eta": iso(one.eta), "at": iso(one.at)}
+    eta = known_eta(phase, one.eta, time.time())
+    return {**told, "eta": iso(eta), "at": iso(one.at)}
 
 
 def note(one: NoteView) -> Document:
@@ -229,7 +232,7 @@ def package(store: Store, one: PackageView) -> Document:
             }
             for each in browse.failure_history(store, one.id)
         ],
-        "progress": progress(browse.progress(store, one.id)),
+        "progress": progress(browse.progress(store, one.id), one.phase),
         "notes": [note(each) for each in browse.notes(store, one.id)],
         "binaries": [_binary(each) for each in browse.binaries(store, one.id)],
         "left_out": shortfall(shortfall_of(store, one.id, one.path)),

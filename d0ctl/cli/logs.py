@@ -33,11 +33,11 @@ def logs(
     """Print what the binaries of a package printed."""
     from d0ctl.cli import visiting
 
-    wanted = visiting.one_package(package, with_binary=True)
-    if wanted.level == "binary":
-        refuse_both(binary is not None, True, "--binary and the path of a binary")
-        binary = wanted.binary.first
     with session.reader() as store:
+        wanted = visiting.one_package(store, package, "logs", with_binary=True)
+        if wanted.level == "binary":
+            refuse_both(binary is not None, True, "--binary and the path of a binary")
+            binary = wanted.binary.first
         numbers = _binaries(store, browse.package(store, wanted), binary)
         names = log_names.of(numbers, whole=binary is None)
         if follow:

@@ -39,8 +39,8 @@ def peek(
     refuse_both(all, head, "--all and --head")
     refuse_both(all, bytes is not None, "--all and --bytes")
     part = peek_file.Part(all, head, peek_file.LENGTH if bytes is None else _size(bytes))
-    wanted = visiting.one_package(package)
     with session.reader() as store:
+        wanted = visiting.one_package(store, package, "peek")
         one = browse.package(store, wanted)
         tried = visiting.attempt_of(store, one, attempt)
         seen = peek_folder.Seen(

@@ -76,7 +76,11 @@ def _show_known(seen: Seen, json: bool) -> None:
     if seen.progress is not None:
         now = time.time()
         far = show_part.how_far(
-            seen.progress.percent, seen.progress.eta, clean(seen.progress.line), now
+            seen.progress.percent,
+            seen.progress.eta,
+            clean(seen.progress.line),
+            now,
+            seen.package.phase,
         )
         emit(f"binary {seen.progress.binary}: {far or 'under way'} · "
              f"told {moment(seen.progress.at, now)}")  # fmt: skip

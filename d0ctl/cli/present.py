@@ -64,7 +64,9 @@ def draw(one: Present) -> None:
     words = [clean(told["phase"]), f"since {moment(told['since'], one.at)}"]
     if told["binary"] is not None:
         words.append(f"binary {told['binary']}")
-    if far := show_part.how_far(told["percent"], told["eta"], clean(told["line"]), one.at):
+    if far := show_part.how_far(
+        told["percent"], told["eta"], clean(told["line"]), one.at, told["phase"]
+    ):
         words.append(far)
     emit(head + " · ".join(words))
     if told["why"]:

@@ -1,5 +1,6 @@
 """`d0ctl run`: submit a job, drive it to its end, and say where its results lie."""
 
+import re
 import signal
 import sys
 import threading
@@ -16,7 +17,7 @@ from d0ctl.cli.changing import Changing
 from d0ctl.cli.output import emit, say
 from d0ctl.cli.progress import Progress
 from d0ctl.cli.submit import rehearse
-from d0ctl.errors import BadUsage, ExitCode
+from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.format import clean, count, duration
 from d0ctl.model import by_status
 from d0ctl.store import settled
@@ -27,6 +28,9 @@ from d0ctl.store.look.views import JobSummary
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 MOST_RESULTS = 8
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+"""What may be the name of a job; a job file has a suffix or is in a folder."""
 
 File = Annotated[
     str,
@@ -47,6 +51,7 @@ def run(
         _rehearse(file, job, parameter, name, force)
         return
     if job is None:
+        _check_file(file)
         job = _submit(file, parameter, name, force)
     elif parameter or name:
         raise BadUsage(f"`{file}` is a job already, so --set and --as come too late")
@@ -69,6 +74,17 @@ def _rehearse(
         rehearse(intake.read(file, parameter), name, False, force)
     else:
         emit(f"would go on with job `{job}`")
+
+
+def _check_file(file: str) -> None:
+    """Raise NotFound for a bare word that is neither a file nor a job."""
+    if file == "-" or Path(file).exists() or not _NAME.fullmatch(file):
+        return
+    hint = "d0ctl run FILE"
+    if session.home().exists():
+        with session.reader() as store:
+            hint = browse.nearest(file, [row[0] for row in store.rows("job_names")]) or hint
+    raise NotFound(f"there is no file and no job `{file}`", hint=hint)
 
 
 def _submit(file: str, parameter: list[str] | None, name: str | None, force: bool) -> str:

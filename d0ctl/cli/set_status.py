@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
+from d0ctl import select
 from d0ctl.cli import options, plan
 from d0ctl.cli.changing import Choosing, chosen
+from d0ctl.errors import BadUsage
 from d0ctl.verbs import Request
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -20,4 +22,7 @@ def set_status(
     ],
 ) -> None:
     """Give packages a status by hand, if their files allow it."""
+    if "/" in to and selector[0] in select.states():
+        raise BadUsage("the selector comes before the status",
+                       hint=f"d0ctl set-status {to} {selector[0]}")  # fmt: skip
     plan.carry_out(Request("set-status", chosen(selector), status=to), question="do that?")

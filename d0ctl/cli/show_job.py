@@ -10,6 +10,7 @@ from d0ctl.explain.production import job_obstacles, obstacles
 from d0ctl.format import clean, count, duration, listed, moment
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
 from d0ctl.schedule.standstill import Standing
+from d0ctl.select import parse
 from d0ctl.store import standstill
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse
@@ -40,6 +41,7 @@ class Picture:
     short: list[Shortfall]
     excluded: list[Row]
     site: Production
+    advice: list[str]
     now: float
 
     @property
@@ -64,11 +66,32 @@ def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[
         short=short_packages(store, job.id) if dropped else [],
         excluded=conduct.exclusions(store, job.id),
         site=standstill.production(store),
+        advice=_advice(store, job),
         now=now,
     )
     if json:
         return lambda: emit_json(document(picture))
     return lambda: draw(picture)
+
+
+def _advice(store: Store, job: JobSummary) -> list[str]:
+    """What to type about its last failure, or about all that failed for the same reason."""
+    failed = browse.failures(store, job.id, MOST_FAILED)
+    if not failed:
+        return []
+    from d0ctl.explain.advice import advice, for_alike
+
+    path, reason = failed[0].path, failed[0].reason
+    if job.counts.get("failed", 0) > 1 and reason:
+        alike = [one.path for one in failed if one.reason == reason]
+        found = for_alike(store, f"{job.name}:failed", alike, reason)
+        return [] if found.options is None else [f"d0ctl retry{found.options}"]
+    one = browse.package(store, parse(path))
+    found = advice(store, one, browse.attempts(store, one.id)[-1])
+    told = [] if found.options is None else [f"d0ctl retry {path}{found.options}"]
+    if one.line_dropped is None:
+        told.append(f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs")
+    return told
 
 
 def document(picture: Picture) -> documents.Document:
@@ -210,9 +233,7 @@ def _next(picture: Picture) -> None:
 def _commands(picture: Picture) -> list[str]:
     job = picture.job
     if picture.failed:
-        path = picture.failed[0].path
-        return [f"d0ctl why {path}", f"d0ctl retry {path}",
-                f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
+        return [f"d0ctl why {job.name}", *picture.advice]
     if job.hold:
         return [f"d0ctl release {job.name}"]
     if job.pause:

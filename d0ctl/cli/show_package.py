@@ -68,7 +68,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
 def draw(picture: Picture) -> None:
     """Print the screen."""
     _head(picture.package, picture.ends_until, picture.now)
-    _progress(picture.progress, picture.now)
+    _progress(picture.progress, picture.package.phase, picture.now)
     _binaries(picture.binaries, picture.package.attempts)
     show_inputs(picture.inputs)
     if picture.short is not None:
@@ -110,10 +110,10 @@ def _head(package: PackageView, ends_until: float | None, now: float) -> None:
     emit(paint(f"asks for {_wishes(package)}", "dim"))
 
 
-def _progress(one: ProgressView | None, now: float) -> None:
+def _progress(one: ProgressView | None, phase: str, now: float) -> None:
     if one is None:
         return
-    words = show_part.how_far(one.percent, one.eta, clean(one.line), now)
+    words = show_part.how_far(one.percent, one.eta, clean(one.line), now, phase)
     used = f"cpu {duration(one.cpu)}, {size(one.rss)} of memory"
     emit(f"binary {one.binary}: {words or 'under way'} · {used} · told {moment(one.at, now)}")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from d0ctl.cli import documents
 from d0ctl.cli.output import bar, emit, emit_json, glyph, mark, paint, table, tally
 from d0ctl.format import clean, count, duration, moment
-from d0ctl.model import STATUS_OF, Phase, Status, by_status
+from d0ctl.model import STATUS_OF, Phase, Status, by_status, known_eta
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import (
@@ -112,7 +112,7 @@ def _draw_line(
 def packages(rows: Sequence[PackageRow], number: int, now: float) -> None:
     """Print a list of packages, of which there are `number`."""
     if not rows:
-        emit("no package is like that")
+        emit("no packages match")
         return
     package_table(rows, now, indent="")
     if number > len(rows):
@@ -129,7 +129,7 @@ def package_table(rows: Sequence[PackageRow], now: float, indent: str = "  ") ->
                 _state(row),
                 clean(row.node or ""),
                 paint(_age(row, now), "dim"),
-                clean(_cut(how_far(row.percent, row.eta, row.line, now) or _why(row))),
+                clean(_cut(how_far(row.percent, row.eta, row.line, now, row.phase) or _why(row))),
             ]
             for row in rows
         ],
@@ -158,13 +158,17 @@ def _why(row: PackageRow) -> str:
     return row.note or row.message or ""
 
 
-def how_far(percent: float | None, eta: float | None, line: str | None, now: float) -> str:
+def how_far(
+    percent: float | None, eta: float | None, line: str | None, now: float, phase: str = "running"
+) -> str:
     """How far a package is, in a few words; empty where its wrapper has not told."""
     words = []
     if percent is not None:
         words.append(f"{percent:.3g} %")
-    if eta is not None:
-        words.append(f"{duration(max(0.0, eta - now))} left")
+    if (known := known_eta(phase, eta, now)) is not None:
+        words.append(f"{duration(known - now)} left")
+    elif eta is not None:
+        words.append("time left unknown")
     if line:
         words.append(line)
     return " · ".join(words)

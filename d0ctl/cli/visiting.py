@@ -1,5 +1,7 @@
 """Which attempt is looked at, and where it lies: shared by logs, peek and status."""
 
+import time
+
 from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.format import count
@@ -11,12 +13,20 @@ from d0ctl.store.look.views import AttemptView, PackageView
 from d0ctl.store.nodes import address_of
 
 
-def one_package(text: str, *, with_binary: bool = False) -> Selector:
-    """A selector that names a single package, or one binary of it. Raises BadUsage otherwise."""
+def one_package(store: Store, text: str, verb: str, *, with_binary: bool = False) -> Selector:
+    """The package or binary that a selector names, or the only package in it.
+
+    Raises BadUsage where there are several.
+    """
     wanted = select.parse(text, with_binary=with_binary)
-    if not (wanted.is_one and wanted.level in ("package", "binary")):
-        raise BadUsage(f"`{wanted}` is no single package", hint=f"d0ctl status {wanted.job}")
-    return wanted
+    if wanted.is_one and wanted.level in ("package", "binary"):
+        return wanted
+    number = browse.choose(store, wanted, now=time.time())
+    first = browse.chosen(store, 1)[0].path
+    if number > 1:
+        raise BadUsage(f"`{verb}` needs one package, and `{wanted}` has {number:,}",
+                       hint=f"d0ctl {verb} {first}")  # fmt: skip
+    return select.parse(first)
 
 
 def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptView:

@@ -74,13 +74,20 @@ def _file(store: Store, selector: str | None, file: str | None) -> FileView | No
     if file is None and (not text or _is_node(store, text) or select.has_states(text)):
         return None
     if (named := select.file_of_job(text)) and _has_job(store, named[0]):
-        return whereabouts.in_job(store, *named, also=() if file else select.states())
+        return whereabouts.in_job(store, *named, also=() if file else _states(named[1]))
     if file is None and _has_job(store, text.partition("/")[0]):
         return None
     found = whereabouts.anywhere(store, text, str(Path(text).absolute()))
     if found is None and (file is not None or not select.is_selector(text)):
         raise NotFound(f"there is no file `{text}` in any job", hint="d0ctl why JOB:NAME")
     return found
+
+
+def _states(word: str) -> list[str]:
+    """The state that a word is a slip for, if any: what is after the colon is mostly a file."""
+    from difflib import get_close_matches
+
+    return get_close_matches(word, select.states(), 1, cutoff=0.8)
 
 
 def _has_job(store: Store, name: str) -> bool:

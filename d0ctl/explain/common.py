@@ -1,13 +1,14 @@
 """What explanations are made of, and the facts that several of them use."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from d0ctl.format import count, listed, moment
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
-from d0ctl.store.catalogue import services_of
+from d0ctl.store.catalogue import Catalogue, services_of
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.look.views import JobSummary
+from d0ctl.store.look.views import JobSummary, PackageView
 
 MOST = 5
 """How many files, nodes or packages an explanation names; it counts the rest."""
@@ -77,6 +78,17 @@ def room_of(row: Row) -> NodeRoom:
     )  # fmt: skip
 
 
+def demand_of(store: Store, one: PackageView) -> Demand:
+    """What a package asks of a node."""
+    catalogue = Catalogue(store)
+    return Demand(
+        id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
+        nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
+        software=catalogue.platforms(one.software),
+        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
+    )  # fmt: skip
+
+
 def against(row: Row, demand: Demand, now: float) -> str | None:
     """What speaks against a node, other than that it is full."""
     if row["state"] == "down":
@@ -88,7 +100,7 @@ def against(row: Row, demand: Demand, now: float) -> str | None:
         unfit := misfit(demand, room_of(row))
     ):
         return f"is ruled out: {unfit}"
-    return None if is_known else "has not been reached yet"
+    return None if is_known else "is not in contact yet"
 
 
 def takers(store: Store, row: Row, now: float) -> str:

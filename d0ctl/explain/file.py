@@ -96,7 +96,9 @@ def _purged(found: _Found) -> None:
     found.told.answer = (f"{_name(one)} was made by `{one.maker}` and is gone: "
                          "it was removed when nobody needed it any more")  # fmt: skip
     found.told.facts.append("a package that reads it and is retried has it made again")
-    found.told.commands.append(f"d0ctl set-status {one.maker} unscheduled")
+    is_done = one.maker_phase == Phase.DONE
+    again = f"d0ctl set-status {one.maker} unscheduled" if is_done else f"d0ctl why {one.maker}"
+    found.told.commands.append(again)
 
 
 def _dropped(found: _Found) -> None:

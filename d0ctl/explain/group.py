@@ -1,19 +1,29 @@
 """Why a line, stage or job is as it is, by the packages in it that tell most."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from d0ctl.explain.advice import for_alike
 from d0ctl.explain.common import MOST, Explanation, blocked, kept_back, line_name
 from d0ctl.explain.package import package as explain_package
+from d0ctl.explain.production import job_obstacles, obstacles
 from d0ctl.format import count, duration, listed, moment
-from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, roll_up
+from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, roll_up
 from d0ctl.select import parse
+from d0ctl.store import standstill
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow, StageSummary
-from d0ctl.store.standstill import any_driver
 
-LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+SAMPLE = 200
+"""How many of the latest failures are counted by reason."""
+
+LIVE = tuple(
+    phase
+    for phase, status in STATUS_OF.items()
+    if status is Status.LAUNCHED and phase is not Phase.UNREACHABLE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,11 @@ class _Part:
     job: JobSummary
     sample: Callable[[Iterable[Phase], int], list[PackageRow]]
     failures: Callable[[int], list[FailureView]]
+
+    @property
+    def failed(self) -> str:
+        """A selector of its failed packages."""
+        return f"{self.path}:failed" if self.path == self.job.name else f"{self.path}/*:failed"
 
 
 def job(store: Store, one: JobSummary, now: float) -> Explanation:
@@ -78,77 +93,139 @@ def line(
 
 
 def _explain(store: Store, part: _Part, now: float) -> Explanation:
+    """What stops it, what failed, what no node can take, what is kept back, and what moves."""
     status = roll_up(part.counts, blocked=part.job.blocked)
     told = Explanation(part.path, status, "")
     totals = by_status(part.counts)
-    if totals["launched"]:
-        _running(store, part, told, totals["launched"], now)
-    elif (why := kept_back(part.job, now)) and (totals["unscheduled"] or totals["scheduled"]):
-        told.answer = f"nothing of {part.words} starts: {why[0]}"
-        told.commands.append(why[1])
-    elif status == "submitted":
-        _submitted(store, part, told, now)
-    elif status == "failed":
+    is_open = bool(totals["unscheduled"] or totals["scheduled"] or totals["launched"])
+    site = standstill.production(store)
+    if is_open and part.job.ended is None:
+        _site(site, part, told, now)
+    if part.counts.get("failed"):
         _failed(store, part, told, now)
-    else:
-        _ended(store, part, told, status)
+    if unfit := job_obstacles(site).get(part.job.name):
+        _add(told, unfit.text, [])
+    if (why := kept_back(part.job, now)) and is_open:
+        moving = totals["launched"] - part.counts.get("suspended", 0)
+        _add(told, f"nothing{' more' if moving else ''} of {part.words} starts: {why[0]}", [why[1]])
+    _moving(store, part, told, totals, now)
+    if not told.answer:
+        _rest(store, part, told, status, now)
     _leftovers(part, told)
     return told
 
 
-def _running(store: Store, part: _Part, told: Explanation, launched: int, now: float) -> None:
-    rows = part.sample(LIVE, MOST)
-    told.answer = (
-        f"{part.words} is running: {count(launched, 'package is', 'packages are')} launched"
-    )
-    for row in rows:
-        age = f" for {duration(now - row.started)}" if row.started is not None else ""
-        told.facts.append(f"`{row.path}` is {row.phase} on `{row.node}`{age}")
-    if launched > len(rows) and rows:
-        told.facts.append(f"and {count(launched - len(rows))} more")
-    if not any_driver(store):
-        told.facts.append("no daemon is running, so nothing more starts and no news is taken")
-        told.commands.append("d0ctl daemon start")
-    told.commands.append(f"d0ctl status {part.job.name} --watch")
+def _add(told: Explanation, text: str, commands: list[str]) -> None:
+    """The first text is the answer, each later one a fact."""
+    if told.answer:
+        told.facts.append(text)
+    else:
+        told.answer = text
+    told.commands += commands
 
 
-def _submitted(store: Store, part: _Part, told: Explanation, now: float) -> None:
-    """Nothing of it runs, but something could: why does it not?"""
-    for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
-                   (Phase.WAITING,)):  # fmt: skip
-        for row in part.sample(phases, 1):
-            first = explain_package(store, browse.package(store, parse(row.path)), now)
-            told.answer = f"nothing of {part.words} runs yet: {first.answer}"
-            told.facts, told.commands = first.facts, first.commands
-            told.details = first.details
-            return
-    told.answer = f"nothing of {part.words} runs yet: it waits for earlier stages"
-    told.commands.append(f"d0ctl why {part.job.name}")
+def _site(site: standstill.Production, part: _Part, told: Explanation, now: float) -> None:
+    """What stops all jobs alike: no daemon, no node up; a node that is down beside others."""
+    standing = next((job.standing for job in site.jobs if job.id == part.job.id), None)
+    stops = standing is not None and standing.stands_still
+    for one in obstacles(site, now):
+        text = f"{part.words} stands still: {one.text}" if stops and not told.answer else one.text
+        if stops or told.answer:
+            _add(told, text, list(one.commands))
+        else:
+            told.facts.append(text)
+            told.commands += one.commands
 
 
 def _failed(store: Store, part: _Part, told: Explanation, now: float) -> None:
-    failed = part.counts.get("failed", 0)
-    latest = part.failures(MOST)
-    rows = [one.path for one in latest] or [row.path for row in part.sample([Phase.FAILED], MOST)]
-    if not rows:
-        for row in part.sample([Phase.WAITING], 1):
-            first = explain_package(store, browse.package(store, parse(row.path)), now)
-            told.answer = f"{part.words} can't go on: {first.answer}"
-            told.facts, told.commands = first.facts, first.commands
-            return
-        told.answer = f"{part.words} can't go on: its inputs will never be produced"
+    total = part.counts.get("failed", 0)
+    latest = [(one.path, one.reason) for one in part.failures(SAMPLE)]
+    if not latest:
+        latest = [(one.path, one.reason) for one in part.sample([Phase.FAILED], MOST)]
+    if not latest:
+        _add(told, f"{part.words} has {count(total, 'failed package')}", [])
         return
-    last = explain_package(store, browse.package(store, parse(rows[0])), now)
-    told.answer = f"{part.words} failed: {count(failed, 'package')} failed, the last {_after(last)}"
-    told.stderr, told.commands = last.stderr, last.commands
-    told.facts += last.facts[:1]
-    if len(rows) > 1:
-        more = f" and {count(failed - len(rows))} more" if failed > len(rows) else ""
-        told.facts.append(f"failed: {listed(f'`{path}`' for path in rows)}{more}")
+    last = explain_package(store, browse.package(store, parse(latest[0][0])), now)
+    status = roll_up(part.counts, blocked=part.job.blocked)
+    verb = "failed" if status == Group.FAILED else "has failures"
+    _add(
+        told, f"{part.words} {verb}: {count(total, 'package')} failed, the last {_after(last)}", []
+    )
+    told.stderr = last.stderr
+    if len(latest) == 1:
+        told.facts += last.facts
+        told.commands += last.commands
+    else:
+        _alike(store, part, told, latest, total)
+        told.commands += [f"d0ctl why {latest[0][0]}", f"d0ctl history {part.path}"]
+
+
+def _alike(
+    store: Store, part: _Part, told: Explanation, latest: list[tuple[str, str | None]], total: int
+) -> None:
+    """The failures by reason, and for each reason one command for all of them."""
+    reasons = Counter(reason or "unknown" for _, reason in latest)
+    at_least = "at least " if total > len(latest) else ""
+    parts = [f"{number:,} for {reason}" for reason, number in reasons.most_common()]
+    told.facts.append(f"failed: {at_least}{listed(parts)}")
+    for reason, _ in reasons.most_common(MOST):
+        paths = [path for path, why in latest if why == reason][:MOST]
+        if not paths:
+            continue
+        found = for_alike(store, part.failed, paths, reason)
+        told.facts += [f"for {reason}: {fact}" for fact in found.facts]
+        if found.options is not None:
+            told.commands.append(f"d0ctl retry{found.options}")
 
 
 def _after(last: Explanation) -> str:
     return f"`{last.path}`" + last.answer.partition(" failed")[2]
+
+
+def _moving(
+    store: Store, part: _Part, told: Explanation, totals: dict[str, int], now: float
+) -> None:
+    """What is launched, and what of it is on nodes that do not answer."""
+    silent = part.counts.get("unreachable", 0)
+    running = totals["launched"] - silent
+    if running:
+        rows = part.sample(LIVE, MOST)
+        launched = count(running, "package is", "packages are")
+        _add(told, f"{part.words} is running: {launched} launched", [])
+        for row in rows:
+            age = f" for {duration(now - row.started)}" if row.started is not None else ""
+            told.facts.append(f"`{row.path}` is {row.phase} on `{row.node}`{age}")
+        if running > len(rows) and rows:
+            told.facts.append(f"and {count(running - len(rows))} more")
+        told.commands.append(f"d0ctl status {part.job.name} --watch")
+    if silent:
+        lost = count(silent, "package is", "packages are")
+        for row in part.sample([Phase.UNREACHABLE], 1):
+            first = explain_package(store, browse.package(store, parse(row.path)), now)
+            _add(told, f"{lost} unreachable: {first.answer}", first.commands)
+
+
+def _rest(store: Store, part: _Part, told: Explanation, status: Group, now: float) -> None:
+    """Nothing failed, runs or is kept back: why does what is left not run?"""
+    if status in (Group.SUCCESSFUL, Group.CANCELED):
+        _ended(store, part, told, status)
+        return
+    has_run = any(part.counts.get(phase) for phase in ("done", "canceled", "cooloff"))
+    words = (f"nothing of {part.words} runs now" if has_run
+             else f"nothing of {part.words} runs yet")  # fmt: skip
+    if status == Group.FAILED:
+        words = f"{part.words} can't go on"
+    for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
+                   (Phase.WAITING,)):  # fmt: skip
+        for row in part.sample(phases, 1):
+            first = explain_package(store, browse.package(store, parse(row.path)), now)
+            told.answer = f"{words}: {first.answer}"
+            told.facts += first.facts
+            told.commands += first.commands
+            told.details = first.details
+            return
+    told.answer = f"{words}: it waits for earlier stages"
+    told.commands.append(f"d0ctl why {part.job.name}")
 
 
 def _ended(store: Store, part: _Part, told: Explanation, status: str) -> None:

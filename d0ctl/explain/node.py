@@ -3,7 +3,7 @@
 from d0ctl.explain import mistrust
 from d0ctl.explain.common import MOST, Explanation, takers
 from d0ctl.format import moment
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import named
 from d0ctl.store.standstill import any_driver
 
@@ -23,23 +23,32 @@ def node(store: Store, name: str, now: float) -> Explanation:
         mistrust.drained(store, row, told, now)
         told.commands.append(f"d0ctl node resume {name}")
     elif row["state"] == "unknown":
-        told.answer = f"node `{name}` has not been reached yet"
-        told.commands.append(f"d0ctl node check {name}")
-        if not any_driver(store):
-            told.facts.append("no daemon is running, so nobody tries")
-            told.commands.append("d0ctl daemon start")
+        _not_contacted(store, row, told, now)
     elif free <= 0:
         told.answer = f"node `{name}` is up and full"
     else:
         told.answer = f"node `{name}` is up, with {free} of {row['cpus']} cpus free"
     if room["used"]:
         told.facts.append(takers(store, room, now))
-    _blocked(store, row["cluster_id"], told)
+    _blocked(store, row["cluster_id"], told, is_away=row["state"] != "up")
     mistrust.deeds(store, name, told, now)
     return told
 
 
-def _blocked(store: Store, cluster: int, told: Explanation) -> None:
+def _not_contacted(store: Store, row: Row, told: Explanation, now: float) -> None:
+    """Nobody is in contact with it: it was never reached, or nothing drives packages now."""
+    name, is_driven = row["name"], any_driver(store)
+    if row["contact"] is None:
+        told.answer = f"node `{name}` was not contacted yet"
+    else:
+        last = moment(row["contact"], now)
+        told.answer = f"node `{name}` is not in contact, and was reached last at {last}"
+    told.answer += "" if is_driven else ": no daemon is running"
+    told.commands += [f"d0ctl node check {name}", *([] if is_driven else ["d0ctl daemon start"])]
+
+
+def _blocked(store: Store, cluster: int, told: Explanation, *, is_away: bool) -> None:
+    where = "to be brought" if is_away else "on its way"
     for row in store.rows("transfers_to", cluster=cluster, limit=MOST):
         trouble = f": {row['trouble']}" if row["trouble"] else ""
-        told.facts.append(f"file `{row['name']}` is on its way to it{trouble}")
+        told.facts.append(f"file `{row['name']}` is {where} to it{trouble}")

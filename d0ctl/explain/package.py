@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from d0ctl.explain import recovery
+from d0ctl.explain.advice import Advice, advice
 from d0ctl.explain.case import Case, job_hold
 from d0ctl.explain.common import MOST, Explanation, kept_back
 from d0ctl.explain.room import room
@@ -29,7 +30,7 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
         told.facts.append(f"a request: {one.request}")
     if short := shortfall(store, one.id, one.path):
-        told.facts.append(f"it goes with {short.sentence()}")
+        told.facts.append(f"it {'ran' if one.attempts else 'goes'} with {short.sentence()}")
     return told
 
 
@@ -116,7 +117,8 @@ def _assigned(case: Case) -> None:
     if one.staging and moving:
         bringing = count(one.staging, "input is", "inputs are")
         told.answer = f"{case.name} is to run on `{one.node}`, where {bringing} still to come"
-        told.facts += [_transfer(row) for row in moving]
+        told.facts += [_fetch(row) for row in moving]
+        told.commands += [f"d0ctl node check {row['source']}" for row in moving if _is_away(row)]
     else:
         told.answer = f"{case.name} is to run on `{one.node}` and is launched next"
         _archives(case)
@@ -137,6 +139,18 @@ def _archives(case: Case) -> None:
         tries = count(row["tries"] or 0, "try", "tries")
         trouble = f", {tries} so far: {row['trouble']}" if row["trouble"] else ""
         case.told.facts.append(f"software `{row['title']}` is on its way{trouble}")
+
+
+def _fetch(row: Row) -> str:
+    """An input that is to be brought: on its way only if the node that has it answers."""
+    if not _is_away(row):
+        return _transfer(row)
+    trouble = f": {row['source_trouble']}" if row["source_trouble"] else ""
+    return f"file `{row['name']}` can't be brought: node `{row['source']}` is down{trouble}"
+
+
+def _is_away(row: Row) -> bool:
+    return bool(row["source_state"] == "down")
 
 
 def _transfer(row: Row) -> str:
@@ -222,7 +236,8 @@ def _failed(case: Case) -> None:
         binary = f" in binary {last.binary}" if last.binary else ""
         told.facts.append(f"on node `{last.node_name}`, {moment(last.ended, case.now)}{binary}, "
                           f"attempt {last.number}")  # fmt: skip
-        told.stderr = last.stderr
+        said = (last.stderr or "").strip()
+        told.stderr = None if said and said in (last.message or "") else last.stderr
     consumers = [row[0] for row in case.store.rows("waiting_consumers", package=one.id, limit=MOST)]
     if consumers:
         more = " and others" if len(consumers) == MOST else ""
@@ -230,9 +245,20 @@ def _failed(case: Case) -> None:
         told.facts.append(f"its files are waited for by {names}{more}")
     told.facts += recovery.refusal(case.store, one, last)
     _left(case, tries)
-    told.commands += [f"d0ctl logs {one.path}", f"d0ctl retry {one.path}",
-                      f"d0ctl kill-line {one.path.rpartition('/')[0]} --drop-outputs"]  # fmt: skip
+    found = advice(case.store, one, last)
+    told.facts += found.facts
+    if last:
+        told.commands.append(f"d0ctl logs {one.path}")
+    _retry(case, found)
+    if one.line_dropped is None:
+        line = one.path.rpartition("/")[0]
+        told.commands.append(f"d0ctl kill-line {line} --drop-outputs")
     _doubt_software(case, last.node_name if last else None)
+
+
+def _retry(case: Case, found: Advice) -> None:
+    if found.options is not None:
+        case.told.commands.append(f"d0ctl retry {case.package.path}{found.options}")
 
 
 def _left(case: Case, tries: Sequence[AttemptView]) -> None:
@@ -269,7 +295,9 @@ def _canceled(case: Case) -> None:
     elif one.phase == "dropped":
         case.told.facts.append("what it needs was dropped")
     if one.phase == "canceled":
-        case.told.commands.append(f"d0ctl retry {one.path}")
+        found = advice(case.store, one, None)
+        case.told.facts += found.facts
+        _retry(case, found)
     elif one.line_named:
         case.told.commands.append(f"d0ctl restore-line {one.path.rpartition('/')[0]}")
     case.told.commands.append(f"d0ctl history {one.path}")

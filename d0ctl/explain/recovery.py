@@ -9,6 +9,9 @@ from d0ctl.store.look.policies import of_package
 from d0ctl.store.look.views import AttemptView, PackageView
 from d0ctl.store.site import default
 
+ESCALATED = {"out-of-memory": "memory: 1.5", "wall-time": "wall-time: 2"}
+"""Reasons for which a retry helps only with more, and the key that gives more."""
+
 BY_POLICY = "policy"
 """Who holds a package that a policy has put aside."""
 
@@ -58,8 +61,10 @@ def rule(policy: Policy, reason: str) -> str:
         return "what was killed is never tried again by a policy"
     if not found.tries:
         origin = keys["tries"][1] if "tries" in keys else "default"
-        told = f"the policy ({origin}) has no other try for `{reason}`"
-        return f"{told}: `policy: {{{reason}: {{tries: 3}}}}` in a job or site file would"
+        told = f"the policy ({origin}) does not retry `{reason}`"
+        if key := ESCALATED.get(reason):
+            return f"{told}: `policy: {{{reason}: {{escalate: {{{key}}}}}}}` would, with more"
+        return told
     origin = keys["tries"][1] if "tries" in keys else keys["escalate"][1]
     tries = count(found.tries, "other try", "other tries")
     return f"the policy ({origin}) has {tries} for `{reason}`"

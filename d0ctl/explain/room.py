@@ -1,6 +1,5 @@
 """Why no node takes a ready package: which are ruled out by what, which are full since when."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,10 +7,9 @@ from typing import Any
 
 from d0ctl.explain import mistrust, recovery
 from d0ctl.explain.case import Case
-from d0ctl.explain.common import MOST, against, room_of, takers
+from d0ctl.explain.common import MOST, against, demand_of, room_of, takers
 from d0ctl.format import iso, listed, moment
 from d0ctl.schedule.place import Demand, misfit
-from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row
 from d0ctl.store.standstill import any_driver
 
@@ -31,7 +29,7 @@ VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 def room(case: Case) -> str:
     """Why no node has taken it yet; facts say it of each node, or of each kind of them."""
     told, rows = case.told, case.store.rows("node_rooms")
-    demand = _demand(case)
+    demand = demand_of(case.store, case.package)
     out = {row["name"]: why for row in rows if (why := against(row, demand, case.now))}
     out |= mistrust.against(case, [row for row in rows if row["name"] not in out])
     fits = [row for row in rows if row["name"] not in out]
@@ -133,13 +131,3 @@ def _some(rows: Sequence[Row]) -> str:
 
 def _names(rows: Sequence[Row], last: str = "and") -> str:
     return listed((f"`{row['name']}`" for row in rows), last)
-
-
-def _demand(case: Case) -> Demand:
-    one, catalogue = case.package, Catalogue(case.store)
-    return Demand(
-        id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
-        nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
-        software=catalogue.platforms(one.software),
-        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
-    )  # fmt: skip

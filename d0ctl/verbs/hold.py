@@ -1,6 +1,7 @@
 """hold and release: keep jobs or packages from being scheduled, and allow it again."""
 
 from d0ctl.errors import Refused
+from d0ctl.format import count
 from d0ctl.model import Phase, by_status
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -36,7 +37,8 @@ def plan_release(store: Store, request: Request) -> Plan:
     if not held and len(jobs) == 1:
         job = jobs[0]
         parts = job.counts.get("held", 0)
-        hint = f"d0ctl release '{job.name}:held' releases {parts} of its packages" if parts else (
+        some = count(parts, "package is", "packages are")
+        hint = f"{some} held: `d0ctl release '{job.name}:held'`" if parts else (
             f"d0ctl why {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is not held as a whole, so it can't be released",
                       hint=hint)  # fmt: skip

@@ -41,7 +41,7 @@ def plan_resume(store: Store, request: Request) -> Plan:
     jobs = jobs_of(store, request.target)
     paused = [job for job in jobs if job.pause]
     if not paused:
-        hint = f"d0ctl resume '{request.target.parts[0]}/*' for parts of it that are"
+        hint = f"d0ctl status '{request.target.parts[0]}:held'"
         if any(job.hold for job in jobs):
             hint = f"it is held: d0ctl release {request.target.parts[0]}"
         raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",

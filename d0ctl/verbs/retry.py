@@ -82,7 +82,7 @@ def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Refused:
         line = "/".join(target.path.split("/")[:3])
         refusal.hint = f"d0ctl restore-line {line}"
     elif canceled and not target.states and not target.also:
-        refusal.hint = f"d0ctl retry '{target}:canceled' retries {canceled} of them"
+        refusal.hint = f"{canceled} canceled: `d0ctl retry '{target}:canceled'`"
     return refusal
 
 

@@ -60,9 +60,10 @@ CAUSES = {
         "package `reco001/1/1/1` failed: exit-code: binary 1 (tool) ended with exit code 3",
         ["on node `localhost`, TIME in binary 1, attempt 1",
          "its files are waited for by `reco001/1/1/2`",
-         "the policy (default) has no other try for `exit-code`: "
-         "`policy: {exit-code: {tries: 3}}` in a job or site file would"],
-        "d0ctl retry reco001/1/1/1",
+         "the policy (default) does not retry `exit-code`",
+         "a plain retry would most likely fail again: fix the cause, then "
+         "`d0ctl retry reco001/1/1/1`"],
+        "d0ctl logs reco001/1/1/1",
     ),
     "reco001/1/2/1": (
         "package `reco001/1/2/1` is held by emmy since TIME: bad seed", [],

@@ -65,7 +65,7 @@ def test_a_file_whose_maker_failed_says_why_and_what_to_type(site: Site, d0ctl: 
         "exit-code: binary 1 (tool) ended with exit code 3"
     )
     assert found["stderr"] == "no such field\n"
-    assert "d0ctl retry prod/1/2/1" in found["commands"]
+    assert "d0ctl kill-line prod/1/2 --drop-outputs" in found["commands"]
     assert "`prod/1/2/2` waits for it and for 1 more file" in found["facts"]
 
 

@@ -223,14 +223,22 @@ select job.name, job.priority
  limit 1;
 
 -- name: transfers_for
--- Inputs of a package that are on their way to its node.
-select file.name, transfer.tries, transfer.trouble, transfer.not_before
+-- Inputs of a package that are to be brought to its node, and a node that has each, preferably
+-- one that is up.
+select file.name, transfer.tries, transfer.trouble, transfer.not_before, far.name as source,
+       far.state as source_state, far.trouble as source_trouble
   from package
   join node on node.id = package.node_id
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
   join file on file.id = input.file_id
   join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
                and transfer.result = 0
+  left join node as far on far.id = coalesce(
+       (select named.id from node as named
+         where named.name = substr(file.locator, 1, instr(file.locator, ':') - 1)),
+       (select near.id from location join node as near on near.cluster_id = location.cluster_id
+         where location.file_id = file.id
+         order by near.state = 'up' desc, near.id limit 1))
  where package.id = :package
  limit :limit;
 

@@ -58,3 +58,7 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
 -- name: count_of_pattern
 -- How many files a late output stands for so far.
 select count(*) from file where pattern_id = :file;
+
+-- name: job_directory
+-- The folder of the file that a job was submitted from.
+select directory from job where id = :job;

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from d0ctl.format import count, duration, moment, size
+from d0ctl.model import known_eta
 from d0ctl.store.look.views import AttemptView, BinaryView, InputView, OutputView
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.rows import binary_state
@@ -65,7 +66,8 @@ def _progress(sheet: Sheet, one: Package, now: float) -> None:
     words = [f"{told.percent:.3g} %"] if told.percent is not None else []
     if told.done is not None and told.total is not None:
         words.append(f"{told.done:,.6g} of {told.total:,.6g}")
-    words += [f"ends about {moment(told.eta, now)}"] if told.eta is not None else []
+    eta = known_eta(one.view.phase, told.eta, now)
+    words += [f"ends about {moment(eta, now)}"] if eta is not None else []
     words += [f"{duration(told.cpu)} cpu", size(told.rss), f"told {moment(told.at, now)}"]
     if told.percent is not None:
         columns = min(40, sheet.columns - 2)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from d0ctl.format import moment
-from d0ctl.model import Counts, Phase, by_status
+from d0ctl.model import Counts, Phase, by_status, known_eta
 from d0ctl.store.look.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.estimate import Estimate
@@ -188,8 +188,9 @@ def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
 
 def _when(row: PackageRow, sight: Sight) -> str:
     """When it ended, or will; when it changed otherwise."""
-    if row.eta is not None and looks.is_live(row.phase):
-        return "~" + clock(row.eta, sight.now, short=True)
+    eta = known_eta(row.phase, row.eta, sight.now)
+    if eta is not None and looks.is_live(row.phase):
+        return "~" + clock(eta, sight.now, short=True)
     at = row.started if looks.is_live(row.phase) else row.ended
     return clock(row.changed if at is None else at, sight.now)
 

@@ -4,8 +4,8 @@ import os
 
 _SHELLS = {
     124: "time-out, as `timeout` has it",
-    126: "not executable, as shells have it",
-    127: "not found, as shells have it",
+    126: "command not executable",
+    127: "command not found",
 }
 
 _SYSEXITS = {

@@ -1,0 +1,289 @@
+"""Every command that d0ctl suggests is typed, and none is refused."""
+
+import json
+import re
+import shlex
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from d0ctl import verbs
+from d0ctl.model import Phase, Reason
+from d0ctl.select import parse
+from d0ctl.store import nodes
+from d0ctl.verbs import Request
+from tests.cli.building import Site, job, line, package, production
+from tests.cli.conftest import Type
+
+CHANGES = {"hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
+           "finish", "priority", "set-status", "remove"}  # fmt: skip
+"""Verbs that are typed with `--dry-run`."""
+
+LASTING = ("daemon start", "run", "status --watch", "logs", "node check", "doctor --nodes")
+"""Commands that start something or reach a node: only their words are checked."""
+
+REFUSED = {2, 3, 4}
+"""Exit codes of a command that can't be typed so, names nothing, or is refused."""
+
+COMMAND = re.compile(r"d0ctl [a-z](?:[^`\n;\"']|'[^'\n]*')*?(?=`|\n|;|\"|    |$)")
+
+WAYS_TO_FAIL: dict[str, dict[str, Any]] = {
+    **{reason: {} for reason in Reason},
+    Reason.EXIT_CODE: {"exit_code": 3},
+    Reason.SOFTWARE_MISSING: {"exit_code": 127, "stderr": "1.sh: line 1: ./sim.sh: No such file "
+                              "or directory\n"},
+    Reason.OUT_OF_MEMORY: {"rss": 403_000_000},
+    Reason.SEG_FAULT: {"signal": 11},
+    "site:bad-field": {},
+}  # fmt: skip
+
+
+def drive(site: Site) -> None:
+    """A daemon lives."""
+    with site.store.writing():
+        nodes.take_lease(site.store, "daemon", now=time.time())
+
+
+def suggested(d0ctl: Type, *asked: str) -> list[str]:
+    """The commands in what d0ctl prints."""
+    told = d0ctl(*asked)
+    found = [text.strip() for text in COMMAND.findall(told.stdout + "\n" + told.stderr)]
+    return [text for text in dict.fromkeys(found) if not re.search(r"\b[A-Z]{3,}\b", text)]
+
+
+def refusal(d0ctl: Type, command: str) -> str | None:
+    """Why a command that is typed is not accepted; None if it is."""
+    words = shlex.split(command, comments=True)[1:]
+    if words[0] in CHANGES:
+        words.append("--dry-run")
+    elif " ".join(words).startswith(LASTING) or "--watch" in words:
+        words.append("--help")
+    result = d0ctl(*words)
+    return f"{command}: {result.stderr}" if result.exit_code in REFUSED else None
+
+
+def refused(d0ctl: Type, *selectors: str) -> list[str]:
+    """The suggestions about these that are refused."""
+    asked = [[verb, selector] for selector in selectors for verb in ("why", "status", "history")]
+    asked += [["status"], ["doctor"], ["status", "--check", "--json"]]
+    commands = {text for words in asked for text in suggested(d0ctl, *words)}
+    assert commands
+    return [why for command in sorted(commands) if (why := refusal(d0ctl, command))]
+
+
+@pytest.mark.parametrize("reason", WAYS_TO_FAIL)
+@pytest.mark.parametrize("limited", [False, True])
+def test_what_is_suggested_after_a_failure_is_accepted(
+    site: Site, d0ctl: Type, reason: str, limited: bool
+) -> None:
+    drive(site)
+    limits: dict[str, Any] = (
+        {"memory": 300_000_000, "disk": 5_000_000, "wall_time": 60.0} if limited else {}
+    )
+    site.submit(job(
+        ("make", [line(package(f"f{n}", **limits), package(f"g{n}", needs=[f"f{n}"]))
+                  for n in (1, 2, 3)]),
+        ("merge", [line(package("all", takes=["g1", "g2", "g3"]))]),
+    ))  # fmt: skip
+    fields = {"reason": reason, "detail": "it went wrong", "exit_code": None}
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.fail(path, **(fields | WAYS_TO_FAIL[reason]))
+
+    assert refused(d0ctl, "prod", "prod/1", "prod/1/1", "prod/1/1/1", "prod/2/1/1") == []
+
+
+def test_after_an_end_for_want_of_memory_a_size_is_suggested(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x", memory=300_000_000))])))
+    site.fail("prod/1/1/1", reason="out-of-memory", rss=403_000_000)
+
+    told = suggested(d0ctl, "why", "prod/1/1/1")
+
+    assert "d0ctl retry prod/1/1/1 --memory 700MB" in told
+    assert "it used 403 MB of memory" in d0ctl("why", "prod/1/1/1").stdout
+
+
+def test_when_no_node_has_more_memory_no_retry_is_suggested(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x", memory=8 << 30))])))
+    site.fail("prod/1/1/1", reason="out-of-memory", rss=8 << 30)
+
+    told = suggested(d0ctl, "why", "prod/1/1/1")
+
+    assert not [command for command in told if command.startswith("d0ctl retry")]
+    assert "no node can take it with more" in d0ctl("why", "prod/1/1/1").stdout
+
+
+@pytest.mark.parametrize(
+    ("reason", "limit", "option"),
+    [("wall-time", {"wall_time": 60.0}, "--wall-time 2m"),
+     ("disk-full", {"disk": 5_000_000}, "--disk 8MB")],
+)  # fmt: skip
+def test_after_a_limit_was_reached_more_of_it_is_suggested(
+    site: Site, d0ctl: Type, reason: str, limit: dict[str, Any], option: str
+) -> None:
+    site.submit(job(("a", [line(package("x", **limit))])))
+    for _ in range(5):
+        if site.phase("prod/1/1/1") != "failed":
+            with site.store.writing():
+                site.store.connection.execute(
+                    "update package set phase = 'ready' where phase = 'cooloff'"
+                )
+            site.fail("prod/1/1/1", reason=reason)
+
+    assert f"d0ctl retry prod/1/1/1 {option}" in suggested(d0ctl, "why", "prod/1/1/1")
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["exit-code", "missing-output", "verification", "looping", "seg-fault", "log-message",
+     "site:bad-field"],
+)  # fmt: skip
+def test_no_plain_retry_is_suggested_for_what_would_fail_again(
+    site: Site, d0ctl: Type, reason: str
+) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2)])))
+    site.fail("prod/1/1/1", reason=reason)
+    site.fail("prod/1/2/1", reason=reason)
+
+    for asked in (["why", "prod/1/1/1"], ["why", "prod"], ["status", "prod"]):
+        told = d0ctl(*asked).stdout
+        listed = [text for text in told.splitlines() if text.startswith("  d0ctl retry")]
+        assert listed == []
+        assert "tries: 3" not in told
+    assert f"`d0ctl retry 'prod:failed' --failed-for {reason}`" in d0ctl("why", "prod").stdout
+
+
+def test_for_alike_failures_one_command_retries_all(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package(f"x{n}", memory=300_000_000)) for n in (1, 2, 3)])))
+    for number, used in ((1, 403_000_000), (2, 310_000_000)):
+        site.fail(f"prod/1/{number}/1", reason="out-of-memory", rss=used)
+
+    command = "d0ctl retry 'prod:failed' --failed-for out-of-memory --memory 700MB"
+
+    assert command in suggested(d0ctl, "why", "prod")
+    assert command in suggested(d0ctl, "status", "prod")
+    assert "would retry 2 packages" in d0ctl(*shlex.split(command)[1:], "--dry-run").stdout
+
+
+def _hold(site: Site, path: str) -> None:
+    _do(site, "hold", path)
+
+
+def _do(site: Site, verb: str, path: str, **more: bool) -> None:
+    request = Request(verb, parse(path), **more)  # type: ignore[arg-type]
+    verbs.apply(site.store, request, actor="ada", note="a test")
+
+
+def _unreachable(site: Site) -> None:
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        nodes.down(site.store, 1, "connection refused", now=time.time())
+
+
+def _policy_holds(site: Site) -> None:
+    with site.store.writing():
+        site.store.change("keep_setting", name="policy", value='{"exit-code": {"hold": true}}')
+    site.fail("prod/1/1/1")
+
+
+def _transferring(site: Site) -> None:
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        site.store.connection.execute(
+            "update package set phase = 'transferring' where phase = 'running'"
+        )
+
+
+def _dropped(site: Site) -> None:
+    _do(site, "kill-line", "prod/1/1", drop_outputs=True)
+
+
+def _assigned(site: Site) -> None:
+    site.up()
+    site.assign("prod/1/1/1")
+
+
+def _killing(site: Site) -> None:
+    site.launch("prod/1/1/1")
+    _do(site, "kill", "prod/1/1/1")
+
+
+def _drained(site: Site) -> None:
+    site.up()
+    nodes.drain(site.store, "localhost", actor="ada", note=None)
+
+
+SITUATIONS: dict[str, Callable[[Site], object]] = {
+    "waiting": lambda site: site.launch("prod/1/2/1"),
+    "ready": Site.up,
+    "cooloff": partial(Site.fail, path="prod/1/1/1", reason="stage-in"),
+    "held": partial(_do, verb="hold", path="prod/1/1/1"),
+    "held by the policy": _policy_holds,
+    "parked": partial(_do, verb="pause", path="prod/1/1/1"),
+    "held job": partial(_do, verb="hold", path="prod"),
+    "paused job": partial(_do, verb="pause", path="prod"),
+    "assigned": _assigned,
+    "running": lambda site: site.launch("prod/1/1/1"),
+    "killing": _killing,
+    "unreachable": _unreachable,
+    "transferring": _transferring,
+    "done": partial(Site.finish, path="prod/1/1/1"),
+    "failed": partial(Site.fail, path="prod/1/1/1"),
+    "canceled": partial(_do, verb="kill", path="prod/1/1/1"),
+    "canceled job": partial(_do, verb="kill", path="prod"),
+    "dropped": _dropped,
+    "node drained": _drained,
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("is_driven", [False, True])
+def test_what_is_suggested_in_any_situation_is_accepted(
+    site: Site, d0ctl: Type, situation: str, is_driven: bool
+) -> None:
+    if is_driven:
+        drive(site)
+    site.submit(production())
+    SITUATIONS[situation](site)
+    packages = ["prod/1/1/1", "prod/1/1/2", "prod/2/1/1", "prod/3/1/1"]
+
+    assert refused(d0ctl, "prod", "prod/1", "prod/1/1", *packages) == []
+    files = {text for name in ("gen-1", "sim-1", "all")
+             for text in suggested(d0ctl, "why", f"prod:{name}")}  # fmt: skip
+    node = suggested(d0ctl, "why", "localhost")
+    assert [why for one in sorted({*files, *node}) if (why := refusal(d0ctl, one))] == []
+
+
+def test_every_phase_is_among_the_situations() -> None:
+    rare = {Phase.STARTING, Phase.STAGING_IN, Phase.SUSPENDED}
+
+    assert {phase.value for phase in set(Phase) - rare} <= set(SITUATIONS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["logs", "prod"], ["logs", "prod/1/1"], ["why", "prod/*"], ["release", "prod"],
+     ["resume", "prod"], ["retry", "prod"], ["retry", "prod/1/1/1"], ["status", "prot"],
+     ["status", "prod/9"], ["hold", "prod/1/2/1:done"], ["restore-line", "prod/1/1"],
+     ["wait", "prot"], ["run", "prot"], ["set-status", "prod/1/1/1", "successful"]],
+)  # fmt: skip
+def test_what_an_error_suggests_is_accepted(site: Site, d0ctl: Type, words: list[str]) -> None:
+    drive(site)
+    site.submit(production())
+    _hold(site, "prod/1/2/1")
+    _do(site, "kill", "prod/1/3")
+
+    told = [refusal(d0ctl, command) for command in suggested(d0ctl, *words)]
+
+    assert [why for why in told if why] == []
+
+
+def test_the_commands_of_an_answer_are_those_of_its_document(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    commands = json.loads(d0ctl("why", "prod", "--json").stdout)["commands"]
+
+    assert set(commands) <= set(suggested(d0ctl, "why", "prod"))

@@ -1,0 +1,191 @@
+"""`why` of jobs and nodes tells the truth first; times left are told only where they are known."""
+
+import time
+
+import pytest
+
+from d0ctl.model import Address, known_eta
+from d0ctl.store import nodes
+from tests.cli.building import Site, document, job, line, package, production
+from tests.cli.conftest import Type
+
+
+def drive(site: Site) -> None:
+    """A daemon lives."""
+    with site.store.writing():
+        nodes.take_lease(site.store, "daemon", now=time.time())
+
+
+def down(site: Site, name: str) -> None:
+    """A node stops answering."""
+    with site.store.writing():
+        node = nodes.named(site.store, name)["id"]
+        nodes.down(site.store, node, "connection refused", now=time.time())
+
+
+def mixed(site: Site) -> None:
+    """A job with failures, packages that no node can take, one that cools off and one that runs."""
+    lines = [line(package(f"x{n}")) for n in range(1, 6)]
+    site.submit(job(("a", [*lines, line(package("big", cpus=64))]), name="bad"))
+    site.fail("bad/1/1/1")
+    site.fail("bad/1/2/1", reason="looping", detail="no output for 2 h")
+    site.fail("bad/1/3/1", reason="stage-in", detail="no answer")
+    site.launch("bad/1/4/1")
+
+
+def test_a_job_names_failures_then_what_no_node_can_take_then_what_moves(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    mixed(site)
+
+    told = d0ctl("why", "bad").stdout
+
+    assert told.startswith(
+        "job `bad` has failures: 2 packages failed, the last `bad/1/2/1`: looping"
+    )
+    order = ["failed: 1 for", "no node can take 1 package", "is running: 1 package is launched",
+             "1 package is cooling off"]  # fmt: skip
+    places = [told.index(text) for text in order]
+    assert places == sorted(places)
+    assert "runs yet" not in told
+
+
+def test_a_job_whose_nodes_are_all_down_stands_still(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    down(site, "localhost")
+
+    told = d0ctl("why", "prod").stdout
+
+    assert told.startswith("job `prod` stands still: 0 of 1 node up: `localhost` down since ")
+    assert "1 package is unreachable" in told
+    assert "is running" not in told
+    assert "d0ctl node check localhost" in told
+
+
+def test_a_paused_job_says_so_while_something_runs(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("pause", "prod", "--reason", "beam")
+
+    told = d0ctl("why", "prod").stdout
+
+    assert told.startswith("nothing more of job `prod` starts: job `prod` is paused by ")
+    assert "is running: 1 package is launched" in told
+    assert "d0ctl resume prod" in told
+
+
+def test_a_job_that_has_run_never_says_that_nothing_runs_yet(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    assert d0ctl("why", "prod").stdout.startswith("nothing of job `prod` runs now: ")
+
+
+def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", machine_id="m2", base="/tmp/far")
+    site.submit(job(("a", [line(package("x"))]), ("b", [line(package("y", needs=["x"]))])))
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1")
+    site.up()
+    site.assign("prod/2/1/1")
+    down(site, "far")
+
+    told = d0ctl("why", "prod/2/1/1").stdout
+
+    assert "file `x` can't be brought: node `far` is down: connection refused" in told
+    assert "on its way" not in told
+    assert "d0ctl node check far" in told
+
+
+def test_a_node_that_was_used_by_run_was_contacted(site: Site, d0ctl: Type) -> None:
+    site.up()
+    with site.store.writing():
+        site.store.change("node_unknown", node=1, now=time.time())
+
+    told = d0ctl("why", "localhost").stdout
+
+    assert told.startswith("node `localhost` is not in contact, and was reached last at ")
+    assert "no daemon is running" in told
+    assert "not reached yet" not in told
+
+
+@pytest.mark.parametrize(
+    ("phase", "eta", "known"),
+    [("running", 110.0, True), ("running", 100.0, False), ("suspended", 110.0, False),
+     ("unreachable", 110.0, False)],
+)  # fmt: skip
+def test_a_time_left_is_known_only_while_there_is_progress(
+    phase: str, eta: float, known: bool
+) -> None:
+    assert (known_eta(phase, eta, 100.0) is not None) is known
+
+
+def test_a_silent_package_shows_no_seconds_left(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    now = time.time()
+    site.tell({"attempt": attempt, "kind": "progress", "seq": 2, "time": now, "binary": 1,
+               "done": 16, "total": 40, "percent": 40.0, "line": "", "eta": now, "cpu": 1.0,
+               "rss": 1})  # fmt: skip
+
+    for words in (["status", "prod"], ["status", "prod/1/1/1"]):
+        told = d0ctl(*words).stdout
+        assert "0.0 s left" not in told
+        assert "time left unknown" in told
+    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["progress"]["eta"] is None
+
+
+def test_an_unknown_reason_is_refused(site: Site, d0ctl: Type) -> None:
+    result = d0ctl("status", "--reason", "looping-out")
+
+    assert result.exit_code == 2
+    assert "`looping-out` is no reason for which packages fail" in result.stderr
+    assert "did you mean `looping`?" in d0ctl("status", "--reason", "loopin").stderr
+
+
+def test_a_file_that_is_not_there_is_no_state(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    assert "`failed`" not in d0ctl("why", "prod:nofile").stderr
+
+
+def test_logs_of_a_job_of_one_package_are_those_of_the_package(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+
+    assert "package `prod/1/1/1` has not run yet" in d0ctl("logs", "prod").stderr
+
+
+def test_logs_of_several_packages_name_one(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("logs", "prod")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "d0ctl: `logs` needs one package, and `prod` has 8\nd0ctl logs prod/1/1/1\n"
+    )
+
+
+def test_a_status_before_its_selector_is_put_right(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("set-status", "successful", "prod/1/1/1")
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith("d0ctl set-status prod/1/1/1 successful\n")
+
+
+def test_running_what_is_neither_a_file_nor_a_job_names_both(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("run", "prot")
+
+    assert result.exit_code == 3
+    assert result.stderr == "d0ctl: there is no file and no job `prot`\ndid you mean `prod`?\n"
