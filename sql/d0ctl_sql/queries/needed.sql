@@ -46,7 +46,8 @@ select found.id from found join package on package.id = found.id and package.job
 -- What the needed packages that are ready ask of a node, like `ready_demands`.
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, count(*) as ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
+       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stay,
+       demand.stage_id,
        demand.job_id
   from needed
   join package on package.id = needed.package_id and package.phase = 'ready'

@@ -188,7 +188,8 @@ select :node, :attempt
 -- What the packages of a job ask of a node, and the stage of each demand.
 select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
+       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stay,
+       demand.stage_id,
        demand.job_id, stage.name as stage
   from demand join stage on stage.id = demand.stage_id
  where demand.job_id = :job
