@@ -1,6 +1,8 @@
 """Paths of the home, and the checks of who owns it, what is missing, and which disk it is on."""
 
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,6 +108,16 @@ class Home:
     def is_in_cache(self, path: str) -> bool:
         """Whether a path here is one of a copy that d0ctl keeps."""
         return path.startswith(f"{self.cache}/")
+
+    def forget_copies(self, paths: Iterable[str]) -> None:
+        """Remove copies in the cache here, and the folders that are empty without them."""
+        for path in map(Path, paths):
+            with suppress(OSError):
+                path.unlink()
+                for folder in path.parents:
+                    if folder == self.cache:
+                        break
+                    folder.rmdir()
 
     @property
     def asides(self) -> tuple[Path, ...]:

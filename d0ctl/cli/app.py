@@ -25,7 +25,7 @@ COMMANDS = (
     *("hold", "release", "pause", "resume", "retry"),
     *("kill", "kill-line", "restore-line", "finish"),
     *("priority", "set-status", "remove"),
-    *("node", "site", "software", "notify", "daemon", "tui", "doctor", "backup", "restore"),
+    *("file", "node", "site", "software", "notify", "daemon", "tui", "doctor", "backup", "restore"),
 )
 """Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
 

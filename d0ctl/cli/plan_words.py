@@ -1,7 +1,7 @@
 """A plan in words: what it would do, and what was done."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from d0ctl import verbs
 from d0ctl.format import clean, count, duration, size
@@ -114,7 +114,19 @@ def _describe_restoration(plan: Plan) -> Iterator[str]:
 
 def _describe_removal(plan: Plan) -> Iterator[str]:
     yield f"would remove {_jobs(plan)}: {count(plan.packages, 'package')} with all their history"
+    if plan.files:
+        files = count(plan.files, "file")
+        yield f"would lose {files}, {size(plan.bytes)}, of which there is no other copy:"
+        yield from named(plan.weights, plan.files)
     yield "their folders on the nodes go, too; what lies in results/ stays"
+
+
+def named(weights: Sequence[tuple[str, int | None]], number: int) -> Iterator[str]:
+    """The first of so many files, with their sizes."""
+    shown = [
+        f"{name}" + ("" if weight is None else f"  {size(weight)}") for name, weight in weights
+    ]
+    yield from _few(shown[:MOST_NAMED], number)
 
 
 def _hopeless(plan: Plan) -> Iterator[str]:

@@ -81,6 +81,10 @@ def _present(found: _Found) -> None:
                              f"that `{one.maker}` has made")  # fmt: skip
     else:
         found.told.answer = f"{_name(one)} is there: {_weight(one)}made by `{one.maker}`"
+        if "retain-indef" in (one.disposition or one.dispositions):
+            told = "it stays when nobody needs it any more (`retain-indef`), until it is given up"
+            found.told.facts.append(told)
+            found.told.commands.append(f"d0ctl file set-disposition '{one.path}' deletable")
     found.told.commands.append(f"d0ctl status {one.maker}")
 
 

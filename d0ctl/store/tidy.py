@@ -22,7 +22,29 @@ def tidy(store: Store, *, now: float) -> list[str]:
         return []
     _find(store)
     store.change("spare_copies")
+    passed = _leave_where_made(store)
     store.change("forget_kept")
+    return passed + _remove(store, now)
+
+
+def _leave_where_made(store: Store) -> list[str]:
+    """Of files that stay keep one copy: those elsewhere only passed through."""
+    store.change("clear_transit")
+    if not store.change("find_transit", cache=f"{store.home.cache}/"):
+        return []
+    store.change("purge_transit")
+    here = [row["path"] for row in store.rows("transit_here")]
+    store.change("forget_transit")
+    return here
+
+
+def purge_chosen(store: Store, *, now: float) -> list[str]:
+    """Have all copies of the chosen files removed, as a person says.
+
+    Gives the paths of those on the control host, to be removed once this has committed.
+    """
+    store.change("clear_unneeded")
+    store.change("need_no_chosen_files")
     return _remove(store, now)
 
 

@@ -15,7 +15,9 @@ PAST = {
     "hold": "held", "release": "released", "pause": "paused", "resume": "resumed",
     "retry": "retried", "kill": "killed", "kill-line": "killed", "restore-line": "restored",
     "finish": "finished", "priority": "gave another priority to", "set-status": "set",
-    "remove": "removed", "require": "left out a part of", "submit": "submitted",
+    "remove": "removed", "file purge": "purged",
+    "file set-disposition": "set the disposition of",
+    "require": "left out a part of", "submit": "submitted",
 }  # fmt: skip
 """What people say of a verb that was done."""
 

@@ -118,6 +118,9 @@ class Plan:
     also_dropped: tuple[Change, ...] = ()
     files: int = 0
     files_lost: tuple[str, ...] = ()
+    bytes: int = 0
+    weights: tuple[tuple[str, int | None], ...] = ()
+    """Files that would be lost, the largest first, with their sizes."""
     losers: tuple[Loser, ...] = ()
     losing: int = 0
     starting: int = 0

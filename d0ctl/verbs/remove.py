@@ -6,6 +6,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.holder import holder
 from d0ctl.store.jobs.removal import check_removal, remove_rows
 from d0ctl.store.look import browse
+from d0ctl.verbs import files
 from d0ctl.verbs.choice import is_whole_job, jobs_of
 from d0ctl.verbs.plan import Plan, Request
 
@@ -25,8 +26,10 @@ def plan_remove(store: Store, request: Request) -> Plan:
                 hint=f"d0ctl kill {job.name}",
             )
         check_removal(store, job.id, job.name)
+    lost = files.only_copies(store, [job.name for job in jobs])
     return Plan(request, jobs=tuple(job.name for job in jobs),
-                packages=sum(job.packages for job in jobs))  # fmt: skip
+                packages=sum(job.packages for job in jobs), files=lost.files, bytes=lost.bytes,
+                weights=lost.largest)  # fmt: skip
 
 
 def remove(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:

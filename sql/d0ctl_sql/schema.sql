@@ -234,7 +234,8 @@ CREATE TABLE file (
     checksum_asked text,
     dispositions text not null default '',
     result       integer not null default 0 check (result in (0, 1)),
-    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)), stored text, min_count integer, pattern_id integer,
+    late         integer not null default 0 check (late in (0, 1)), partial integer not null default 0 check (partial in (0, 1)), stored text, min_count integer, pattern_id integer, disposition text                    -- given by a person
+    check (disposition in ('retain-indef', 'retain-temp', 'deletable')),
     unique (job_id, name)
 ) strict;
 

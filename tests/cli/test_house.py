@@ -20,6 +20,7 @@ SUBCOMMANDS = [
     *((command,) for command in COMMANDS),
     *(("node", verb) for verb in ("list", "add", "check", "drain", "resume", "remove")),
     *(("site", verb) for verb in ("check", "apply", "show")),
+    *(("file", verb) for verb in ("list", "set-disposition", "purge")),
     *(("software", verb) for verb in ("list", "add", "remove", "push", "purge", "verify")),
     *(("notify", verb) for verb in ("list", "show", "test")),
     *(("daemon", verb) for verb in ("run", "start", "stop", "status")),

@@ -38,6 +38,7 @@ class FileView:
     size: int | None
     checksum: str | None
     dispositions: str
+    disposition: str | None
     result: int
     locator: str | None
     stored: str | None

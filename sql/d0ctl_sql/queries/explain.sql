@@ -2,7 +2,8 @@
 -- A file of a job by its name there, or by its path where it comes from outside: who makes it,
 -- and how that stands.
 select file.id, job.name as job, job.directory, file.name, file.present, file.dropped, file.partial,
-       file.late, file.size, file.checksum, file.dispositions, file.result, file.locator,
+       file.late, file.size, file.checksum, file.dispositions, file.disposition, file.result,
+       file.locator,
        file.stored,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker,
        package.phase as maker_phase, line.dropped as line_dropped

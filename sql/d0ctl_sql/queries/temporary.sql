@@ -33,6 +33,12 @@ create temp table incoming (id integer, job_id integer, stage_id integer, line_i
                             policy text);
 create temp table told_gap (package_id integer, seq integer, gap real);
 create temp table lost_copy (file_id integer, cluster_id integer);
+create temp table chosen_file (file_id integer primary key);
+create temp table transit_copy (file_id integer, cluster_id integer);
+
+-- name: temporary_choice
+-- What a connection that only reads needs to choose files.
+create temp table if not exists chosen_file (file_id integer primary key);
 
 -- name: temporary_sizes
 -- Let the planner believe that the temporary tables are small, so that joins start at them.
@@ -53,6 +59,8 @@ insert into unneeded (file_id) values (0);
 insert into incoming (id) values (0);
 insert into told_gap (package_id) values (0);
 insert into lost_copy (file_id) values (0);
+insert into chosen_file (file_id) values (0);
+insert into transit_copy (file_id) values (0);
 analyze temp;
 delete from chosen;
 delete from asked_line;
@@ -71,6 +79,8 @@ delete from unneeded;
 delete from incoming;
 delete from told_gap;
 delete from lost_copy;
+delete from chosen_file;
+delete from transit_copy;
 
 -- name: clear_chosen
 -- Begin a new choice.

@@ -4,12 +4,21 @@ select 1 from spent limit 1;
 
 -- name: find_unneeded
 -- Of the spent files those that no consumer in any job needs any more, and how sticky they are:
--- 3 to stay, 2 to stay while there is space, 1 to go, 0 as their consumers need. Who has failed
--- or was canceled may be tried again, and needs its inputs. The youngest consumers are asked
--- first, as they end last.
+-- 3 to stay, 2 to stay while there is space, 1 to go, 0 as their consumers need. What a person
+-- says goes before all else, and a reader in another job that says `deletable` before the maker.
+-- Packages that have failed or were canceled may be tried again, and need their inputs. The
+-- youngest consumers are asked first, as they end last.
 insert into unneeded (file_id, rank)
 select file.id,
-       max(case when file.dispositions like '%retain-indef%' then 3
+       case file.disposition when 'retain-indef' then 3
+                             when 'retain-temp' then 2
+                             when 'deletable' then 1
+       else max(case when file.package_id is not null and exists (
+                         select 1
+                           from input join package on package.id = input.package_id
+                          where input.file_id = file.id and input.disposition = 'deletable'
+                            and package.job_id <> file.job_id and package.phase = 'done') then 1
+                when file.dispositions like '%retain-indef%' then 3
                 when file.dispositions like '%retain-temp%' then 2
                 when file.dispositions like '%deletable%' then 1
                 else 0 end,
@@ -18,6 +27,7 @@ select file.id,
                                                        when 'deletable' then 1
                                                        else 0 end)
                        from input where input.file_id = file.id), 0))
+       end
   from spent
   join file on file.id = spent.file_id and file.dropped = 0
  where (file.package_id is null
@@ -54,6 +64,51 @@ delete from unneeded;
 -- Copies that stay only while there is space.
 update location set spare = 1
  where spare = 0 and file_id in (select file_id from unneeded where rank = 2);
+
+-- name: clear_transit
+-- Begin a new batch of copies that only pass through.
+delete from transit_copy;
+
+-- name: find_transit
+-- Copies of files that stay, at other places than where they were made, or first were.
+insert into transit_copy (file_id, cluster_id)
+select location.file_id, location.cluster_id
+  from unneeded
+  join location on location.file_id = unneeded.file_id
+  join file on file.id = unneeded.file_id
+ where unneeded.rank >= 2
+   and (location.node_id is not null or substr(location.path, 1, length(:cache)) = :cache)
+   and location.cluster_id <>
+       (select kept.cluster_id
+          from location as kept
+          left join package on package.id = file.package_id
+          left join node on node.id = package.node_id
+         where kept.file_id = file.id and kept.node_id is not null
+         order by kept.cluster_id is node.cluster_id desc, kept.made
+         limit 1);
+
+-- name: purge_transit
+-- Have the nodes remove the copies that only passed through.
+insert into purge (node_id, path)
+select location.node_id, location.path
+  from transit_copy
+  join location on location.file_id = transit_copy.file_id
+               and location.cluster_id = transit_copy.cluster_id
+ where location.node_id is not null and location.shared = 0;
+
+-- name: transit_here
+-- Those on the control host.
+select location.path
+  from transit_copy
+  join location on location.file_id = transit_copy.file_id
+               and location.cluster_id = transit_copy.cluster_id
+ where location.node_id is null;
+
+-- name: forget_transit
+-- They are no copies any more; a shared one stays with the other files that need it.
+delete from location
+ where shared = 0
+   and (file_id, cluster_id) in (select file_id, cluster_id from transit_copy);
 
 -- name: forget_kept
 -- What is to stay is not superfluous.

@@ -1,0 +1,128 @@
+-- name: clear_chosen_files
+-- Begin a new choice of files.
+delete from chosen_file;
+
+-- name: choose_files
+-- The files of jobs whose names match, with a copy on one node if that is given, and with a
+-- disposition of their own if that is.
+insert or ignore into chosen_file (file_id)
+select file.id
+  from job
+  cross join file on file.job_id = job.id and file.name glob :name and file.late = 0
+ where job.visible = 1 and job.name glob :job
+   and (:node is null
+        or exists (select 1 from location
+                    where location.file_id = file.id
+                      and location.cluster_id = (select cluster_id from node
+                                                  where node.name = :node)))
+   and (:disposition is null
+        or coalesce(file.disposition, file.dispositions) like '%' || :disposition || '%');
+
+-- name: choose_job_files
+-- What a job made and nothing but its copies on nodes holds: no result, and stored nowhere.
+insert or ignore into chosen_file (file_id)
+select file.id
+  from job
+  join file on file.job_id = job.id
+ where job.name = :job and job.visible = 1 and file.present = 1 and file.package_id is not null
+   and file.result = 0 and file.late = 0 and file.stored is null
+   and exists (select 1 from location where location.file_id = file.id)
+ limit :limit;
+
+-- name: weigh_chosen_files
+-- How many files are chosen, how many of them are there, and how many bytes those have.
+select count(*) as files, total(file.present) as present,
+       total(iif(file.present, coalesce(file.size, 0), 0)) as bytes
+  from chosen_file join file on file.id = chosen_file.file_id;
+
+-- name: files_page
+-- A page of the chosen files: who makes each, and what is known of it.
+select file.id, job.name as job, file.name, file.present, file.dropped, file.partial, file.size,
+       file.checksum, file.dispositions, file.disposition, file.result, file.stored,
+       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker,
+       package.phase as maker_phase,
+       (select json_group_array(json_object('cluster', cluster.name, 'node', node.name,
+                                            'path', location.path))
+          from location
+          join cluster on cluster.id = location.cluster_id
+          left join node on node.id = location.node_id
+         where location.file_id = file.id) as copies
+  from chosen_file
+  join file on file.id = chosen_file.file_id
+  join job on job.id = file.job_id
+  left join package on package.id = file.package_id
+  left join line on line.id = package.line_id
+  left join stage on stage.id = package.stage_id
+ where chosen_file.file_id > :after
+ order by chosen_file.file_id
+ limit :limit;
+
+-- name: largest_chosen_files
+-- The chosen files that take most space.
+select job.name as job, file.name, file.size
+  from chosen_file
+  join file on file.id = chosen_file.file_id
+  join job on job.id = file.job_id
+ order by file.size desc, file.id
+ limit :limit;
+
+-- name: former_dispositions
+-- The dispositions that people gave the chosen files before; null where nobody did.
+select distinct file.disposition
+  from chosen_file join file on file.id = chosen_file.file_id
+ limit 2;
+
+-- name: give_disposition
+-- Keep what a person says of the chosen files; null takes that back.
+update file set disposition = :disposition where id in (select file_id from chosen_file);
+
+-- name: spare_no_more
+-- What is to stay does not go when space is needed.
+update location set spare = 0 where spare = 1 and file_id in (select file_id from chosen_file);
+
+-- name: look_again
+-- See whether the chosen files are needed.
+insert or ignore into spent (file_id) select file_id from chosen_file;
+
+-- name: count_needed_files
+-- How many of the chosen files a package that has not ended reads or still makes, or are being
+-- carried.
+select count(*) from chosen_file
+ where exists (select 1
+                 from input
+                 join package on package.id = input.package_id
+                             and package.phase not in ('transferring', 'done', 'failed',
+                                                       'canceled', 'dropped')
+                where input.file_id = chosen_file.file_id and input.dropped = 0)
+    or exists (select 1 from transfer where transfer.file_id = chosen_file.file_id)
+    or exists (select 1
+                 from file join package on package.id = file.package_id
+                where file.id = chosen_file.file_id
+                  and package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+
+-- name: spare_needed_files
+-- Leave those out of the choice.
+delete from chosen_file
+ where exists (select 1
+                 from input
+                 join package on package.id = input.package_id
+                             and package.phase not in ('transferring', 'done', 'failed',
+                                                       'canceled', 'dropped')
+                where input.file_id = chosen_file.file_id and input.dropped = 0)
+    or exists (select 1 from transfer where transfer.file_id = chosen_file.file_id)
+    or exists (select 1
+                 from file join package on package.id = file.package_id
+                where file.id = chosen_file.file_id
+                  and package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+
+-- name: spare_absent_files
+-- Leave out what has no copy that d0ctl keeps.
+delete from chosen_file
+ where not exists (select 1 from location
+                    where location.file_id = chosen_file.file_id
+                      and (location.node_id is not null
+                           or substr(location.path, 1, length(:cache)) = :cache));
+
+-- name: need_no_chosen_files
+-- Nobody needs the chosen files any more, as a person says.
+insert into unneeded (file_id, rank) select file_id, 1 from chosen_file;
