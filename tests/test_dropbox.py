@@ -15,6 +15,7 @@ from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error
 from d0ctl_wrapper import message
+from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
 
 KEY = b"k" * 32
@@ -254,3 +255,23 @@ def test_senders_take_turns_from_look_to_look(box: DropBox) -> None:
         looks.append(files)
 
     assert looks == [["1.1", "2.1", "3.1"], ["4.1", "1.2", "2.2"], ["3.2", "4.2", "1.3"]]
+
+
+def test_a_message_is_on_the_disk_with_its_name_before_it_is_acknowledged(box: DropBox) -> None:
+    with journal() as steps:
+        box.deliver("n1", [start(7)])
+
+    (file,) = box.new.iterdir()
+    assert_settled(steps, file)
+    assert steps[-1] == ("fsync", box.new)
+
+
+def test_nobody_else_may_read_the_tokens_in_a_delivered_file(box: DropBox) -> None:
+    mask = os.umask(0)
+    try:
+        box.deliver("n1", [start(7)])
+    finally:
+        os.umask(mask)
+
+    (file,) = box.new.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600

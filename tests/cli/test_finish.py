@@ -187,3 +187,14 @@ def test_what_failed_is_canceled_by_hand(site: Site, d0ctl: Type) -> None:
     assert d0ctl("set-status", "prod/1/1", "canceled").exit_code == 0
 
     assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["canceled", "canceled"]
+
+
+def test_a_job_that_is_being_finished_is_not_finished_twice(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    assert d0ctl("finish", "prod").exit_code == 0
+    assert d0ctl("finish", "prod").exit_code == 4
+    assert d0ctl("finish", "prod", "--hard", "--partial").exit_code == 0
+
+    assert d0ctl("finish", "prod", "--hard", "--partial").exit_code == 4
+    assert d0ctl("finish", "prod", "--hard").exit_code == 0

@@ -4,6 +4,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from d0ctl import verbs
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.select import parse
-from d0ctl.store import open_store
-from d0ctl.verbs import Request
+from d0ctl.store import actions, lifecycle, open_store
+from d0ctl.verbs import Request, deeds
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
 from tests.support.waiting import wait_until
@@ -108,3 +109,34 @@ def test_who_comes_later_is_told_who_was_first(site: Site, d0ctl: Type, home: Ho
         "package `prod/1/2/1` is canceled, so it can't be held: anna killed `prod/1/2` at" in told
     )
     assert told.splitlines()[0].endswith("(bad run)")
+
+
+IN_THE_WAY = {
+    "hold": {"hold", "release", "finish", "remove"},
+    "release": {"hold", "release", "finish", "remove"},
+    "pause": {"pause", "resume", "finish", "remove"},
+    "resume": {"pause", "resume", "finish", "remove"},
+    "finish": {"hold", "release", "pause", "resume", "finish", "retry", "remove"},
+    "priority": {"priority", "remove"},
+    "remove": {"hold", "release", "pause", "resume", "finish", "retry", "priority", "remove"},
+}
+"""Which verbs of somebody else, done to the same job meanwhile, refuse a verb for whole jobs."""
+
+
+@pytest.mark.parametrize("first", sorted(IN_THE_WAY | {"retry": set()}))
+@pytest.mark.parametrize("second", sorted(IN_THE_WAY))
+def test_a_verb_for_a_job_is_refused_after_one_that_is_in_its_way(
+    site: Site, first: str, second: str
+) -> None:
+    site.submit(production())
+    seen = actions.latest(site.store)
+    with site.store.writing():
+        lifecycle.keep_action(site.store, verb=first, target="prod", actor="anna", note=None,
+                              packages=1, now=time.time())  # fmt: skip
+    request = Request(second, parse("prod"))
+
+    if first in IN_THE_WAY[second]:
+        with pytest.raises(Refused, match="anna"):
+            deeds.refuse_second(site.store, request, seen)
+    else:
+        deeds.refuse_second(site.store, request, seen)

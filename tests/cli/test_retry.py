@@ -196,3 +196,31 @@ def test_a_retried_job_that_was_finished_goes_on(site: Site, d0ctl: Type) -> Non
 
     told = document(d0ctl("status", "prod", "--json").stdout)
     assert (told["status"], told["finishing"]) == ("submitted", None)
+
+
+def test_a_retry_by_a_person_allows_all_restarts_again(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.store.connection.execute("update package set restarts = 10 where phase = 'failed'")
+
+    assert d0ctl("retry", "prod/1/1/1").exit_code == 0
+
+    rows = site.store.connection.execute("select max(restarts) from package").fetchone()
+    assert rows[0] == 0
+
+
+def test_a_retry_of_a_job_leaves_packages_that_cool_off_alone(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    site.store.connection.execute(
+        "update package set phase = 'cooloff', not_before = 1e12 where id = ?",
+        [site.id_of("prod/1/2/1")],
+    )
+
+    assert d0ctl("retry", "prod").exit_code == 0
+    assert site.phase("prod/1/1/1") == "ready"
+    assert site.phase("prod/1/2/1") == "cooloff"
+
+    assert d0ctl("retry", "prod:cooloff").exit_code == 0
+    assert site.phase("prod/1/2/1") == "ready"

@@ -3,7 +3,7 @@
 import pytest
 
 from d0ctl.config import Home
-from tests.cli.building import Site, document, production
+from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
 STATUSES = ["unscheduled", "scheduled", "launched", "successful", "failed", "canceled"]
@@ -222,3 +222,21 @@ def test_a_binary_has_a_screen_and_an_answer_of_its_own(site: Site, d0ctl: Type)
     assert "command" in screen
     assert f"d0ctl why {path}" in screen
     assert "has no record of a run" in d0ctl("why", path).stdout
+
+
+@pytest.mark.parametrize(("also_fails", "code"), [(False, 0), (True, 1)])
+def test_waiting_for_several_jobs_ends_well_only_if_all_do(
+    site: Site, d0ctl: Type, also_fails: bool, code: int
+) -> None:
+    for name in ("a1", "a2"):
+        site.submit(job(("gen", [line(package(f"{name}.raw"))]), name=name))
+    site.finish("a1/1/1/1")
+    if also_fails:
+        site.fail("a2/1/1/1")
+    else:
+        site.finish("a2/1/1/1")
+
+    waited = d0ctl("wait", "a*")
+
+    assert waited.exit_code == code, waited.stdout
+    assert "`a1` is successful" in waited.stdout

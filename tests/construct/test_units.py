@@ -80,3 +80,9 @@ def test_a_size_survives_being_written_and_read(size: int) -> None:
 @given(st.integers(0, 3_000_000_000) | st.floats(0, 10**6).map(lambda s: round(s, 3)))
 def test_a_time_survives_being_written_and_read(seconds: float) -> None:
     assert math.isclose(parse_time(format_time(seconds)), seconds, abs_tol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["10000PB", "9223372036854775808", "8192 PiB"])
+def test_a_size_that_no_column_can_hold_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="more bytes than any disk has"):
+        parse_size(text)

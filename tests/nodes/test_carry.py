@@ -15,6 +15,7 @@ from d0ctl.nodes.courier import Weight
 from d0ctl.nodes.download import NoSpace, Oversized
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.local import LocalTransport
+from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
 
 TEXT = b"x" * 3_000_000
@@ -150,6 +151,16 @@ def test_no_file_comes_that_would_take_the_disk_below_its_reserve(
 
     assert not isinstance(failed.value, NotFound)
     assert leftovers(tmp_path / "there") == []
+
+
+def test_a_file_that_was_copied_is_on_the_disk_with_its_name(tmp_path: Path, source: Path) -> None:
+    target = tmp_path / "results" / "job" / "file"
+
+    with journal() as steps:
+        carry.copy_here(known(source, target))
+
+    assert_settled(steps, target)
+    assert ("fsync", target.parent.parent) in steps
 
 
 def test_a_spoilt_file_here_is_not_brought(tmp_path: Path, source: Path) -> None:

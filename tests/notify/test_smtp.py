@@ -127,6 +127,14 @@ def test_a_recipient_is_refused_for_good_and_a_busy_server_for_now() -> None:
         assert len(post.letters) == 1
 
 
+def test_a_recipient_that_is_refused_for_now_may_be_tried_again() -> None:
+    with PostOffice(greylisted=["new@lab.example"]) as post:
+        with pytest.raises(NotSent, match=r"450 4\.2\.0 greylisted") as caught:
+            send(post.said(), "new@lab.example")
+
+        assert not caught.value.for_good
+
+
 def test_a_server_that_is_not_there_or_says_nothing_is_told_in_one_line() -> None:
     said = {"host": "127.0.0.1", "port": free_port(), "security": "none", "sender": "a@b.c"}
     with pytest.raises(NotSent, match=r"127\.0\.0\.1:\d+: Connection refused"):

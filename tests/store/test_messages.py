@@ -1,5 +1,6 @@
 """Messages in any order, any number of times, early or late: the rows are the same."""
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -330,3 +331,30 @@ def test_of_a_dropped_package_no_partial_output_is_kept() -> None:
 
         row = store.connection.execute("select present from file where name = 'f5'")
         assert row.fetchone()[0] == 0
+
+
+def test_states_count_in_the_order_of_the_attempt_when_its_clock_jumps_back() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(1)])
+
+        suspended, running = state(1, 4, "suspended"), {**state(1, 5, "running"), "time": NOW - 900}
+        apply(store, [suspended, running])
+
+        assert phases(store)["all/1/1/1"] == "running"
+        apply(store, [{**state(1, 3, "suspended"), "time": NOW + 900}])
+        assert phases(store)["all/1/1/1"] == "running"
+
+
+def test_a_clock_that_is_days_ahead_makes_no_attempt_long() -> None:
+    with launched() as (store, _):
+        days = 3 * 86400.0
+        rules = {"exit-code": {"tries": 2, "delay": [0.0]}}
+        store.connection.execute("update node set clock = ?", [days])
+        with store.writing():
+            store.change("keep_setting", name="policy", value=json.dumps(rules))
+        end = end_message(4, "failed", "exit-code")
+
+        apply(store, [{**start_message(4), "time": NOW + days}])
+        apply(store, [{**end, "started": NOW + days, "ended": NOW + days + 1}])
+
+        assert phases(store)["all/1/4/1"] in ("ready", "cooloff", "assigned")

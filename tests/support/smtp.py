@@ -29,9 +29,10 @@ HOST = "127.0.0.1"
 class PostOffice:
     """A mail server and what it took: who for, and the mails as they came over the wire.
 
-    It refuses the recipients in `refused` for good, and says to the first `busy` mails that
-    they may come again; while `gate` is closed it takes a mail and says nothing. With a
-    certificate it asks for STARTTLS, and when `wrapped` speaks TLS from the first byte.
+    It refuses the recipients in `refused` for good, those in `greylisted` for now, and says to
+    the first `busy` mails that they may come again; while `gate` is closed it takes a mail and
+    says nothing. With a certificate it asks for STARTTLS, and when `wrapped` speaks TLS from the
+    first byte.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class PostOffice:
         wrapped: bool = False,
         login: tuple[str, str] | None = None,
         refused: Collection[str] = (),
+        greylisted: Collection[str] = (),
         busy: int = 0,
         port: int = 0,
     ) -> None:
@@ -50,6 +52,7 @@ class PostOffice:
         self.gate = threading.Event()
         self.gate.set()
         self._refused = refused
+        self._greylisted = greylisted
         self._login = login
         self._certificate = certificate
         self._wrapped = wrapped
@@ -107,6 +110,8 @@ class PostOffice:
         """Take or refuse a recipient."""
         if address in self._refused:
             return "550 5.1.1 no such person here"
+        if address in self._greylisted:
+            return "450 4.2.0 greylisted, come again"
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
