@@ -133,6 +133,7 @@ def _drive_until(
     home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
 ) -> None:
     with open_store(home) as store:
+        nodes.forget_untried(store, now=time.time())
         while not stop.is_set():
             store.check_in_place()
             if is_done(store):

@@ -102,7 +102,7 @@ def hear(control: Control, now: float) -> None:
             case Up():
                 _up(control, report, now)
             case Down():
-                log.warning("node %d is down: %s", report.node, report.trouble)
+                _log_down(control, report)
                 control.down_since.setdefault(report.node, time.monotonic())
                 nodes.down(control.store, report.node, report.trouble, now=now)
             case Said():
@@ -111,6 +111,12 @@ def hear(control: Control, now: float) -> None:
                 software.delivered(control, report, now)
             case Carried():
                 _carried(control, report, now)
+
+
+def _log_down(control: Control, report: Down) -> None:
+    courier = control.couriers.get(report.node)
+    name = courier.address.name if courier else str(report.node)
+    log.warning("node `%s` is down: %s", name, report.trouble)
 
 
 def _up(control: Control, report: Up, now: float) -> None:

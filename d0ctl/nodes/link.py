@@ -23,6 +23,9 @@ __all__ = ["Frame", "Link", "Site", "base_of", "open_link"]
 LONGEST_LINE = 256 * 1024 * 1024
 """A frame beyond this many bytes means that the other side has gone mad."""
 
+MOST_TOLD = 500
+"""How many characters of what a relay says of itself are kept."""
+
 SILENCE_S = 120
 """A relay that hears nothing for so long ends."""
 
@@ -59,6 +62,10 @@ def base_of(address: Address, site: Site, home: str) -> str:
     if address.kind == "local":
         return f"{site.nodes}/{site.name}/{address.name}"
     return f"{home.rstrip('/')}/.d0ctl/{site.name}/{address.name}"
+
+
+class RelayFault(NodeUnreachable):
+    """A relay that says itself why it cannot work."""
 
 
 class Link:
@@ -107,6 +114,8 @@ class Link:
             if frame["kind"] == "hello":
                 self.hello = frame
                 return
+            if frame["kind"] == "fault":
+                raise RelayFault(str(frame.get("message"))[:MOST_TOLD])
         raise NodeUnreachable(self._stream.stderr() or "the relay ended at once")
 
     @contextmanager
@@ -208,6 +217,9 @@ def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Lin
     with link.bounded(CONNECT_TIMEOUT_S):
         try:
             link.greet(hello)
+        except RelayFault:
+            stream.close()
+            raise
         except NodeUnreachable as error:
             stream.close()
             raise NodeUnreachable(stream.stderr() or str(error)) from error

@@ -18,6 +18,10 @@ MOST_NAMED = 3
 """How many nodes or demands a message names; it counts the rest."""
 
 
+LOCAL_PATIENCE_S = 60.0
+"""How long this machine may be unable to work as a node: no network will mend by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Misfit:
     """What packages of a stage ask for that no node has, with the reason for each node."""
@@ -68,7 +72,8 @@ class Nodes:
         if view.node.drained and not view.node.retries:
             return "is drained" + (f" ({view.drain_note})" if view.drain_note else "")
         silent_s = self._now - view.since if view.since is not None else 0.0
-        if view.node.state == "down" and silent_s >= self._patience:
+        patience_s = min(self._patience, LOCAL_PATIENCE_S) if view.is_local else self._patience
+        if view.node.state == "down" and silent_s >= patience_s:
             return f"has been down for {duration(silent_s)} ({view.trouble or 'no answer'})"
         return None
 

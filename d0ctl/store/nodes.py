@@ -250,6 +250,16 @@ def _ahead(facts: dict[str, Any], now: float) -> float:
     return ahead if abs(ahead) > CLOCK_TOLERANCE_S else 0.0
 
 
+def forget_untried(store: Store, *, now: float) -> None:
+    """down -> unknown for the nodes that no living process tries to reach."""
+    rows = [row for row in store.rows("nodes") if row["state"] == "down"]
+    untried = [row["id"] for row in rows if not living_holder(store, f"node {row['id']}")]
+    if untried:
+        with store.writing():
+            for node in untried:
+                store.change("node_untried", node=node, now=now)
+
+
 def down(store: Store, node: int, trouble: str, *, now: float) -> None:
     """A node does not answer: what is planned for it goes elsewhere, what runs is unreachable.
 

@@ -21,6 +21,7 @@ class NodeView:
     trouble: str | None
     drain_note: str | None
     contact: float | None
+    is_local: bool = False
 
     @property
     def name(self) -> str:
@@ -93,7 +94,14 @@ def job_standing(store: Store, job: int) -> Standing:
 def node_views(store: Store) -> list[NodeView]:
     """All nodes."""
     return [
-        NodeView(_node(row), row["since"], row["trouble"], row["drain_note"], row["contact"])
+        NodeView(
+            _node(row),
+            row["since"],
+            row["trouble"],
+            row["drain_note"],
+            row["contact"],
+            row["kind"] == "local",
+        )
         for row in store.rows("standing_nodes")
     ]
 

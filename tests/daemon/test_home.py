@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -11,7 +12,7 @@ from d0ctl import background, daemon
 from d0ctl.background import only_daemon, status
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable, Refused
-from d0ctl.store import Store, open_store
+from d0ctl.store import Store, fitting, open_store, settled
 from d0ctl_wrapper import message
 from tests.support.homes import make_home
 from tests.support.jobs import job, simple
@@ -196,3 +197,27 @@ def test_a_message_that_meets_a_damaged_page_is_kept(home: Home) -> None:
 
     assert list((home.dropbox / "rejected").iterdir()) == []
     assert len(list((home.dropbox / "new").iterdir())) == 1
+
+
+def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tries_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fitting, "LOCAL_PATIENCE_S", 0.5)
+    number = session.submit(job("one", [simple("true")]))
+    in_the_way = session.home.nodes / session.site() / "localhost" / "attempts"
+    in_the_way.parent.mkdir(parents=True)
+    in_the_way.touch()
+
+    session.drive(number)
+
+    assert session.phases() == {"one/1/1/1": "ready"}
+    with open_store(session.home) as store:
+        found = settled.find(store, number, now=time.time())
+    assert found and found.reason
+    assert "`localhost` has been down for " in found.reason
+    assert f"the relay cannot go on: [Errno 17] File exists: b'{in_the_way}'" in found.reason
+
+    in_the_way.unlink()
+    session.drive(number)
+
+    assert session.phases() == {"one/1/1/1": "done"}

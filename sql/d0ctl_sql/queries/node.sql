@@ -140,6 +140,10 @@ update package
 -- Nobody looks after a node any more.
 update node set state = 'unknown', since = :now where id = :node and state = 'up';
 
+-- name: node_untried
+-- down -> unknown: nobody tries to reach a node, so what was found before need not hold.
+update node set state = 'unknown', since = :now where id = :node and state = 'down';
+
 -- name: lease_holder
 -- Who holds a lease.
 select holder from lease where name = :name;
