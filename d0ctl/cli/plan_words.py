@@ -56,7 +56,7 @@ def _describe_packages(plan: Plan) -> Iterator[str]:
     else:
         yield f"no package is left to {word} in `{request.target.brief}`"
     if plan.kept:
-        yield f"as they are stay {_phases(plan.kept)}"
+        yield f"unchanged: {_phases(plan.kept)}"
     yield from _hopeless(plan)
     yield from _accepting(plan)
     if request.drop_outputs:
@@ -182,7 +182,9 @@ def _idle(plan: Plan) -> str:
     idle, live = count(plan.packages, "package"), count(plan.launched, "package")
     if plan.request.verb == "finish":
         ends = "ended on the nodes" if plan.request.hard else "left to end by themselves"
-        return f"{idle} would be canceled" + (f", {live} {ends}" if plan.launched else "")
+        return f"{_number(plan.packages)} would be canceled" + (
+            f", {live} {ends}" if plan.launched else ""
+        )
     if plan.request.verb in ("hold", "pause"):
         rest = f"{live} would be suspended" if plan.launched else "what runs goes on"
         return f"{idle} would not start; {rest}"
@@ -213,7 +215,12 @@ def _report(plan: Plan) -> Iterator[str]:
         yield f"{past}{_more(plan) if request.verb == 'priority' else ''} {_jobs(plan)}"
         yield from _report_jobs(plan)
         return
-    yield f"{past} {count(plan.packages, 'package')} of `{request.target.brief}`{_more(plan)}"
+    if plan.packages:
+        yield f"{past} {count(plan.packages, 'package')} of `{request.target.brief}`{_more(plan)}"
+    elif plan.files:
+        yield f"dropped the files of `{request.target.brief}`; no package was left to drop"
+    else:
+        yield f"no package was left to {_VERB[request.verb][0]} in `{request.target.brief}`"
     ending = _ending(plan)
     if ending:
         yield f"{count(ending, 'package is', 'packages are')} being ended on the nodes"
@@ -221,7 +228,7 @@ def _report(plan: Plan) -> Iterator[str]:
         asked = "be suspended" if request.verb == "pause" else "go on"
         yield f"{count(plan.launched, 'package is', 'packages are')} asked to {asked}"
     if plan.kept:
-        yield f"as they were stay {_phases(plan.kept)}"
+        yield f"unchanged: {_phases(plan.kept)}"
     yield from _hopeless(plan)
     yield from _accepting(plan)
     yield from _report_others(plan)
@@ -231,13 +238,17 @@ def _report_jobs(plan: Plan) -> Iterator[str]:
     if plan.request.verb == "remove":
         yield "what lies in results/ stays"
     elif plan.request.verb == "finish":
-        yield f"{count(plan.packages, 'package')} canceled" + (
+        yield f"{_number(plan.packages)} canceled" + (
             f", {count(plan.launched)} {'being ended' if plan.request.hard else 'running on'}"
             if plan.launched
             else ""
         )
     elif plan.request.verb == "pause" and plan.launched:
         yield f"{count(plan.launched, 'package is', 'packages are')} asked to be suspended"
+
+
+def _number(packages: int) -> str:
+    return count(packages, "package") if packages else "no package"
 
 
 def _ending(plan: Plan) -> int:

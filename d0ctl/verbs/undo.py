@@ -24,6 +24,8 @@ def take_back(store: Store, plan: Plan) -> str | None:
         case "kill" | "finish":
             return _typed("retry", _in_state(request, plan, "canceled", always=bool(plan.jobs)))
         case "kill-line" if not request.drop_outputs:
+            if not plan.packages:
+                return None
             paths = _paths(request.target)
             return _typed("retry", [f"{path}:canceled,failed" for path in paths])
         case "kill-line":

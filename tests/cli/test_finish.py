@@ -71,7 +71,7 @@ def test_a_part_of_a_job_is_finished_by_its_packages(site: Site, d0ctl: Type) ->
     soft = d0ctl("finish", "prod/1")
     hard = d0ctl("finish", "prod/1", "--hard")
 
-    assert soft.stdout.startswith("finished 5 packages of `prod/1`\nas they were stay 1 running")
+    assert soft.stdout.startswith("finished 5 packages of `prod/1`\nunchanged: 1 running")
     assert "1 package is being ended on the nodes" in hard.stdout
     assert site.phase("prod/1/1/1") == "killing"
     assert site.phase("prod/2/1/1") == "waiting"
@@ -102,9 +102,7 @@ def test_what_has_ended_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> N
 
     result = d0ctl("set-status", "prod/1/1-2", "unscheduled", "--reason", "bad calibration")
 
-    assert result.stdout == (
-        "set 3 packages of `prod/1/1-2` unscheduled\nas they were stay 1 waiting\n"
-    )
+    assert result.stdout == ("set 3 packages of `prod/1/1-2` unscheduled\nunchanged: 1 waiting\n")
     phases = [site.phase(f"prod/1/{at}") for at in ("1/1", "1/2", "2/1")]
     assert phases == ["ready", "waiting", "ready"]
     assert faults(site.store) == []

@@ -18,7 +18,7 @@ def test_only_what_failed_is_retried(site: Site, d0ctl: Type) -> None:
 
     result = d0ctl("retry", "prod", "--reason", "fixed the disk")
 
-    assert result.stdout.startswith("retried 1 package of `prod`\nas they were stay ")
+    assert result.stdout.startswith("retried 1 package of `prod`\nunchanged: ")
     assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["done", "ready", "canceled"]
     told = document(d0ctl("status", "prod/1/2/1", "--json").stdout)
     assert (told["request"], told["note"]) == ("resubmit", "fixed the disk")

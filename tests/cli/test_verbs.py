@@ -187,6 +187,32 @@ def test_a_successful_line_can_be_dropped_and_stays_successful(site: Site, d0ctl
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
 
 
+def test_a_line_in_which_nothing_is_left_to_kill_is_told_so(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+
+    killed = d0ctl("kill-line", "prod/1/1")
+
+    assert killed.exit_code == 0
+    assert killed.stdout == "no package was left to kill in `prod/1/1`\nunchanged: 2 done\n"
+    assert "to take it back" not in killed.stderr
+    dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+    assert dropped.stdout.startswith(
+        "dropped the files of `prod/1/1`; no package was left to drop\nunchanged: 2 done\n"
+    )
+    assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
+
+
+def test_an_end_that_cancels_nothing_is_told_so(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.launch("prod/1/1/1")
+
+    finished = d0ctl("finish", "prod")
+
+    assert finished.stdout == "finished job `prod`\nno package canceled, 1 running on\n"
+
+
 @pytest.mark.parametrize("selector", ["prod", "prod/1", "prod/1/1/1"])
 def test_kill_line_takes_lines_only(site: Site, d0ctl: Type, selector: str) -> None:
     site.submit(production())
