@@ -7,13 +7,21 @@ from typing import Any
 from d0ctl.agents.control import Control
 from d0ctl.agents.post import Post
 from d0ctl.construct.spec import MailMode
+from d0ctl.explain import production as wording
 from d0ctl.model import Group
 from d0ctl.notify.ending import status_of
 from d0ctl.notify.routes import Person, Routes
-from d0ctl.store import Store, news, outbox
+from d0ctl.schedule.standstill import DELIBERATE
+from d0ctl.store import Store, news, outbox, standstill
 from d0ctl.store.connection import Row
 from d0ctl.store.outbox import Notice
 from d0ctl.store.site import setting
+
+STANDS_STILL = "stands-still"
+"""The trouble of all production, and the notice of it."""
+
+ALL, PRODUCTION = 0, "production"
+"""What stands in place of a job or node where all production is meant."""
 
 
 def notify(control: Control, now: float) -> None:
@@ -62,7 +70,31 @@ def collect(store: Store, *, now: float) -> bool:
         _ended(store, routes, row)
     for row in found.nodes:
         _node(store, routes, row, now)
+    _standstill(store, routes, now)
     return True
+
+
+def _standstill(store: Store, routes: Routes, now: float) -> None:
+    """Production as a whole stands still, or moves again; what a person chose alarms nobody."""
+    found = standstill.production(store, driven=True)
+    stands = found.cause is not None and found.cause not in DELIBERATE
+    if stands == news.is_troubled(store, STANDS_STILL, ALL):
+        return
+    if not stands:
+        news.forget_trouble(store, STANDS_STILL, ALL)
+        _cleared(store, routes, STANDS_STILL, ALL, PRODUCTION, now)
+        return
+    text = wording.standstill(found, now).text
+    people = routes.of_standstill(dict.fromkeys(row["cluster"] for row in store.rows("nodes")))
+    for person in people:
+        outbox.forget_cleared(store, STANDS_STILL, ALL, person.address)
+        notice = Notice(
+            person.address, STANDS_STILL, ALL, PRODUCTION, now, now, now + person.digest,
+            trouble=STANDS_STILL, samples=[{"message": text}],
+        )  # fmt: skip
+        outbox.add(store, notice)
+    if people:
+        news.raise_trouble(store, STANDS_STILL, ALL, PRODUCTION, now=now)
 
 
 def _failures(store: Store, routes: Routes, row: Row) -> None:
@@ -127,12 +159,16 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
     given up.
     """
     people = routes.of_node(row["cluster"])
-    told = _of_everything(people) if row["kind"] == "node-down" else people
+    is_down, is_last = row["kind"] == "node-down", False
+    if is_down:
+        is_last = not any(one.node.takes for one in standstill.node_views(store))
+    told = _of_everything(people) if is_down and not is_last else people
     for person in told:
         at = row["since"] or now
         notice = Notice(
             person.address, row["kind"], row["id"], row["name"], at, at, now + person.digest,
-            trouble=row["kind"], samples=[{"message": row["evidence"] or "it does not answer"}],
+            outbox.LAST_NODE if is_last else "", trouble=row["kind"],
+            samples=[{"message": row["evidence"] or "it does not answer"}],
         )  # fmt: skip
         outbox.add(store, notice)
     if told:
@@ -146,9 +182,18 @@ def _of_everything(people: Iterable[Person]) -> list[Person]:
 def _clear(store: Store, routes: Routes, now: float) -> None:
     """Who was told of a trouble is told once that it is no more; nobody else is told of either."""
     for row in news.cleared(store):
-        for recipient in outbox.clear(store, row["kind"], row["subject_id"]):
-            if row["is_there"]:
-                due = now + routes.person(recipient).digest
-                notice = Notice(recipient, "cleared", row["subject_id"], row["subject"], now, now,
-                                due, reason=row["kind"])  # fmt: skip
-                outbox.add(store, notice)
+        kind, subject_id = row["kind"], row["subject_id"]
+        if row["is_there"]:
+            _cleared(store, routes, kind, subject_id, row["subject"], now)
+        else:
+            outbox.clear(store, kind, subject_id)
+
+
+def _cleared(
+    store: Store, routes: Routes, kind: str, subject_id: int, subject: str, now: float
+) -> None:
+    """Tell those who know of a trouble that it is no more."""
+    for recipient in outbox.clear(store, kind, subject_id):
+        due = now + routes.person(recipient).digest
+        outbox.add(store, Notice(recipient, "cleared", subject_id, subject, now, now, due,
+                                 reason=kind))  # fmt: skip

@@ -76,6 +76,16 @@ class Routes:
         """Who is told of a node of a cluster."""
         return self._with_command(self._people(CLUSTER, cluster, "", None))
 
+    def of_standstill(self, clusters: Iterable[str]) -> list[Person]:
+        """Who is told that production stands still: the admins of all clusters, and the grid's."""
+        found: dict[str, Person] = {}
+        for cluster in clusters:
+            for person in self._people(CLUSTER, cluster, "", None):
+                found.setdefault(person.address, person)
+        for person in self._people(GRID, None, "", None):
+            found.setdefault(person.address, person)
+        return self._with_command(found.values())
+
     def person(self, name: str) -> Person:
         """Somebody by address, or by what jobs say of their originator."""
         if name == COMMAND:

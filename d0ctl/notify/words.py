@@ -20,7 +20,8 @@ MOST_TOLD = 50
 """How many things one mail tells whole; of more it gives the number."""
 
 _WEIGHTS = {
-    "ended": 1, "node-given-up": 2, "node-drained": 2, "failures": 4, "node-down": 5, "cleared": 6,
+    "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "failures": 4,
+    "node-down": 5, "cleared": 6,
 }  # fmt: skip
 
 Endings = Mapping[int, Ending]
@@ -86,7 +87,12 @@ def _given_up(one: Notice, endings: Endings) -> str:
 
 
 def _down(one: Notice, endings: Endings) -> str:
-    return f"node {one.subject} is down"
+    last = ", and no other node is up" if one.needs_a_person else ""
+    return f"node {one.subject} is down{last}"
+
+
+def _standstill(one: Notice, endings: Endings) -> str:
+    return f"production stands still: {one.samples[0]['message']}"
 
 
 def _drained(one: Notice, endings: Endings) -> str:
@@ -99,12 +105,13 @@ def _cleared(one: Notice, endings: Endings) -> str:
         "node-drained": f"node {one.subject} takes packages again",
         "held": f"{one.subject}: nothing is held any more",
         "still": f"{one.subject}: moves again",
+        "stands-still": "production moves again",
     }[one.reason]
 
 
 _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
     "failures": _failures, "ended": _ended, "node-given-up": _given_up, "node-down": _down,
-    "node-drained": _drained, "cleared": _cleared,
+    "node-drained": _drained, "stands-still": _standstill, "cleared": _cleared,
 }  # fmt: skip
 
 
@@ -116,6 +123,9 @@ def _part(one: Notice, endings: Endings) -> Iterator[str]:
         yield from _about_end(endings[one.subject_id])
     elif one.kind.startswith("node"):
         yield from _about_node(one)
+    elif "stands-still" in (one.kind, one.reason):
+        yield f"  {when(one.last)}"
+        yield "  d0ctl status"
     else:
         yield f"  {when(one.last)}"
         known = "why" if one.reason.startswith("node") else "status"

@@ -59,11 +59,12 @@ def _events(store: Store, now: float) -> None:
 def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
     """What is told, as the command gets it."""
     is_node = (one.kind if one.kind != "cleared" else one.reason).startswith("node")
+    is_all = "stands-still" in (one.kind, one.reason)
     told: dict[str, Any] = {
         "event": one.kind,
         "headline": words.headline(one, endings),
         "site": site,
-        "node" if is_node else "job": one.subject,
+        **({} if is_all else {"node" if is_node else "job": one.subject}),
         "first": iso(one.first),
         "last": iso(one.last),
         "needs_person": one.needs_a_person,

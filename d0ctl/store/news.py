@@ -74,11 +74,21 @@ def raise_trouble(store: Store, kind: str, subject_id: int, subject: str, *, now
     store.change("keep_trouble", kind=kind, subject_id=subject_id, subject=subject, since=now)
 
 
+def is_troubled(store: Store, kind: str, subject_id: int) -> bool:
+    """Whether something is known to be wrong."""
+    return store.value("is_troubled", kind=kind, subject_id=subject_id) is not None
+
+
+def forget_trouble(store: Store, kind: str, subject_id: int) -> None:
+    """Something is in order again."""
+    store.change("forget_trouble", kind=kind, subject_id=subject_id)
+
+
 def cleared(store: Store) -> list[Row]:
     """What was wrong and is so no more; it is forgotten with this."""
     rows = store.rows("cleared_troubles")
     for row in rows:
-        store.change("forget_trouble", kind=row["kind"], subject_id=row["subject_id"])
+        forget_trouble(store, row["kind"], row["subject_id"])
     return rows
 
 

@@ -14,6 +14,13 @@ KEPT_S = 7 * 86400.0
 """How long is known what was sent."""
 
 
+LAST_NODE = "last-node"
+"""The reason of a notice that a node is down, where no other is up."""
+
+NEEDS_A_PERSON = frozenset({"node-given-up", "node-drained", "stands-still"})
+"""Kinds of notices that are of what does not end by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something that somebody is to be told; of `count`, `failed` and `held` stay so."""
@@ -37,7 +44,9 @@ class Notice:
         """Whether nothing comes of it by itself."""
         if self.kind == "failures":
             return bool(self.failed or self.held)
-        return self.kind in ("node-given-up", "node-drained") or self.trouble == "still"
+        if self.kind == "node-down":
+            return self.reason == LAST_NODE
+        return self.kind in NEEDS_A_PERSON or self.trouble == "still"
 
 
 def add(store: Store, one: Notice) -> None:

@@ -77,9 +77,10 @@ def any_driver(store: Store) -> bool:
     return any(not is_dead(row["holder"]) for row in store.rows("leases"))
 
 
-def production(store: Store) -> Production:
-    """How all jobs stand."""
-    driven, nodes = any_driver(store), node_views(store)
+def production(store: Store, *, driven: bool | None = None) -> Production:
+    """How all jobs stand; a process that drives them itself says so."""
+    nodes = node_views(store)
+    driven = any_driver(store) if driven is None else driven
     jobs = _jobs(store, None, nodes, driven=driven)
     failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
     return Production(driven, nodes, jobs, failures)

@@ -706,33 +706,6 @@ CREATE TABLE notified (
 
 CREATE INDEX job_untold on job (id) where ended is not told;
 
-CREATE TABLE notice (
-    id         integer primary key,
-    recipient  text not null,              -- an address, or `command`
-    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
-                                             'node-given-up', 'cleared')),
-    subject_id integer not null,           -- a job or a node
-    subject    text not null,              -- its name
-    reason     text not null default '',   -- of failures; of what is cleared, the trouble
-    count      integer not null default 1,
-    failed     integer not null default 0, -- for good
-    held       integer not null default 0,
-    first      real not null,
-    last       real not null,
-    due        real not null,
-    trouble    text,                       -- what will be told of when it clears
-    samples    text not null default '[]',
-    unique (recipient, kind, subject_id, reason)
-) strict;
-
-CREATE TABLE trouble (
-    kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still')),
-    subject_id integer not null,
-    subject    text not null,
-    since      real not null,
-    primary key (kind, subject_id)
-) strict, without rowid;
-
 CREATE TABLE told (
     kind       text not null,
     subject_id integer not null,
@@ -854,3 +827,31 @@ begin
 end;
 
 CREATE INDEX package_awaiting on package (job_id) where early > 0 and awaited > 0;
+
+CREATE TABLE "notice" (
+    id         integer primary key,
+    recipient  text not null,              -- an address, or `command`
+    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
+                                             'node-given-up', 'stands-still', 'cleared')),
+    subject_id integer not null,           -- a job or a node; 0 is all production
+    subject    text not null,              -- its name
+    reason     text not null default '',   -- of failures; of what is cleared, the trouble
+    count      integer not null default 1,
+    failed     integer not null default 0, -- for good
+    held       integer not null default 0,
+    first      real not null,
+    last       real not null,
+    due        real not null,
+    trouble    text,                       -- what will be told of when it clears
+    samples    text not null default '[]',
+    unique (recipient, kind, subject_id, reason)
+) strict;
+
+CREATE TABLE "trouble" (
+    kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still',
+                                             'stands-still')),
+    subject_id integer not null,
+    subject    text not null,
+    since      real not null,
+    primary key (kind, subject_id)
+) strict, without rowid;

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from d0ctl.model import Address
 from d0ctl.store import Store, nodes, schedule
 from d0ctl.store.jobs import removal
 from d0ctl.store.runs import attempts, messages
@@ -261,6 +262,8 @@ def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
     site: Site, say: Say, told: Told, carry: Any
 ) -> None:
     say(mode="when-needed")
+    nodes.add(site.store, Address("other", "ssh", "other"), cpus=2)
+    site.up("other", machine_id="m2")
     site.submit(many(2))
     for number in (1, 2):
         site.launch(f"prod/1/{number}/1")

@@ -103,12 +103,17 @@ select trouble.kind, trouble.subject_id, trouble.subject,
   left join job on job.id = trouble.subject_id and trouble.kind in ('still', 'held')
  where case trouble.kind
        when 'still' then job.ended is null
+       when 'stands-still' then 0
        when 'held' then not exists (select 1 from package
                                      where package.job_id = trouble.subject_id
                                        and package.phase = 'held' and package.actor = 'policy')
        else not exists (select 1 from node_trouble
                          where node_trouble.node_id = trouble.subject_id
                            and 'node-' || node_trouble.kind = trouble.kind) end;
+
+-- name: is_troubled
+-- Whether something is known to be wrong with a subject.
+select 1 from trouble where kind = :kind and subject_id = :subject_id;
 
 -- name: forget_trouble
 -- Something is in order again.

@@ -18,7 +18,7 @@ on conflict do update
 -- name: withdraw_notices
 -- Nobody needs to be told any more of a trouble that has cleared; what failed in it is told.
 delete from notice
- where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained');
+ where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained', 'stands-still');
 
 -- name: withdraw_cleared
 -- What has cleared is not worth telling any more, to one or to anybody.

@@ -1,0 +1,86 @@
+"""People are told once that production stands still, and once that it moves again."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from d0ctl.store import Store, nodes
+from tests.cli.building import Site, production
+from tests.notify.conftest import Say, Told, script
+
+ADMIN = "admin@lab.example"
+
+
+def down(site: Site) -> None:
+    """The only node stops answering."""
+    with site.store.writing():
+        nodes.down(site.store, 1, "no route to host", now=1e9)
+
+
+def test_a_standstill_is_told_once_to_admins_and_needs_a_person(
+    site: Site, say: Say, told: Told
+) -> None:
+    say()
+    site.submit(production())
+    down(site)
+    for _ in range(3):
+        told.collect()
+
+    (one,) = [notice for notice in told.waiting(ADMIN) if notice.kind == "stands-still"]
+    assert (one.count, one.needs_a_person) == (1, True)
+    assert one.samples[0]["message"].startswith("0 of 1 node up: `localhost` down since ")
+    assert "stands-still" in told.kinds("grid@lab.example")
+    assert "stands-still" not in told.kinds("me@here")
+
+
+def test_a_standstill_that_is_over_before_it_was_told_is_not_told(
+    site: Site, say: Say, told: Told
+) -> None:
+    say()
+    site.submit(production())
+    down(site)
+    told.collect()
+    site.up()
+    told.collect()
+
+    assert "stands-still" not in told.kinds(ADMIN)
+    assert [one for one in told.waiting(ADMIN) if one.reason == "stands-still"] == []
+
+
+def test_who_was_told_of_a_standstill_is_told_when_production_moves_again(
+    site: Site, say: Say, carry: Callable[..., None], tmp_path: Path
+) -> None:
+    events = tmp_path / "events"
+    say(command=[script(tmp_path / "hook", f"cat >> {events}", f"echo >> {events}")])
+    site.submit(production())
+    down(site)
+    for now in (4e9, 4e9 + 60):
+        carry(now, is_command=True)
+    site.up()
+    for now in (5e9, 5e9 + 60):
+        carry(now, is_command=True)
+
+    told = {(one["event"], one.get("trouble")): one
+            for one in map(json.loads, events.read_text().splitlines())}  # fmt: skip
+    still = told["stands-still", None]
+    assert still["needs_person"] is True
+    assert still["headline"].startswith("production stands still: 0 of 1 node up")
+    assert "job" not in still
+    assert told["cleared", "stands-still"]["headline"] == "production moves again"
+
+
+def test_the_last_node_that_goes_down_needs_a_person(site: Site, say: Say, told: Told) -> None:
+    say(mode="when-needed")
+    down(site)
+    told.collect()
+
+    (one,) = told.waiting(ADMIN)
+    assert (one.kind, one.needs_a_person) == ("node-down", True)
+
+
+def test_what_a_person_paused_alarms_nobody(store: Store, site: Site, say: Say, told: Told) -> None:
+    say()
+    site.submit(production(), hold=True)
+    told.collect()
+
+    assert told.kinds(ADMIN) == []
