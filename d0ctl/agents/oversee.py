@@ -198,6 +198,8 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
             )
         case "absent":
             attempts.end_unstarted(control.store, node, frame["attempts"], now=now)
+        case "pong":
+            nodes.note_free_disk(control.store, node, frame["disk_free"])
         case "forgotten":
             _purged(control, node, frame)
         case "software":

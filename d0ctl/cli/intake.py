@@ -13,6 +13,7 @@ from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.format import count
 from d0ctl.store.connection import Store
+from d0ctl.store.fitting import lines, misfits_of_spec
 from d0ctl.store.look import browse
 from d0ctl.store.look.known_names import known_names
 
@@ -50,6 +51,15 @@ def _read(file: str, given: Mapping[str, str], known: KnownNames) -> JobSpec:
     if file == "-":
         return reader.read_text(sys.stdin.read(), "-", Path.cwd(), given, known)
     return reader.read(Path(file), given, known)
+
+
+def misfits(spec: JobSpec, file: str) -> list[str]:
+    """Return a warning for what packages of each stage ask for that no node has."""
+    if not session.home().exists():
+        return []
+    with session.reader() as store:
+        found = misfits_of_spec(store, spec, now=time.time())
+    return [f"{file}: warning: no node can ever take packages of {one}" for one in lines(found)]
 
 
 def warn(spec: JobSpec, file: str) -> None:

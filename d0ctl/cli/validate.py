@@ -23,14 +23,15 @@ def validate(
 ) -> None:
     """List every fault and warning of a job file, and do nothing."""
     spec = intake.read(file, parameter)
+    warnings = [*spec.warnings, *intake.misfits(spec, file)]
     if json:
         stages = [stage.name for stage in spec.stages]
         emit_json({"job": spec.name, "packages": spec.packages, "stages": stages,
-                   "warnings": spec.warnings})  # fmt: skip
+                   "warnings": warnings})  # fmt: skip
     else:
-        for warning in spec.warnings:
+        for warning in warnings:
             say(warning)
-        told = f", {count(len(spec.warnings), 'warning')}" if spec.warnings else ""
+        told = f", {count(len(warnings), 'warning')}" if warnings else ""
         emit(f"ok: {intake.summary(spec)}{told}")
-    if strict and spec.warnings:
+    if strict and warnings:
         raise typer.Exit(ExitCode.USAGE)

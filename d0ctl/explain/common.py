@@ -74,7 +74,8 @@ def room_of(row: Row) -> NodeRoom:
     return NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
         used=row["used"], memory=row["memory"], platform=row["platform"],
-        services=services_of(row),
+        services=services_of(row), disk=row["disk"], disk_free=row["disk_free"],
+        disk_used=row["disk_used"], memory_used=row["memory_used"],
     )  # fmt: skip
 
 
@@ -86,6 +87,7 @@ def demand_of(store: Store, one: PackageView) -> Demand:
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
         software=catalogue.platforms(one.software),
         needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
+        space=one.space,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from d0ctl.explain import mistrust, recovery
 from d0ctl.explain.case import Case
 from d0ctl.explain.common import MOST, against, demand_of, room_of, takers
-from d0ctl.format import iso, listed, moment
+from d0ctl.format import iso, listed, moment, size
 from d0ctl.schedule.place import Demand, misfit
 from d0ctl.store.connection import Row
 from d0ctl.store.standstill import any_driver
@@ -17,6 +17,7 @@ WISHES: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
     "its platform": {"platform": None}, "its software": {"software": {}},
     "the services it needs": {"needs": ()}, "its cpus": {"cpus": 1}, "its memory": {"memory": None},
+    "its disk": {"space": None},
 }  # fmt: skip
 """What a package asks of a node, and a demand without it."""
 
@@ -62,12 +63,18 @@ def room(case: Case) -> str:
 def _turn(case: Case, fits: Sequence[Row]) -> str:
     """Why none of the nodes that could take it has done so."""
     one, told = case.package, case.told
-    free = [row for row in fits if row["cpus"] - row["used"] >= one.cpus]
+    demand = demand_of(case.store, case.package)
+    lacking = {row["name"]: why for row in fits if (why := _lacks(row, demand))}
+    told.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
+    free = [row for row in fits
+            if row["cpus"] - row["used"] >= one.cpus and row["name"] not in lacking]  # fmt: skip
     told.facts += [takers(case.store, row, case.now) for row in fits[:MOST] if row not in free]
     if not free:
         taken = max((row["taken"] for row in fits if row["taken"] is not None), default=None)
         told.details["full_since"] = iso(taken)
         since = f" since {moment(taken, case.now)}" if taken is not None else ""
+        if len(lacking) == len(fits):
+            return f"it waits for memory or disk on {_names(fits[:MOST], 'or')}"
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {_names(fits)}{since}"
@@ -77,6 +84,18 @@ def _turn(case: Case, fits: Sequence[Row]) -> str:
         told.commands.append(f"d0ctl why {first['name']}")
         return f"job `{first['name']}` of a higher priority comes first"
     return f"it starts on {_names(free[:MOST], 'or')} as soon as its turn comes"
+
+
+def _lacks(row: Row, demand: Demand) -> str | None:
+    """What the packages on a node leave too little of: memory or disk."""
+    memory, used = row["memory"], row["memory_used"]
+    if demand.memory and memory and memory - used < demand.memory:
+        return f"has {size(max(0, memory - used))} of memory left, {size(demand.memory)} asked for"
+    free, promised = row["disk_free"], row["disk_used"]
+    if demand.space and free is not None and free - promised < demand.space:
+        left = size(max(0, free - promised))
+        return f"has {left} of disk left, {size(demand.space)} asked for"
+    return None
 
 
 def grouped(out: Mapping[str, str]) -> list[str]:

@@ -132,6 +132,7 @@ class Courier:
         self._heard = 0.0
         self.load: float | None = None
         """The load that the node has told last."""
+        self._free = 0
         self._wait = FIRST_WAIT_S
         self._trouble = ""
         self._threads = [
@@ -256,9 +257,18 @@ class Courier:
         answer = self._answers.get(frame["id"]) if "id" in frame else None
         if answer is not None:
             answer.put(frame)
+        elif frame["kind"] == "pong":
+            self._note_free(frame)
         elif "id" in frame and frame["kind"] not in REPORTED:
             return
         elif frame["kind"] not in UNREMARKABLE:
+            self._report(Said(self.node, frame))
+
+    def _note_free(self, frame: Frame) -> None:
+        """Report how much of the node's disk is free, where that has changed by a fiftieth."""
+        free = frame["disk_free"]
+        if free is not None and abs(free - self._free) * 50 > self._free:
+            self._free = free
             self._report(Said(self.node, frame))
 
     def _write_orders(self) -> None:

@@ -148,7 +148,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     },
     "surveyed": {**_ANSWER, "entries": shape.many(_THING), "more": shape.boolean},
     "facts": _ANSWER,
-    "pong": {**_ANSWER, "load": shape.number},
+    "pong": {**_ANSWER, "load": shape.number, "disk_free": shape.maybe(shape.whole)},
 }
 
 _OTHERS = {"taken": stamp.FIELDS}

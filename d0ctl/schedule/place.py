@@ -30,6 +30,8 @@ class NodeRoom:
     `bringing` is how many cpus the packages ask for whose inputs are on their way, which take
     none before; `open` is how many packages wait there for inputs that are not made yet. One that
     has burnt packages of a stage, `burnt`, takes a single one, of that stage if there is any.
+    `memory_used` and `disk_used` are what the packages there may take, in bytes; `disk` is the
+    size of its disk, and `disk_free` what is free of it, as far as that is known.
     """
 
     id: int
@@ -43,6 +45,10 @@ class NodeRoom:
     bringing: int = 0
     open: int = 0
     burnt: int | None = None
+    memory_used: int = 0
+    disk: int | None = None
+    disk_free: int | None = None
+    disk_used: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,8 @@ class Demand:
     """What some packages ask of a node, and how many of them are ready.
 
     `pace` is how many seconds such a package lately took, None when not known. `software` has
-    for each title the platforms that it exists for, None for any. `early` ones start at their
+    for each title the platforms that it exists for, None for any. `space` is what it may take of
+    the disk: work files and outputs, in bytes. `early` ones start at their
     first input; those that fetch read files that may have to be brought. `avoid` is the node of
     the last attempt, to be left out when another fits; so is `excluded`, which its job leaves to
     packages that have not failed there, if that is where it failed last, `failed_on`. Only the
@@ -77,6 +84,7 @@ class Demand:
     stage: int = 0
     job: int = 0
     trusting: bool = False
+    space: int | None = None
 
     def ahead(self, cpus: int) -> int:
         """How many cpus' worth a node with `cpus` may have in hand beyond them.
@@ -115,6 +123,19 @@ class _Hand:
     rest: int
     bounds: dict[int, int]
     others: int = UNBOUNDED
+    memory: int | None = None
+    disk: int | None = None
+
+    def __post_init__(self) -> None:
+        node = self.node
+        self.memory = None if node.memory is None else node.memory - node.memory_used
+        self.disk = None if node.disk_free is None else node.disk_free - node.disk_used
+
+    def holds(self, demand: Demand) -> int:
+        """How many packages of a demand its memory and its disk have room for."""
+        pairs = ((self.memory, demand.memory), (self.disk, demand.space))
+        return min((max(0, left) // asked for left, asked in pairs if asked and left is not None),
+                   default=UNBOUNDED)  # fmt: skip
 
     def ahead(self, demand: Demand) -> int:
         """How many cpus' worth of a demand it may have in hand beyond its cpus."""
@@ -123,7 +144,8 @@ class _Hand:
     def most(self, demand: Demand) -> int:
         """How many packages of a demand it can take, whatever their inputs."""
         room = max(self.free, self.rest) if demand.fetches else self.free
-        return min(max(0, room + self.ahead(demand)) // demand.cpus, self.bound(demand))
+        most = max(0, room + self.ahead(demand)) // demand.cpus
+        return min(most, self.bound(demand), self.holds(demand))
 
     def bound(self, demand: Demand) -> int:
         """How many packages of a demand it is trusted with."""
@@ -134,6 +156,10 @@ class _Hand:
     def take(self, demand: Demand, is_brought: bool) -> None:
         """Give a package to the node."""
         self.rest -= demand.cpus
+        if self.memory is not None:
+            self.memory -= demand.memory or 0
+        if self.disk is not None:
+            self.disk -= demand.space or 0
         if not is_brought:
             self.free -= demand.cpus
         if demand.stage in self.bounds:
@@ -171,6 +197,8 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
         return f"{node.cpus} cpus, {demand.cpus} asked for"
     if demand.memory and node.memory and demand.memory > node.memory:
         return f"{size(node.memory)} of memory, {size(demand.memory)} asked for"
+    if demand.space and node.disk and demand.space > node.disk:
+        return f"a disk of {size(node.disk)}, {size(demand.space)} asked for"
     return None
 
 
@@ -263,7 +291,11 @@ def _best(
         return left + hand.ahead(demand)
 
     return max(
-        (hand for hand in fits if room(hand) >= demand.cpus and hand.bound(demand) > 0),
+        (
+            hand
+            for hand in fits
+            if room(hand) >= demand.cpus and hand.bound(demand) > 0 and hand.holds(demand) > 0
+        ),
         key=lambda hand: (
             hand.free + hand.ahead(demand) >= demand.cpus,
             places.get(hand.node.cluster, 0),

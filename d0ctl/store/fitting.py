@@ -87,6 +87,21 @@ def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(sorted(software)), tuple(sorted({n for one in spec.binaries for n in one.needs}))
 
 
+def space(spec: PackageSpec) -> int | None:
+    """Return how much of a node's disk a package may take, rounded up so that few demands differ.
+
+    That is its `disk`; without it the sizes of its outputs and inputs and the largest work files
+    of its binaries, as far as they are said.
+    """
+    if spec.disk is not None:
+        return spec.disk
+    total = sum(one.size or 0 for binary in spec.binaries for one in binary.inputs)
+    total += sum(one.size or 0 for binary in spec.binaries for one in binary.outputs)
+    total += max((binary.work_size or 0 for binary in spec.binaries), default=0)
+    step = 1 << max(0, total.bit_length() - 3)
+    return -(-total // step) * step or None
+
+
 def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
     """Return what a job asks for that no node can ever give, one entry for each demand."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
@@ -101,17 +116,28 @@ def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
     """Return the same of a job that is not submitted yet."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     asked = {
-        (stage.name, one.cpus, one.memory, one.platform, one.nodes, one.exclude_nodes, *wants(one))
+        (
+            stage.name,
+            one.cpus,
+            one.memory,
+            one.platform,
+            one.nodes,
+            one.exclude_nodes,
+            space(one),
+            *wants(one),
+        )
         for stage in spec.stages
         for line in stage.lines
         for one in line.packages
     }
     found = []
-    for stage, cpus, memory, platform, named, excluded, software, needs in sorted(asked, key=repr):
+    for stage, cpus, memory, platform, named, excluded, room, software, needs in sorted(
+        asked, key=repr
+    ):
         demand = Demand(
             0, 1, cpus, memory, platform, named, excluded,
             catalogue.platforms(json.dumps(software)),
-            catalogue.needs(json.dumps(software), json.dumps(needs)),
+            catalogue.needs(json.dumps(software), json.dumps(needs)), space=room,
         )  # fmt: skip
         found.append(Misfit(stage, nodes.misfits(demand)))
     return [one for one in found if one.nodes]

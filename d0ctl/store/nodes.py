@@ -213,6 +213,11 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
     return None
 
 
+def note_free_disk(store: Store, node: int, free: int) -> None:
+    """Keep how many bytes of a node's disk are free."""
+    store.change("note_free_disk", node=node, free=free)
+
+
 def is_other_machine(row: Row, facts: dict[str, Any]) -> bool:
     """True when a node says another machine-id than the recorded one."""
     machine = facts.get("machine_id")

@@ -26,6 +26,10 @@ def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
             platform=row["platform"],
             services=services_of(row),
             burnt=row["burnt"],
+            memory_used=row["memory_used"],
+            disk=row["disk"],
+            disk_free=row["disk_free"],
+            disk_used=row["disk_used"],
         )
         for row in store.rows("schedulable_nodes", now=now)
     ]
@@ -45,6 +49,7 @@ def demand_of(row: Row, catalogue: Catalogue) -> Demand:
         ready=row["ready"],
         cpus=row["cpus"],
         memory=row["memory"],
+        space=row["space"],
         platform=row["platform"],
         nodes=json.loads(row["nodes"]),
         exclude_nodes=json.loads(row["exclude_nodes"]),

@@ -111,6 +111,7 @@ def _node(row: Row) -> NodeState:
     room = NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"], used=0,
         memory=row["memory"], platform=row["platform"], services=services_of(row),
+        disk=row["disk"],
     )  # fmt: skip
     return NodeState(
         room, row["state"], bool(row["drained"]), row["bad"] is not None,

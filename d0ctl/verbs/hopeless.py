@@ -39,6 +39,7 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any]) -> st
         ready=1,
         cpus=asked["cpus"],
         memory=asked["memory"],
+        space=asked["space"],
         platform=asked["platform"],
         nodes=json.loads(asked["nodes"]),
         exclude_nodes=json.loads(asked["exclude_nodes"]),

@@ -141,7 +141,7 @@ CREATE TABLE demand (
     ready         integer not null default 0 check (ready >= 0),
     pace          real                     -- seconds such a package lately took
 , software text not null default '[]', needs text not null default '[]', early integer not null default 0 check (early in (0, 1)), fetches integer not null default 0
-    check (fetches in (0, 1)), avoid text, boost integer not null default 0 check (boost between 0 and 100), failed_on text, stay text) strict;
+    check (fetches in (0, 1)), avoid text, boost integer not null default 0 check (boost between 0 and 100), failed_on text, stay text, space integer) strict;
 
 CREATE INDEX demand_of_job on demand (job_id);
 

@@ -250,3 +250,25 @@ def test_submit_prints_the_first_warnings(d0ctl: Type, warned: str) -> None:
     told = result.stderr.splitlines()
     assert [" warning: " in one for one in told[:6]] == [True] * 5 + [False]
     assert told[5] == f"and 2 more warnings: d0ctl validate {warned}"
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [("needs: NOSERVICE", "no service NOSERVICE"), ("cpus: 5000", "5000 asked for"),
+     ("platform: vax", "not vax")],
+)  # fmt: skip
+def test_validate_warns_of_packages_that_no_node_can_take(
+    d0ctl: Type, site: Site, tmp_path: Path, wish: str, told: str
+) -> None:
+    path = tmp_path / "unfit.yaml"
+    path.write_text(f"stages: [{{name: reco, lines: [{{run: x, {wish}}}]}}]")
+    result = d0ctl("validate", str(path))
+
+    assert (result.exit_code, result.stdout) == (
+        0, "ok: 1 stage, 1 line, 1 package, 1 warning\n"
+    )  # fmt: skip
+    assert result.stderr.startswith(
+        f"{path}: warning: no node can ever take packages of stage `reco`: `localhost` is ruled out"
+    )
+    assert told in result.stderr
+    assert d0ctl("validate", str(path), "--strict").exit_code == 2

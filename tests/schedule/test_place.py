@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d0ctl.format import size
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import (
     AHEAD_MOST,
@@ -250,3 +251,31 @@ def test_one_that_is_to_be_tried_is_no_other_node_to_go_to() -> None:
     demand = Demand(1, ready=2, avoid="a", stage=7)
 
     assert [room.name for room in suited(demand, [well, tried])] == ["a", "b"]
+
+
+def test_packages_on_a_node_share_its_memory() -> None:
+    node = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=200)
+
+    assert len(decide([node], [Demand(1, ready=9, memory=300)])) == 2
+    assert len(decide([node], [Demand(1, ready=9, memory=900)])) == 0
+    assert len(decide([node], [Demand(1, ready=9)])) == 8
+    assert misfit(Demand(1, ready=1, memory=900), node) is None
+
+
+def test_packages_on_a_node_share_its_free_disk() -> None:
+    node = NodeRoom(1, "a", 1, cpus=8, used=0, disk=1000, disk_free=500, disk_used=100)
+
+    assert len(decide([node], [Demand(1, ready=9, space=200)])) == 2
+    assert len(decide([node], [Demand(1, ready=9, space=600)])) == 0
+    assert misfit(Demand(1, ready=1, space=600), node) is None
+    assert (
+        misfit(Demand(1, ready=1, space=1200), node)
+        == f"a disk of {size(1000)}, {size(1200)} asked for"
+    )
+
+
+def test_a_package_that_finds_too_little_memory_goes_to_another_node() -> None:
+    full = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=900)
+    other = NodeRoom(2, "b", 2, cpus=1, used=0, memory=1000)
+
+    assert [one.node for one in decide([full, other], [Demand(1, ready=3, memory=500)])] == [2]

@@ -12,7 +12,7 @@ from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, LineSpec, Packa
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store, as_json
-from d0ctl.store.fitting import wants
+from d0ctl.store.fitting import space, wants
 
 _Row: TypeAlias = tuple[Any, ...]
 
@@ -329,11 +329,13 @@ class Intake:
 
     def _demand(self, stage: int, spec: PackageSpec, is_early: bool) -> int:
         fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
+        room = space(spec)
         key = (
             stage,
             spec.cpus,
             spec.memory,
             spec.disk,
+            room,
             spec.platform,
             spec.nodes,
             spec.exclude_nodes,
@@ -351,6 +353,7 @@ class Intake:
                     cpus=spec.cpus,
                     memory=spec.memory,
                     disk=spec.disk,
+                    space=room,
                     platform=spec.platform,
                     nodes=json.dumps(spec.nodes),
                     exclude_nodes=json.dumps(spec.exclude_nodes),

@@ -9,7 +9,7 @@ from d0ctl.store.files import remake
 from d0ctl.store.runs import bad_nodes, recovery
 
 DEMANDED = (
-    "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
+    "cpus", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "software", "needs",
     "early", "fetches",
 )  # fmt: skip
 
@@ -36,7 +36,8 @@ def of_demand(store: Store, demand: int) -> list[int]:
 
 def changed(demand: Row, wishes: Mapping[str, Any]) -> dict[str, Any]:
     """What a demand asks for with these wishes in place of its own."""
-    return {name: wishes.get(name, demand[name]) for name in DEMANDED}
+    space = {"space": wishes["disk"]} if "disk" in wishes else {}
+    return {name: {**wishes, **space}.get(name, demand[name]) for name in DEMANDED}
 
 
 def change_demands(store: Store, wishes: Mapping[str, Any]) -> None:

@@ -314,6 +314,7 @@ class PackageView:
     cpus: int
     memory: int | None
     disk: int | None
+    space: int | None
     platform: str | None
     nodes: str
     exclude_nodes: str

@@ -56,7 +56,8 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
        job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
        line.dropped as line_dropped,
-       line.named as line_named, demand.cpus, demand.memory, demand.disk, demand.platform,
+       line.named as line_named, demand.cpus, demand.memory, demand.disk, demand.space,
+       demand.platform,
        demand.nodes, demand.exclude_nodes, demand.software, demand.needs,
        demand.avoid, demand.failed_on, demand.stay
   from job
@@ -386,7 +387,18 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
                                  'killing', 'unreachable')
            and package.phase <> 'staging-in' and package.staging = 0
-           and not (package.early = 1 and package.awaited > 0)) as taken
+           and not (package.early = 1 and package.awaited > 0)) as taken,
+       node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free,
+       (select coalesce(sum(demand.memory), 0)
+          from package join demand on demand.id = package.demand_id
+         where package.node_id = node.id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')) as memory_used,
+       (select coalesce(sum(demand.space), 0)
+          from package join demand on demand.id = package.demand_id
+         where package.node_id = node.id
+           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
+                                 'killing', 'unreachable')) as disk_used
   from node join cluster on cluster.id = node.cluster_id
  order by node.id;
 

@@ -44,7 +44,7 @@ select found.id from found join package on package.id = found.id and package.job
 
 -- name: needed_demands
 -- What the needed packages that are ready ask of a node, like `ready_demands`.
-select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
        demand.exclude_nodes, count(*) as ready, demand.pace, demand.software, demand.needs,
        demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stay,
        demand.stage_id,

@@ -92,6 +92,10 @@ update node
 -- Let a node take packages again.
 update node set drained = 0, drain_note = null, drained_at = null where id = :node;
 
+-- name: note_free_disk
+-- How much of the disk of a node is free now.
+update node set facts = json_set(facts, '$.disk_free', :free) where id = :node;
+
 -- name: node_up
 -- A node answers; what it says of itself is kept.
 update node
@@ -190,7 +194,7 @@ select :node, :attempt
 
 -- name: demands_of_job
 -- What the packages of a job ask of a node, and the stage of each demand.
-select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
        demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stay,
        demand.stage_id,

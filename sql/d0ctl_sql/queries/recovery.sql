@@ -47,7 +47,7 @@ select other.id
   from demand
   join demand as other
     on other.job_id = demand.job_id and other.stage_id = demand.stage_id
-   and other.cpus = demand.cpus and other.disk is demand.disk
+   and other.cpus = demand.cpus and other.disk is demand.disk and other.space is demand.space
    and other.platform is demand.platform and other.nodes = demand.nodes
    and other.exclude_nodes = demand.exclude_nodes and other.software = demand.software
    and other.needs = demand.needs and other.early = demand.early
@@ -59,11 +59,11 @@ select other.id
 
 -- name: make_demand_like
 -- A demand that asks for what another does, but for what a further try changes.
-insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes, pace,
-                    software, needs, early, fetches, avoid, boost, failed_on,
+insert into demand (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
+                    exclude_nodes, pace, software, needs, early, fetches, avoid, boost, failed_on,
                     stay)
-select job_id, stage_id, cpus, :memory, disk, platform, nodes, exclude_nodes, pace, software,
-       needs, early, fetches, :avoid, :boost, :failed_on, :stay
+select job_id, stage_id, cpus, :memory, disk, space, platform, nodes, exclude_nodes, pace,
+       software, needs, early, fetches, :avoid, :boost, :failed_on, :stay
   from demand where id = :demand
 returning id;
 

@@ -1,15 +1,20 @@
 -- name: schedulable_nodes
 -- Nodes that may take packages, with the cpus that live packages take there, those of packages
--- whose inputs are on their way, and how many packages wait there for inputs to come; and those
+-- whose inputs are on their way, and how many packages wait there for inputs to come, with the
+-- memory and the disk that they may take; and those
 -- that d0ctl has drained and that one package is to try, with the stage that it failed.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
-       coalesce(live.open, 0) as open, bad_node.stage_id as burnt
+       coalesce(live.open, 0) as open, bad_node.stage_id as burnt,
+       coalesce(live.memory, 0) as memory_used, coalesce(live.space, 0) as disk_used,
+       node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free
   from node
   join cluster on cluster.id = node.cluster_id
   left join bad_node on bad_node.node_id = node.id
   left join (select package.node_id,
+                    sum(coalesce(demand.memory, 0)) as memory,
+                    sum(coalesce(demand.space, 0)) as space,
                     sum(iif(package.early = 1 and package.awaited > 0, 1, 0)) as open,
                     sum(case when package.early = 1 and package.awaited > 0 then 0
                              when package.phase = 'staging-in' or package.staging > 0 then 0
@@ -36,7 +41,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 -- name: ready_demands
 -- Demands with ready packages of jobs that may run, by priority and then age of the job; of a
 -- job first what was tried already, as it holds up the completion (`000` section 5).
-select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
        demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
        demand.job_id, demand.stay

@@ -3,7 +3,7 @@
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.trouble, node.contact,
-       bad_node.node_id as bad
+       bad_node.node_id as bad, node.facts ->> 'disk_total' as disk
   from node
   join cluster on cluster.id = node.cluster_id
   left join bad_node on bad_node.node_id = node.id
@@ -27,7 +27,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: standing_demands
 -- Demands with ready packages of jobs that have not ended, or of one, even of held ones.
-select demand.id, demand.cpus, demand.memory, demand.platform, demand.nodes,
+select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
        demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
        demand.job_id, demand.stay

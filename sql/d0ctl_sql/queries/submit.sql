@@ -37,9 +37,9 @@ select (select coalesce(max(id), 0) from line)    as line,
 
 -- name: make_demand
 -- One set of wishes, shared by the packages that have it.
-insert into demand (job_id, stage_id, cpus, memory, disk, platform, nodes, exclude_nodes,
+insert into demand (job_id, stage_id, cpus, memory, disk, space, platform, nodes, exclude_nodes,
                     software, needs, early, fetches)
-values (:job, :stage, :cpus, :memory, :disk, :platform, :nodes, :exclude_nodes, :software, :needs,
+values (:job, :stage, :cpus, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software, :needs,
         :early, :fetches)
 returning id;
 

@@ -149,7 +149,7 @@ delete from chosen where package_id = ?;
 -- A demand of a stage that asks for just this.
 select id from demand
  where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
-   and disk is :disk and platform is :platform and nodes = :nodes
+   and disk is :disk and space is :space and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
    and early = :early and fetches = :fetches and avoid is null and boost = 0
    and stay is null;

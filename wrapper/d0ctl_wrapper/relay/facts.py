@@ -54,6 +54,15 @@ def _user() -> "Dict[str, Any]":
     return {"user": entry.pw_name, "home": home, "shell": entry.pw_shell}
 
 
+def free(base: bytes) -> "int | None":
+    """Give the free bytes of the disk that `base` is on."""
+    try:
+        status = os.statvfs(base)
+    except OSError:
+        return None
+    return status.f_bavail * status.f_frsize
+
+
 def _disk(base: bytes) -> "Dict[str, Any]":
     place = os.path.realpath(base)
     while not os.path.exists(place):

@@ -57,7 +57,8 @@ class Look:
 
     def _ping(self, frame: Frame) -> None:
         answer = {"kind": "pong", "id": frame["id"]}
-        self.send({**answer, "time": time.time(), "load": facts.load()})
+        free = facts.free(self.places.base)
+        self.send({**answer, "time": time.time(), "load": facts.load(), "disk_free": free})
 
 
 class Service(Look):
