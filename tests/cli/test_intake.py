@@ -254,9 +254,8 @@ def test_submit_prints_the_first_warnings(d0ctl: Type, warned: str) -> None:
 
 @pytest.mark.parametrize(
     ("wish", "told"),
-    [("needs: NOSERVICE", "no service NOSERVICE"), ("cpus: 5000", "5000 asked for"),
-     ("platform: vax", "not vax")],
-)  # fmt: skip
+    [("needs: NOSERVICE", "no service NOSERVICE"), ("cpus: 5000", "5000 asked for")],
+)
 def test_validate_warns_of_packages_that_no_node_can_take(
     d0ctl: Type, site: Site, tmp_path: Path, wish: str, told: str
 ) -> None:
