@@ -11,7 +11,7 @@ from d0ctl.cli.output import is_terminal, say
 from d0ctl.construct.known import KnownNames
 from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.format import count
+from d0ctl.format import clean, count
 from d0ctl.store.connection import Store
 from d0ctl.store.fitting import lines, misfits_of_spec
 from d0ctl.store.look import browse
@@ -88,11 +88,15 @@ def submit(
     try:
         return make_rows(
             store, spec, now=time.time(), actor=session.actor(), name=name, hold=hold,
-            force=force, note=changing.reason(), progress=progress,
+            force=force, note=changing.reason(), progress=progress, moved=_tell_moved,
         )  # fmt: skip
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _tell_moved(aside: Path) -> None:
+    say(f"older files under the name of this job are now in {clean(str(aside))}")
 
 
 def check_name(store: Store, spec: JobSpec, name: str | None) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from d0ctl import verbs
 from d0ctl.format import clean, count, duration, size
+from d0ctl.store.jobs.results import MOST_COUNTED
 from d0ctl.verbs import Change, Changes, Plan
 
 MOST_NAMED = 10
@@ -118,7 +119,20 @@ def _describe_removal(plan: Plan) -> Iterator[str]:
         files = count(plan.files, "file")
         yield f"would lose {files}, {size(plan.bytes)}, of which there is no other copy:"
         yield from named(plan.weights, plan.files)
-    yield "their folders on the nodes go, too; what lies in results/ stays"
+    yield "their folders on the nodes are removed too"
+    yield from _results(plan, "would be ")
+
+
+def _results(plan: Plan, would: str) -> Iterator[str]:
+    """What becomes of the delivered files of jobs that are removed."""
+    if not plan.results:
+        return
+    files = count(plan.results, "file")
+    files = f"at least {files}" if plan.results >= MOST_COUNTED else files
+    if plan.request.keep_results:
+        yield f"{files} in results/ {would}moved aside, to `JOB.1` or the next free number"
+    else:
+        yield f"{files} in results/ {would}removed; --keep-results moves them aside instead"
 
 
 def named(weights: Sequence[tuple[str, int | None]], number: int) -> Iterator[str]:
@@ -236,7 +250,7 @@ def _report(plan: Plan) -> Iterator[str]:
 
 def _report_jobs(plan: Plan) -> Iterator[str]:
     if plan.request.verb == "remove":
-        yield "what lies in results/ stays"
+        yield from _results(plan, "")
     elif plan.request.verb == "finish":
         yield f"{_number(plan.packages)} canceled" + (
             f", {count(plan.launched)} {'being ended' if plan.request.hard else 'running on'}"

@@ -1,5 +1,7 @@
 """`d0ctl remove`: forget a job with all its history."""
 
+from typing import Annotated
+
 import typer
 
 from d0ctl import select
@@ -13,7 +15,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command(cls=Changing)
 def remove(
     job: options.JobName,
+    keep_results: Annotated[
+        bool,
+        typer.Option("--keep-results", help="Move its results aside, to results/JOB.1."),
+    ] = False,
 ) -> None:
-    """Forget a job; its results stay."""
-    request = Request("remove", select.parse(job))
+    """Forget a job with its history and its results."""
+    request = Request("remove", select.parse(job), keep_results=keep_results)
     plan.carry_out(request, question="remove it?")

@@ -210,10 +210,11 @@ def _tell(store: Store, job: JobSummary) -> None:
     took = duration((job.ended or time.time()) - job.submitted)
     emit(f"`{job.name}` is successful: {count(done, 'package')} in {took}")
     folder = store.home.results / job.name
-    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    made = {row[0] for row in store.rows("results_of_job", job=job.id)}
+    files = sorted(name for name in made if (folder / name).is_file())
     if files:
         emit(f"results in {clean(str(folder))}")
         for path in files[:MOST_RESULTS]:
-            emit(f"  {clean(str(path))}")
+            emit(f"  {clean(path)}")
         if len(files) > MOST_RESULTS:
             emit(f"  and {count(len(files) - MOST_RESULTS)} more")

@@ -223,6 +223,8 @@ def show_outputs(outputs: Sequence[OutputView]) -> None:
 def _output(one: OutputView) -> list[str]:
     if one.dropped:
         state = "dropped"
+    elif one.late and (one.present or one.made):
+        state = f"{glyph('successful')} {count(one.made, 'file')}"
     elif one.present:
         state = f"{glyph('successful')} {size(one.size)}"
     else:

@@ -47,7 +47,10 @@ def output_name(file: str) -> str:
     if ".." in parts:
         raise WrongError(f"output {shown(file)} must not leave its directory by `..`")
     if not parts or file.endswith(("/", "/.")):
-        raise WrongError(f"output {shown(file)} names a directory, not a file")
+        raise WrongError(
+            f"output {shown(file)} names a directory: pack it into one file, as "
+            "`tar -cf NAME.tar NAME` does, and declare that"
+        )
     if foreign(file):
         raise WrongError(f"output {shown(file)} reads like a file of another job, `JOB:NAME`")
     return "/".join(parts)

@@ -63,6 +63,7 @@ class Request:
     running: bool = False
     partial: bool = False
     hard: bool = False
+    keep_results: bool = False
     priority: int | None = None
     status: str | None = None
     changes: Changes = NO_CHANGES
@@ -127,6 +128,8 @@ class Plan:
     gainers: tuple[Gainer, ...] = ()
     gaining: int = 0
     launched: int = 0
+    results: int = 0
+    """How many files in results/ go with the jobs, or are moved aside."""
     accepting: int = 0
     """How many packages an attempt has to end that takes over outputs left on a node."""
     hopeless: Mapping[str, int] | None = None

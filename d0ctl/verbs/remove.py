@@ -4,6 +4,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.holder import holder
+from d0ctl.store.jobs import results
 from d0ctl.store.jobs.removal import check_removal, remove_rows
 from d0ctl.store.look import browse
 from d0ctl.verbs import files
@@ -27,7 +28,8 @@ def plan_remove(store: Store, request: Request) -> Plan:
             )
         check_removal(store, job.id, job.name)
     lost = files.only_copies(store, [job.name for job in jobs])
-    return Plan(request, jobs=tuple(job.name for job in jobs),
+    delivered = sum(results.in_the_way(store.home, job.name) for job in jobs)
+    return Plan(request, jobs=tuple(job.name for job in jobs), results=delivered,
                 packages=sum(job.packages for job in jobs), files=lost.files, bytes=lost.bytes,
                 weights=lost.largest)  # fmt: skip
 
@@ -40,8 +42,12 @@ def remove(store: Store, plan: Plan, actor: str, note: str | None, now: float) -
 
 
 def remove_now(store: Store, plan: Plan) -> None:
-    """Remove the rows of jobs that are out of sight, by short transactions."""
+    """Remove the results and the rows of jobs that are out of sight, by short transactions."""
     for name in plan.jobs:
         for row in store.rows("hidden_jobs"):
             if row["name"] == name:
+                if plan.request.keep_results:
+                    results.move_aside(store.home, name)
+                else:
+                    results.remove(store.home, name, row["id"])
                 remove_rows(store, row["id"])

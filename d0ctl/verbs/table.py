@@ -64,7 +64,7 @@ VERBS: Mapping[str, Verb] = {
                      takes=("priority",), needs=("priority",)),
     "set-status": Verb("give a status by hand", plan_set_status, set_status, takes=("status",),
                        needs=("status",), destroys=True),
-    "remove": Verb("forget jobs with their history", plan_remove, remove, level="job",
-                   destroys=True, follow=remove_now),
+    "remove": Verb("forget jobs with their history and results", plan_remove, remove, level="job",
+                   takes=("keep_results",), destroys=True, follow=remove_now),
 }  # fmt: skip
 """Every verb by its name."""

@@ -238,7 +238,7 @@ def test_a_removed_job_is_gone_and_its_name_is_free(site: Site, d0ctl: Type) -> 
 
     result = d0ctl("remove", "prod")
 
-    assert "what lies in results/ stays" in result.stdout
+    assert result.stdout == "removed job `prod`\n"
     assert d0ctl("status", "prod").exit_code == 3
     site.store.connection.execute("update node set base = null")  # it was never on a disk
     assert document(d0ctl("doctor", "--json").stdout)["ok"]

@@ -106,7 +106,7 @@ AnyDeed = Deed | NodeDeed
 
 FLAGS = {
     "drop_outputs": "--drop-outputs", "running": "--running", "hard": "--hard",
-    "partial": "--partial",
+    "partial": "--partial", "keep_results": "--keep-results",
 }  # fmt: skip
 """Fields of a request that are options without a value."""
 
@@ -115,6 +115,7 @@ Variant = tuple[str, tuple[str, ...]]
 
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     "kill-line": (("keep the outputs", ()), ("drop the outputs, too", ("drop_outputs",))),
+    "remove": (("remove the results, too", ()), ("move the results aside", ("keep_results",))),
     "pause": (("leave what runs", ()), ("what runs, too", ("running",))),
     "kill": (("throw away what they have made", ()),
              ("keep what they have made, marked partial", ("partial",))),

@@ -7,6 +7,7 @@ from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
 from d0ctl.store.holder import holder, is_dead
+from d0ctl.store.jobs import results
 
 
 def sweep(store: Store) -> None:
@@ -14,6 +15,7 @@ def sweep(store: Store) -> None:
     for row in store.rows("hidden_jobs"):
         if is_dead(row["submitter"]):
             remove_rows(store, row["id"])
+    results.sweep(store.home)
     in_transit = [path for path in store.home.cache.glob("[0-9]*") if path.name.isdigit()]
     jobs = {row[0] for row in store.rows("job_ids")} if in_transit else set()
     for path in in_transit:

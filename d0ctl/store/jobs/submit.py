@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import Refused
@@ -10,6 +11,7 @@ from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files import lose
 from d0ctl.store.fitting import misfits_of_job, refuse
 from d0ctl.store.holder import holder
+from d0ctl.store.jobs import results
 from d0ctl.store.jobs.intake import Intake
 from d0ctl.store.jobs.removal import remove_rows, sweep
 from d0ctl.store.lifecycle import keep_action
@@ -26,8 +28,11 @@ def submit(
     note: str | None = None,
     force: bool = True,
     progress: Callable[[int], None] | None = None,
+    moved: Callable[[Path], None] | None = None,
 ) -> str:
     """Make a job's rows and then show it; the name it got.
+
+    Older files in the way of its results are moved aside, and `moved` is called with their folder.
 
     Raises Refused when the name is in use, and without `force` when it asks for what no node can
     ever give. A crash leaves rows that nobody sees and
@@ -56,9 +61,12 @@ def submit(
                 packages=intake.packages,
             )
             store.change("show_job", job=job)
+            aside = results.move_aside(store.home, chosen)
     except BaseException:
         remove_rows(store, job)
         raise
+    if aside is not None and moved is not None:
+        moved(aside)
     return chosen
 
 

@@ -253,6 +253,9 @@ class OutputView:
     locator: str | None
     stored: str | None
     places: str
+    late: int
+    made: int
+    """Of a late output, how many files it stands for."""
 
     @property
     def copies(self) -> list[str]:

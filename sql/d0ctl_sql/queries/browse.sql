@@ -174,7 +174,8 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
 -- The outputs of a package and where they are; bounded.
 select file.id as file_id, file.name, file.binary, file.present, file.dropped, file.size, file.checksum,
        file.size_asked, file.min_size, file.dispositions, file.result, file.partial, file.locator,
-       file.stored,
+       file.stored, file.late,
+       (select count(*) from file as made where made.pattern_id = file.id) as made,
        (select json_group_array(cluster.name || ':' || location.path)
           from location join cluster on cluster.id = location.cluster_id
          where location.file_id = file.id) as places
@@ -454,3 +455,7 @@ select attempt.number, note.at, note.binary, note.text
  where attempt.package_id = :package
  order by attempt.number, note.seq
  limit :limit;
+
+-- name: results_of_job
+-- The names of the files that a job delivers to results/.
+select name from file where job_id = :job and result = 1 and late = 0;

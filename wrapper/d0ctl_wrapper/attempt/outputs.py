@@ -14,6 +14,9 @@ Inode = Tuple[int, int]
 """A file by its device and its number there."""
 
 
+_PACK = "pack it into one file, as `tar -cf NAME.tar NAME` does, and declare that"
+
+
 def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     """Give the true path and the size of an output; raise Failed if none of ours is there."""
     path = os.path.join(work, to_path(name))
@@ -27,6 +30,8 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     true = os.path.realpath(path)
     if not is_below(true, work):
         raise Failed("missing-output", "%s leads out of the working directory" % shown)
+    if stat.S_ISDIR(status.st_mode):
+        raise Failed("missing-output", "%s is a directory: %s" % (shown, _PACK))
     if not stat.S_ISREG(status.st_mode):
         raise Failed("missing-output", "%s is not a file" % shown)
     return true, status.st_size

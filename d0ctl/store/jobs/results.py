@@ -1,0 +1,51 @@
+"""The folders of results/, one a job: moved aside for a new job, or removed with an old one."""
+
+import shutil
+from itertools import islice
+from pathlib import Path
+
+from d0ctl.config import Home
+
+MOST_COUNTED = 10_000
+"""So many files are counted at most, as a plan is made while other writers wait."""
+
+_REMOVED = ".removed-"
+"""What the folder of a removed job's results is called until it is gone."""
+
+
+def in_the_way(home: Home, job: str) -> int:
+    """Count the files that are under a job's name, up to MOST_COUNTED."""
+    files = (path for path in (home.results / job).rglob("*") if not path.is_dir())
+    return sum(1 for _ in islice(files, MOST_COUNTED))
+
+
+def move_aside(home: Home, job: str) -> Path | None:
+    """Rename what is under a job's name to the first free `JOB.N`; None when nothing is there."""
+    folder = home.results / job
+    if not folder.is_symlink() and (not folder.exists() or _is_empty(folder)):
+        return None
+    number = 1
+    while (aside := home.results / f"{job}.{number}").exists() or aside.is_symlink():
+        number += 1
+    folder.rename(aside)
+    return aside
+
+
+def remove(home: Home, job: str, number: int) -> None:
+    """Remove the results of the job with this number; after a crash `sweep` goes on with it."""
+    folder, removed = home.results / job, home.results / f"{_REMOVED}{number}"
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        folder.rename(removed)
+        shutil.rmtree(removed, ignore_errors=True)
+
+
+def sweep(home: Home) -> None:
+    """Remove the results of removed jobs that a crash has left."""
+    for folder in home.results.glob(f"{_REMOVED}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())

@@ -1,0 +1,87 @@
+"""results/JOB has the files of one job, whatever else was there under its name."""
+
+from tests.e2e.site import Site
+
+JOB = """
+    job: fix
+    stages:
+      - lines:
+          - for: {{n: {{range: [1, {n}]}}}}
+            run: "echo {{n}} > {{n}}.txt"
+            outputs: "{{n}}.txt"
+"""
+
+
+def run(site: Site, n: int) -> str:
+    """Run the job with so many lines, and give what the command says."""
+    done = site.d0ctl("run", site.write(JOB.format(n=n)))
+    assert done.code == 0, done
+    return done.out + done.err
+
+
+def names(site: Site, folder: str) -> list[str]:
+    return sorted(path.name for path in (site.home / "results" / folder).iterdir())
+
+
+def test_remove_shows_and_removes_the_results(site: Site) -> None:
+    run(site, 3)
+
+    assert "3 files in results/ would be removed" in site.ok("remove", "fix", "--dry-run")
+    assert names(site, "fix") == ["1.txt", "2.txt", "3.txt"]
+    assert "3 files in results/ removed" in site.ok("remove", "fix", "--yes")
+
+    assert not (site.home / "results/fix").exists()
+    assert not list((site.home / "results").glob(".removed-*"))
+    told = run(site, 2)
+    assert names(site, "fix") == ["1.txt", "2.txt"]
+    assert "3.txt" not in told
+
+
+def test_results_can_be_moved_aside_instead(site: Site) -> None:
+    for n, folder in ((3, "fix.1"), (2, "fix.2")):
+        run(site, n)
+        told = site.ok("remove", "fix", "--keep-results", "--yes")
+        assert f"{n} files in results/ moved aside" in told
+        assert len(names(site, folder)) == n
+
+    run(site, 1)
+    assert names(site, "fix") == ["1.txt"]
+
+
+def test_files_left_by_others_are_moved_aside_by_a_new_job(site: Site) -> None:
+    folder = site.home / "results/fix"
+    folder.mkdir(parents=True)
+    (folder / "old.txt").write_text("a person's")
+
+    told = run(site, 1)
+
+    assert "older files under the name of this job are now in" in told
+    assert names(site, "fix") == ["1.txt"]
+    assert (site.home / "results/fix.1/old.txt").read_text() == "a person's"
+
+
+def test_the_summary_lists_only_what_the_job_made(site: Site) -> None:
+    run(site, 1)
+    (site.home / "results/fix/note.txt").write_text("a person's")
+
+    told = site.d0ctl("run", "fix").out
+
+    assert "1.txt" in told
+    assert "note.txt" not in told
+
+
+def test_a_late_output_is_shown_with_its_files(site: Site) -> None:
+    text = """
+        job: late
+        stages:
+          - lines:
+              - run: "touch part-1 part-2"
+                outputs: [{file: "part-*", late: yes}]
+    """
+    assert site.d0ctl("run", site.write(text)).code == 0
+
+    told = site.ok("status", "late/1/1/1")
+
+    assert "not made yet" not in told
+    [line] = [line for line in told.splitlines() if "part-*" in line]
+    assert "2 files" in line
