@@ -24,13 +24,16 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command()
 def doctor(
     nodes: Annotated[bool, typer.Option("--nodes", help="Check remote nodes, too.")] = False,
+    checksums: Annotated[
+        bool, typer.Option("--checksums", help="Read all copies, which may take hours.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Check database, home and nodes; exit 5 if there is a problem."""
     from d0ctl.doctor.look import examine
 
     with session.reader() as store:
-        look = examine(store, far=nodes)
+        look = examine(store, far=nodes, checksums=checksums)
         stop = _standstill(store)
     if json:
         emit_json(_document(look, stop))

@@ -33,12 +33,14 @@ class Look:
     """Nodes that could not be looked at, and why."""
 
 
-def examine(store: Store, *, far: bool = False) -> Look:
+def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look:
     """Look at database, home and this machine's node, and with `far` at all other nodes.
+
+    With `checksums` the nodes read all their copies, which may take hours.
 
     It reads, in many short looks, and writes nothing; nobody waits for it.
     """
-    nodes = Nodes(store, far=far)
+    nodes = Nodes(store, far=far, checksums=checksums)
     found = [*broken_rules(store), *_lasting([*_parts(store), nodes.look])]
     return Look(found, nodes.seen, nodes.unseen)
 

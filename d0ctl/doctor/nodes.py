@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import Any
 
 from d0ctl.doctor.finding import RESTART, Finding, healing
 from d0ctl.errors import D0Error
@@ -13,6 +14,7 @@ from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import address_of
 from d0ctl.store.standstill import any_driver
+from d0ctl_wrapper import stamp
 
 AT_ONCE = 16
 """How many nodes are asked at a time."""
@@ -42,8 +44,9 @@ class Asked:
 class Nodes:
     """The nodes that are asked: those of this machine, and with `far` all; not twice in vain."""
 
-    def __init__(self, store: Store, *, far: bool) -> None:
+    def __init__(self, store: Store, *, far: bool, checksums: bool = False) -> None:
         self._store = store
+        self._checksums = checksums
         self._rows, self.seen = [], list[str]()
         self.unseen: dict[str, str] = {}
         for row in store.rows("nodes"):
@@ -75,7 +78,14 @@ class Nodes:
         site = str(self._store.value("site"))
         with ThreadPoolExecutor(min(AT_ONCE, len(self._rows))) as pool:
             asked = {
-                pool.submit(survey, self._store.home, address_of(row), site, row["base"]): row
+                pool.submit(
+                    survey,
+                    self._store.home,
+                    address_of(row),
+                    site,
+                    row["base"],
+                    checksums=self._checksums,
+                ): row
                 for row in self._rows
             }
             for answer in as_completed(asked):
@@ -95,8 +105,22 @@ def _unasked(row: Row) -> str:
 def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
     """What is wrong with what lies on a node."""
     look = _Belongings(store, node, found)
-    for kind in (look.attempts(), look.live(), look.orphans(), look.lacking(), look.waiting()):
+    for kind in (
+        look.attempts(),
+        look.live(),
+        look.orphans(),
+        look.lacking(),
+        look.changed(),
+        look.waiting(),
+    ):
         yield from kind
+
+
+def _is_another(row: Row, found: dict[str, Any]) -> bool:
+    """Whether a copy is not the recorded one, as far as can be seen from outside."""
+    recorded = {"inode": row["inode"], "mtime": row["mtime"]}
+    is_size = row["size"] is None or row["size"] == found["size"]
+    return not (is_size and stamp.matches(found, recorded))
 
 
 class _Belongings:
@@ -110,6 +134,12 @@ class _Belongings:
         self._name = node["name"]
         self._is_driven = any_driver(store)
         self._known = attempts(store, sorted(found.attempts))
+        start = f"{self._base}/"
+        self._copies = [
+            (row, row["path"].removeprefix(start))
+            for row in copies(store, node["id"])
+            if row["path"].startswith(start)
+        ]
 
     def attempts(self) -> Iterator[Finding]:
         """Attempts that the database does not know, or that go on although they ended."""
@@ -178,13 +208,24 @@ class _Belongings:
 
     def lacking(self) -> Iterator[Finding]:
         """Copies that the database knows, and that are not there."""
-        start = f"{self._base}/"
-        found = [
-            path
-            for path in copies(self._store, self._node["id"])
-            if path.startswith(start) and path.removeprefix(start) not in self._found.files
-        ]
+        found = [row["path"] for row, name in self._copies if name not in self._found.files]
         yield from self._listed("copy", found, "is a copy that is not there", "restore")
+
+    def changed(self) -> Iterator[Finding]:
+        """Copies that look different than they did, or have other contents."""
+        seen = [(row, name, self._found.copies[name]) for row, name in self._copies
+                if name in self._found.copies]  # fmt: skip
+        others = [row["path"] for row, _, found in seen if _is_another(row, found)]
+        yield from self._listed("copy", others, "was changed since it was put there", "restore")
+        spoilt = [(name, row["maker"]) for row, name, found in seen
+                  if not _is_another(row, found) and row["checksum"] is not None
+                  and found["checksum"] not in (None, row["checksum"])]  # fmt: skip
+        for name, maker in spoilt[:MOST]:
+            advice = f"d0ctl set-status {maker} unscheduled" if maker else "it came from outside"
+            yield self._told("contents", name, "has another checksum than it had", advice)
+        if len(spoilt) > MOST:
+            more = f"{count(len(spoilt) - MOST)} more copies have another checksum than they had"
+            yield self._told("contents", f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def waiting(self) -> Iterator[Finding]:
         """Messages that nobody fetches, and files that nobody brings any more."""

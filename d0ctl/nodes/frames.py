@@ -82,7 +82,12 @@ _THING = shape.record(
         "path": _text,
         "state": _text,
         "age": shape.number,
-    }
+    },
+    {
+        "size": (shape.maybe(shape.whole), None),
+        "checksum": (shape.maybe(_text), None),
+        **stamp.FIELDS,
+    },
 )
 
 _STATUS = shape.record(

@@ -13,6 +13,9 @@ from d0ctl.nodes.transport import Address
 SURVEY_S = 20.0
 """How long a node may take to tell what lies there."""
 
+CHECKSUMS_S = 12 * 3600.0
+"""How long it may take to read all copies."""
+
 
 @dataclass(slots=True)
 class Survey:
@@ -22,6 +25,8 @@ class Survey:
     works: dict[int, float] = field(default_factory=dict)
     """Working directories that are left, by attempt."""
     files: dict[str, float] = field(default_factory=dict)
+    copies: dict[str, Frame] = field(default_factory=dict)
+    """How the files of the cache look, and their checksums if these were asked for."""
 
     def take(self, entries: list[Frame]) -> None:
         """Sort in what a frame tells."""
@@ -29,6 +34,8 @@ class Survey:
             attempt = entry["attempt"]
             if attempt is None:
                 self.files[entry["path"]] = entry["age"]
+                if entry["inode"] is not None:
+                    self.copies[entry["path"]] = entry
             elif entry["path"].endswith("/work"):
                 self.works[attempt] = entry["age"]
             else:
@@ -49,13 +56,18 @@ class Survey:
         }
 
 
-def survey(home: Home, address: Address, site: str, base: str) -> Survey:
-    """Look at everything under our folder of a node. Raises NodeUnreachable."""
+def survey(
+    home: Home, address: Address, site: str, base: str, *, checksums: bool = False
+) -> Survey:
+    """Look at everything under our folder of a node, and into the copies with `checksums`.
+
+    Raises NodeUnreachable.
+    """
     place = Site(site, home.nodes, home.known_hosts, home.dropbox)
     name, found = uuid.uuid4().hex, Survey()
     with closing(open_link(address, place, visit=True, base=base)) as link:
-        with link.bounded(SURVEY_S):
-            link.send({"kind": "survey", "id": name})
+        with link.bounded(CHECKSUMS_S if checksums else SURVEY_S):
+            link.send({"kind": "survey", "id": name, "checksums": checksums})
             for frame in link.frames():
                 if frame["kind"] == "surveyed" and frame["id"] == name:
                     found.take(frame["entries"])

@@ -49,6 +49,25 @@ def test_a_changed_copy_is_made_again_before_it_is_read(site: Site) -> None:
     assert (site.home / "results/after/seen").read_text() == "AA\n"
 
 
+def test_the_doctor_reads_copies_and_tells_of_changed_ones(site: Site) -> None:
+    site.add("farm")
+    site.alone()
+    site.ok("run", site.write(MAKER))
+    (copy,) = copies(site, "kept")
+    before = copy.stat()
+    assert site.d0ctl("doctor", "--nodes", "--checksums").code == 0
+    spoil(copy)
+
+    told = site.d0ctl("doctor", "--nodes")
+    assert told.code == 5 and "was changed since it was put there" in told.out
+
+    os.utime(copy, ns=(before.st_mtime_ns, before.st_mtime_ns))
+    assert site.d0ctl("doctor", "--nodes").code == 0, "nothing can be seen from outside"
+    told = site.d0ctl("doctor", "--nodes", "--checksums")
+    assert told.code == 5 and "has another checksum than it had" in told.out
+    assert "d0ctl set-status maker/1/1/1 unscheduled" in told.out
+
+
 def test_a_program_can_not_reach_the_file_beside_the_job_file(site: Site) -> None:
     own = site.jobs / "shared.raw"
     own.write_text("AAAA\n")

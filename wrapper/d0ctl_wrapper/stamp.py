@@ -22,8 +22,12 @@ def of(status: os.stat_result) -> "Dict[str, int]":
 
 def is_same(status: os.stat_result, recorded: "Dict[str, Any]") -> bool:
     """Tell whether a file is the recorded one; what was not recorded is not compared."""
+    return matches(of(status), recorded)
+
+
+def matches(found: "Dict[str, Any]", recorded: "Dict[str, Any]") -> bool:
+    """Tell the same of a file that was looked at before."""
     inode, mtime = recorded.get("inode"), recorded.get("mtime")
-    found = of(status)
     if inode is not None and inode != found["inode"]:
         return False
     return mtime is None or any(found["mtime"] == mtime - mtime % unit for unit in UNITS)

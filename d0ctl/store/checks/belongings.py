@@ -17,11 +17,10 @@ def results(store: Store) -> Iterator[Row]:
         yield from store.rows("results_page", after=after, upto=upto, results=folder)
 
 
-def copies(store: Store, node: int) -> Iterator[str]:
-    """Paths at which a node has copies."""
+def copies(store: Store, node: int) -> Iterator[Row]:
+    """The copies that a node has, each as it was recorded."""
     for after, upto in _file_pages(store):
-        for row in store.rows("copies_page", after=after, upto=upto, node=node):
-            yield row["path"]
+        yield from store.rows("copies_page", after=after, upto=upto, node=node)
 
 
 def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:

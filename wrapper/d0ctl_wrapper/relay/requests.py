@@ -98,6 +98,7 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "kill": {"partial": (shape.boolean, False), "partial_grace": (shape.number, 0.0)},
     "take": {"outside": (shape.boolean, False), "executable": (shape.boolean, False)},
     "read": {"attempt": (shape.maybe(shape.positive), None)},
+    "survey": {"checksums": (shape.boolean, False)},
 }
 """Fields that may be left out, with what they are then."""
 

@@ -1,10 +1,12 @@
 """The only place where a relay tells all that lies on its node, for who holds it against a list."""
 
 import os
+import stat
 import time
 from typing import Any, Callable, Dict, Iterator
 
-from d0ctl_wrapper import attempts, process
+from d0ctl_wrapper import attempts, process, stamp
+from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.paths import Places, to_text
 
 Frame = Dict[str, Any]
@@ -14,9 +16,12 @@ PART = 1000
 
 
 def survey(places: Places, frame: Frame, send: "Callable[[Frame], None]") -> None:
-    """Tell of each attempt how it stands, and of each file where it lies; several frames."""
+    """Tell of each attempt how it stands, and of each file where it is; several frames.
+
+    With `checksums` the files of the cache are read, which may take hours.
+    """
     part = []
-    for entry in _entries(places):
+    for entry in _entries(places, frame["checksums"]):
         part.append(entry)
         if len(part) == PART:
             send(_answer(frame, part, True))
@@ -28,7 +33,7 @@ def _answer(frame: Frame, part: "list[Frame]", more: bool) -> Frame:
     return {"kind": "surveyed", "id": frame["id"], "entries": part, "more": more}
 
 
-def _entries(places: Places) -> "Iterator[Frame]":
+def _entries(places: Places, checksums: bool) -> "Iterator[Frame]":
     boot_id = process.boot_id()
     for attempt in _recorded(places):
         state = attempts.state(places, attempt, boot_id)
@@ -40,7 +45,20 @@ def _entries(places: Places) -> "Iterator[Frame]":
     for folder in (places.cache, places.base + b"/spool"):
         for path in _files(folder):
             name = to_text(path[len(places.base) + 1 :])
-            yield {"attempt": None, "path": name, "state": "", "age": _age(path)}
+            entry = {"attempt": None, "path": name, "state": "", "age": _age(path)}
+            yield {**entry, **(_copy(path, checksums) if folder == places.cache else {})}
+
+
+def _copy(path: bytes, checksums: bool) -> Frame:
+    """Tell how a file of the cache looks, and if that is asked what is in it."""
+    try:
+        status = os.lstat(path)
+        found: Frame = {"size": status.st_size, **stamp.of(status)}
+        if checksums and stat.S_ISREG(status.st_mode):
+            found["size"], found["checksum"] = digest(path)
+        return found
+    except OSError:
+        return {}
 
 
 def _recorded(places: Places) -> "list[int]":
