@@ -257,7 +257,17 @@ def test_a_binary_that_fills_the_disk_gets_its_end_told(connect: Connect, small_
     node = connect(base=str(small_disk / "base"))
     end = node.run(binary(script="head -c 2M /dev/zero > x"))
 
-    assert (end["outcome"], end["reason"]) == ("failed", "exit-code")
+    assert (end["outcome"], end["reason"], end["exit_code"]) == ("failed", "disk-full", 1)
+    assert "the disk is full (" in end["detail"]
+
+
+def test_a_binary_that_fails_on_a_disk_with_room_keeps_its_reason(
+    connect: Connect, small_disk: Path
+) -> None:
+    node = connect(base=str(small_disk / "base"))
+    end = node.run(binary(script="head -c 200k /dev/zero > x; exit 3"))
+
+    assert (end["reason"], end["exit_code"]) == ("exit-code", 3)
 
 
 def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(

@@ -163,7 +163,10 @@ class Run:
                 self.report.remark(remark)
         err = self.places.attempt(self.attempt, b"%d.err" % number)
         by_shell = binary["script"] is not None or self.startup is not None
-        verdict.judge(who, code, signal_number, by_shell, err)
+        try:
+            verdict.judge(who, code, signal_number, by_shell, err)
+        except Failed as failed:
+            raise verdict.with_disk(failed, self.work)
         if rules is not None:
             rules.require()
 

@@ -12,6 +12,10 @@ _NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
 )
 
 
+FULL_BELOW = 64 * 1024
+"""A disk with fewer free bytes is full."""
+
+
 class Failed(Exception):
     """The attempt failed: a reason of the closed list, one sentence, the inputs not there."""
 
@@ -29,6 +33,22 @@ class Failed(Exception):
             "detail": self.detail,
             "missing": list(self.missing),
         }
+
+
+def with_disk(failed: Failed, folder: bytes) -> Failed:
+    """Give a failure as one of a full disk where hardly anything is free on the folder's disk.
+
+    A program that has filled it may not be able to say so, as its log is on the same disk.
+    """
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return failed
+    free = status.f_bavail * status.f_frsize
+    is_full = free < FULL_BELOW or (status.f_files > 0 and status.f_favail == 0)
+    if not is_full or failed.reason not in ("exit-code", "signal"):
+        return failed
+    return Failed("disk-full", "%s; the disk is full (%d bytes free)" % (failed.detail, free))
 
 
 def decode(status: int) -> "tuple[int | None, int | None]":
