@@ -9,6 +9,10 @@ from pathlib import Path
 from d0ctl.access import KEY_ADVICE, is_read_only, mount_point
 from d0ctl.config import KEY_BYTES, Home
 from d0ctl.doctor.finding import Finding
+from d0ctl.format import size
+
+LEAST_SPACE = 1_000_000
+"""How many bytes the database and a few messages need at least."""
 
 LEFT_S = 3600.0
 """A file that is being made for longer is left over from a process that was killed."""
@@ -37,6 +41,11 @@ def _disk(home: Home) -> Iterator[Finding]:
     if is_read_only(home.root):
         advice = f"mount -o remount,rw {mount_point(home.root)}"
         yield Finding("home", str(home.root), "is on a read-only file system", advice)
+
+    disk = os.statvfs(home.root)
+    if (left := disk.f_bavail * disk.f_frsize) < LEAST_SPACE:
+        detail = f"has {size(left)} left on its disk, so d0ctl may not be able to write"
+        yield Finding("home", str(home.root), detail, f"df -h {home.root}")
 
 
 def _ways_in(home: Home) -> Iterator[Finding]:

@@ -151,6 +151,19 @@ def test_a_home_on_a_read_only_disk_can_be_read_and_says_so(folder: Path) -> Non
         assert f"home: {home.root}: is on a read-only file system: mount -o" in done.stdout
 
 
+@needs_root
+def test_the_doctor_tells_a_full_disk_of_the_home(folder: Path) -> None:
+    with mounted(folder / "disk", "3m") as disk:
+        home = make_home(disk / "home")
+        assert "left on its disk" not in d0ctl_as(0, home.root, "doctor").stdout
+        (disk / "filler").write_bytes(b"x" * 1_800_000)
+
+        done = d0ctl_as(0, home.root, "doctor")
+
+    assert done.returncode == 5
+    assert "kB left on its disk, so d0ctl may not be able to write: df -h" in done.stdout
+
+
 @pytest.mark.parametrize("key", [None, b"", b"k" * 31])
 def test_a_key_that_is_missing_or_short_is_never_used(
     site: Site, d0ctl: Type, key: bytes | None
