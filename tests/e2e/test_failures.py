@@ -70,3 +70,18 @@ def test_a_failure_has_its_reason_and_last_words(site: Site, where: str) -> None
 def reasons(site: Site) -> dict[str, int]:
     """How often the job failed for what."""
     return {one["reason"]: one["count"] for one in site.json("history", "bad")["reasons"]}
+
+
+def test_a_run_ends_with_the_reason_when_no_node_can_take_what_is_left(site: Site) -> None:
+    text = "job: wide\nstages: [{name: a, lines: [{run: 'true'}, {run: 'true', cpus: 4000}]}]\n"
+    file = site.folder / "wide.yaml"
+    file.write_text(text)
+
+    refused = site.d0ctl("run", file)
+    forced = site.d0ctl("run", file, "--force")
+
+    assert refused.code == 4
+    assert "cpus, 4,000 asked for)" in refused.err or "cpus, 4000 asked for)" in refused.err
+    assert forced.code == 1
+    assert "`wide` stands still: 1 package is ready, and no node can take them" in forced.err
+    assert site.package("wide/1/1/1")["phase"] == "done"
