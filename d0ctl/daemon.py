@@ -24,6 +24,7 @@ from d0ctl.background import only_daemon
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
 from d0ctl.errors import D0Error, DatabaseMoved, DatabaseUnavailable
+from d0ctl.format import clean
 from d0ctl.model import Counts
 from d0ctl.nodes import carry
 from d0ctl.nodes.courier import Said, Up
@@ -283,7 +284,8 @@ def _leave_out(control: Control) -> bool:
         reports.pop(0)
         if trouble:
             troubles += 1
-            log.error("what node %d reports makes no sense: %s", report.node, trouble)
+            name = control.name_of(report.node)
+            log.error("the report of node %s makes no sense: %s", name, clean(trouble))
             if report.node in control.couriers and isinstance(report, Up | Said):
                 control.couriers[report.node].hang_up(f"it reports what makes no sense: {trouble}")
     if troubles:

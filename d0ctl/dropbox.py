@@ -1,6 +1,5 @@
 """The drop-box: a Maildir in which messages arrive, and the only importer of the file watcher."""
 
-import hashlib
 import heapq
 import itertools
 import json
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from d0ctl.errors import D0Error
+from d0ctl.rejected import Rejected
 from d0ctl_wrapper import message, spool
 
 MOST_FILES = 1_000
@@ -25,11 +25,9 @@ MOST_FILES = 1_000
 MOST_MESSAGES = 1_000
 """After so many messages a look goes no further: a transaction is to stay short."""
 
-LARGEST = 512 * 1024 * 1024
-"""A file beyond this many bytes is refused unread."""
-
-LONGEST_NAME = 120
-"""How many characters of a file's name are kept when it is rejected."""
+LARGEST = message.LONGEST_TEXT
+LARGEST_BATCH = 4 * LARGEST
+"""A file, or a batch, beyond this many bytes is refused unread."""
 
 LEFT_BEHIND_S = 86400.0
 """How old a file is that nobody is going to finish."""
@@ -62,14 +60,10 @@ def _read(name: str, folder: int) -> str:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("it is no plain file")
-        if status.st_size > LARGEST:
-            raise ValueError(f"the file is larger than {LARGEST} bytes")
+        most = LARGEST_BATCH if name.endswith(BATCH) else LARGEST
+        if status.st_size > most:
+            raise ValueError(f"the file is larger than {most} bytes")
         return file.read().decode()
-
-
-def _write(path: Path, text: str) -> None:
-    """Keep a text that may hold anything."""
-    path.write_bytes(text.encode(errors="surrogatepass"))
 
 
 class DropBox:
@@ -81,6 +75,8 @@ class DropBox:
         self._key = key
         self._numbers = itertools.count()
         self._last_sender = ""
+        self._rejected = Rejected(folder / "rejected")
+        self._delivered: dict[str, list[Path]] = {}
 
     def deliver(self, node: str, texts: Sequence[str]) -> None:
         """Put messages of a node in, as one file; they are on the disk when this returns.
@@ -97,6 +93,7 @@ class DropBox:
                 file.flush()
                 os.fsync(descriptor)
             aside.rename(self.new / name)
+            self._delivered.setdefault(node, []).append(self.new / name)
         except BaseException as error:
             aside.unlink(missing_ok=True)
             if isinstance(error, OSError):
@@ -195,20 +192,17 @@ class DropBox:
 
     def reject(self, name: str, reason: str) -> None:
         """Move a whole file to `rejected/`, with the reason beside it."""
-        target = self._rejected(name, f"{time.time_ns()}")
-        with suppress(FileNotFoundError):
-            (self.new / name).rename(target)
-            _write(target.with_name(f"{target.name}.reason"), f"{reason}\n")
+        self._rejected.move(self.new / name, reason)
 
     def reject_text(self, name: str, text: str, reason: str) -> None:
         """Keep a message that can't be applied, with the reason beside it."""
-        data = text.encode(errors="surrogatepass")
-        target = self._rejected(name, hashlib.sha256(data).hexdigest()[:16])
-        _write(target, text)
-        _write(target.with_name(f"{target.name}.reason"), f"{reason}\n")
+        self._rejected.keep(name, text, reason)
 
-    def _rejected(self, name: str, mark: str) -> Path:
-        return self.folder / "rejected" / f"{name[:LONGEST_NAME]}.{mark}"
+    def unread(self, node: str) -> int:
+        """How many files of messages that were delivered for a node nobody has applied yet."""
+        waiting = self._delivered.get(node, [])
+        self._delivered[node] = [path for path in waiting if path.exists()]
+        return len(self._delivered[node])
 
     def sweep(self) -> None:
         """Remove what processes that were killed left half written, a day ago or more."""

@@ -3,6 +3,13 @@
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from math import isfinite
+
+EARLIEST, LATEST = -62_000_000_000.0, 253_300_000_000.0
+"""The first and last time that is shown; others are shown as these."""
+
+LONGEST_S = 1e12
+"""The longest time that is shown, some 30,000 years."""
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
@@ -44,20 +51,22 @@ def listed(words: Iterable[str], last: str = "and") -> str:
 
 def size(number: float | None) -> str:
     """Write bytes as people read them; a dash where they are not known."""
-    if number is None:
+    if number is None or not isfinite(number):
         return "-"
     for unit in _UNITS:
         if number < 999.5 or unit == _UNITS[-1]:
             break
         number /= 1000
+    if number >= 1e6:
+        return f"{number:.1e} {unit}"
     return f"{number:.0f} {unit}" if number >= 10 or unit == "B" else f"{number:.1f} {unit}"
 
 
 def duration(seconds: float | None) -> str:
     """Write a length of time in its two largest units."""
-    if seconds is None:
+    if seconds is None or not isfinite(seconds):
         return "-"
-    seconds = max(0.0, seconds)
+    seconds = min(max(0.0, seconds), LONGEST_S)
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -72,9 +81,9 @@ def duration(seconds: float | None) -> str:
 
 def moment(at: float | None, now: float) -> str:
     """Write a time on the clock of whoever reads it; the day only where it is another."""
-    if at is None:
+    if at is None or not isfinite(at):
         return "-"
-    there, here = time.localtime(at), time.localtime(now)
+    there, here = time.localtime(_in_range(at)), time.localtime(now)
     if there[:3] == here[:3]:
         return time.strftime("%H:%M:%S", there)
     return time.strftime("%d %b %H:%M" if there[0] == here[0] else "%d %b %Y %H:%M", there)
@@ -82,7 +91,12 @@ def moment(at: float | None, now: float) -> str:
 
 def iso(at: float | None) -> str | None:
     """Write a time as ISO 8601 in UTC, None where there is none."""
-    if at is None:
+    if at is None or not isfinite(at):
         return None
-    text = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    text = datetime.fromtimestamp(_in_range(at), UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
+
+
+def _in_range(at: float) -> float:
+    """A time that a calendar has, from the year 1 to 9998."""
+    return min(max(EARLIEST, at), LATEST)

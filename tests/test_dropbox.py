@@ -14,6 +14,7 @@ from d0ctl import dropbox
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error
+from d0ctl.rejected import KEPT_BYTES, discarded
 from d0ctl_wrapper import message
 from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
@@ -275,3 +276,73 @@ def test_nobody_else_may_read_the_tokens_in_a_delivered_file(box: DropBox) -> No
 
     (file,) = box.new.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_of_a_flood_of_forged_messages_some_are_kept_and_the_others_counted(
+    box: DropBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("d0ctl.rejected.MOST_FILES", 5)
+
+    for number in range(20):
+        box.reject_text("n1", f"forged {number}", "the token is wrong")
+
+    folder = box.folder / "rejected"
+    assert len(rejected(box)) == 5
+    lost = discarded(folder)
+    assert (lost.count, lost.reason) == (15, "the token is wrong")
+    assert lost.bytes == sum(len(f"forged {number}") for number in range(5, 20))
+
+
+def test_rejected_messages_are_bounded_in_bytes(
+    box: DropBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("d0ctl.rejected.MOST_BYTES", 200_000)
+
+    for number in range(10):
+        box.reject_text("n1", f"{number}" * 1_000_000, "too long")
+
+    sizes = [path.stat().st_size for path in (box.folder / "rejected").iterdir()]
+    assert sum(sizes) < 201_000
+    assert max(sizes) == KEPT_BYTES
+    assert discarded(box.folder / "rejected").count == 7
+
+
+def test_a_folder_that_was_cleared_takes_rejected_messages_again(
+    box: DropBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("d0ctl.rejected.MOST_FILES", 1)
+    monkeypatch.setattr("d0ctl.rejected.LOOK_AGAIN_S", -1.0)
+    for text in ("first", "second"):
+        box.reject_text("n1", text, "why")
+    assert len(rejected(box)) == 1
+
+    for path in (box.folder / "rejected").iterdir():
+        path.unlink()
+    box.reject_text("n1", "third", "why")
+
+    assert len(rejected(box)) == 1
+    assert discarded(box.folder / "rejected").count == 0
+
+
+def test_the_log_summarises_rejected_messages(
+    box: DropBox, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(50):
+        box.reject_text("n1", f"forged {number}", "the token is wrong\x1b[2J")
+    monkeypatch.setattr("d0ctl.rejected.LOG_EVERY_S", -1.0)
+    box.reject_text("n1", "the last", "it is torn")
+
+    assert [record.message for record in caplog.records] == [
+        "rejected 1 message: the token is wrong\\x1b[2J",
+        "rejected 50 messages: it is torn",
+    ]
+
+
+def test_the_files_of_a_node_that_nobody_has_read_are_counted(box: DropBox) -> None:
+    for number in (1, 2):
+        box.deliver("n1", [start(number)])
+    assert (box.unread("n1"), box.unread("n2")) == (2, 0)
+
+    box.clear(box.collect().files)
+
+    assert box.unread("n1") == 0

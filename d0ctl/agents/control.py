@@ -104,6 +104,11 @@ class Control:
         asked = self.software_asked.items()
         self.software_asked = {order: at for order, at in asked if at != node}
 
+    def name_of(self, node: int) -> str:
+        """The name of a node, for people; its number when nobody looks after it here."""
+        courier = self.couriers.get(node)
+        return str(node) if courier is None else courier.address.name
+
     def courier(self, node: int) -> Courier | None:
         """The courier of a node, if it is ours and its link is up."""
         courier = self.couriers.get(node)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from d0ctl.agents import software
 from d0ctl.agents.control import Control
-from d0ctl.format import duration
-from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch
+from d0ctl.format import clean, duration
+from d0ctl.nodes.courier import Carried, Courier, Down, Said, Up, launch, order_many
 from d0ctl.nodes.link import Frame
 from d0ctl.site.standard import GRACE_S
 from d0ctl.store import files, nodes
@@ -49,6 +49,7 @@ def look_after(control: Control, now: float) -> None:
             control.site,
             cpus=row["cpus_asked"],
             deliver=control.dropbox.deliver,
+            unread=control.dropbox.unread,
             report=control.report,
         )
         control.after(control.begin, courier)
@@ -89,7 +90,7 @@ def give_up(control: Control, now: float) -> None:
         lost = attempts.unreachable(control.store, node)
         if lost:
             told = f"its node did not answer for {duration(patience)}"
-            log.warning("node %d is given up with %d attempts", node, len(lost))
+            log.warning("node %s is given up with %d attempts", control.name_of(node), len(lost))
             messages.fail(
                 control.store, node, lost, reason="platform-failure", message=told, now=now
             )
@@ -114,9 +115,7 @@ def hear(control: Control, now: float) -> None:
 
 
 def _log_down(control: Control, report: Down) -> None:
-    courier = control.couriers.get(report.node)
-    name = courier.address.name if courier else str(report.node)
-    log.warning("node `%s` is down: %s", name, report.trouble)
+    log.warning("node `%s` is down: %s", control.name_of(report.node), clean(report.trouble))
 
 
 def _up(control: Control, report: Up, now: float) -> None:
@@ -171,7 +170,7 @@ def kills(store: Store, requests: Mapping[int, str]) -> list[Frame]:
 
 def _order(control: Control, courier: Courier, kind: str, which: list[int], **more: float) -> None:
     if which:
-        control.after(courier.order, {"kind": kind, "attempts": which, **more})
+        control.after(order_many, courier, {"kind": kind, **more}, which)
 
 
 def _said(control: Control, node: int, frame: Frame, now: float) -> None:
@@ -205,7 +204,7 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
         case "software":
             software.answered(control, node, frame, now)
         case "fault":
-            log.warning("node %d: %s", node, frame.get("message"))
+            log.warning("node %s: %s", control.name_of(node), clean(frame["message"]))
 
 
 def _purged(control: Control, node: int, frame: Frame) -> None:

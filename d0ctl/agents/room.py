@@ -17,5 +17,6 @@ def make_room(control: Control, now: float) -> None:
     for node, size in control.wishes.items():
         gone = tidy.make_space(control.store, node, size, now=now)
         if gone:
-            log.info("node %d needs room: %s purged", node, count(len(gone), "copy", "copies"))
+            name = control.name_of(node)
+            log.info("node %s needs space: purged %s", name, count(len(gone), "copy", "copies"))
     control.wishes.clear()

@@ -78,7 +78,7 @@ def meet(
     for _ in range(MOST_HOPS):
         try:
             with closing(open_link(address, site, visit=True)) as link:
-                return dict(link.hello["facts"])
+                return link.facts
         except hostkeys.RevokedKey:
             raise
         except hostkeys.UntrustedKey as untrusted:

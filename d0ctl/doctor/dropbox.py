@@ -8,7 +8,8 @@ from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.dropbox import LEFT_BEHIND_S
-from d0ctl.format import count
+from d0ctl.format import clean, count, moment, size
+from d0ctl.rejected import DISCARDED, discarded
 
 UNREAD_S = 60.0
 """Messages that lie unread for longer are waited for; a daemon takes a moment."""
@@ -57,16 +58,23 @@ def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
 
 
 def _rejected(folder: Path) -> Iterator[Finding]:
-    found = [one for one in _files(folder) if not one[0].name.endswith(".reason")]
+    others = (".reason", DISCARDED)
+    found = [entry for entry in _files(folder) if not entry[0].name.endswith(others)]
     if found:
-        path, age, _ = max(found, key=lambda one: one[1])
+        path, age, _ = max(found, key=lambda entry: entry[1])
         try:
             reason = path.with_name(f"{path.name}.reason").read_text(errors="replace").strip()
         except OSError:
             reason = "no reason given"
         detail = f"{count(len(found), 'message')} that could not be applied, the oldest "
-        detail += f"{age / 3600:.1f} h ago: `{_shown(path.name)}`: {reason}"
+        detail += f"{age / 3600:.1f} h ago: `{_shown(path.name)}`: {clean(reason)}"
         yield Finding("drop-box", str(folder), detail, f"read them, then rm {folder}/*")
+    lost = discarded(folder)
+    if lost.count:
+        detail = f"discarded {count(lost.count, 'further message')} ({size(lost.bytes)}) that "
+        detail += f"could not be applied, the last one {moment(lost.last, time.time())}: "
+        detail += clean(lost.reason)
+        yield Finding("drop-box", str(folder / DISCARDED), detail, f"rm {folder}/*")
 
 
 def _files(folder: Path) -> list[tuple[Path, float, int]]:

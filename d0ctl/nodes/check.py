@@ -1,5 +1,6 @@
 """What is wrong with a node, found out by doing what a production will do there."""
 
+import re
 import shlex
 import time
 import uuid
@@ -10,6 +11,7 @@ from typing import Any
 
 from d0ctl.config import NETWORK_DISKS, Home
 from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.format import size
 from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.transport import Address
 
@@ -56,32 +58,39 @@ def check(home: Home, address: Address, site: str) -> Iterator[Finding]:
 
 
 def _facts(link: Link) -> Iterator[Finding]:
-    facts: dict[str, Any] = link.hello["facts"]
+    facts = link.facts
     yield Finding(None, "host", f"{facts['hostname']}, user {facts['user']}, {facts['os']}")
-    shell = str(facts["shell"]).rpartition("/")[2]
-    yield Finding(shell in KNOWN_SHELLS or None, "login shell", str(facts["shell"]) or "none known")
-    version = tuple(int(part) for part in str(facts["python"]).split(".")[:2])
+    shell = facts["shell"].rpartition("/")[2]
+    yield Finding(shell in KNOWN_SHELLS or None, "login shell", facts["shell"] or "none known")
+    is_recent = _is_recent(facts["python"])
     yield Finding(
-        version >= OLDEST_PYTHON,
+        is_recent,
         "python",
         f"{facts['python']} ({facts['executable']})",
-        "" if version >= OLDEST_PYTHON else "d0ctl node add ... --python PATH",
+        "" if is_recent else "d0ctl node add ... --python PATH",
     )
     yield Finding(None, "platform", f"{facts['system']} {facts['machine']}")
-    yield Finding(None, "cpus", f"{facts['cpus']}, load {facts['load']:.1f}")
-    yield Finding(None, "memory", f"{facts['memory'] / 2**30:.1f} GiB")
+    load = "unknown" if facts["load"] is None else f"{facts['load']:.1f}"
+    yield Finding(None, "cpus", f"{facts['cpus']}, load {load}")
+    yield Finding(None, "memory", size(facts["memory"]))
     yield from _disk(facts)
 
 
+def _is_recent(version: str) -> bool:
+    """Whether a python is new enough; a version that nobody can read is not."""
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", version, re.ASCII)
+    return found is not None and (int(found[1]), int(found[2])) >= OLDEST_PYTHON
+
+
 def _disk(facts: dict[str, Any]) -> Iterator[Finding]:
-    free = facts["disk_free"] >= LEAST_DISK
+    has_space = (facts["disk_free"] or 0) >= LEAST_DISK
     yield Finding(
-        free,
+        has_space,
         "disk",
-        f"{facts['disk_free'] / 2**30:.1f} of {facts['disk_total'] / 2**30:.1f} GiB free",
-        "" if free else "free some, or d0ctl node add ... --dir DIR on another disk",
+        f"{size(facts['disk_free'])} of {size(facts['disk_total'])} free",
+        "" if has_space else "free some, or d0ctl node add ... --dir DIR on another disk",
     )
-    kind = str(facts["filesystem"])
+    kind = facts["filesystem"]
     if facts["noexec"]:
         yield Finding(
             False,
@@ -118,8 +127,7 @@ def _detached(link: Link, again: Callable[[], Link]) -> Finding:
             _launch(link)
         time.sleep(AFTER_DROP_S)
         with closing(again()) as back:
-            states = {entry["attempt"]: entry["state"] for entry in back.hello["attempts"]}
-            survived = states.get(1) == "running"
+            survived = back.attempts.get(1) == "running"
             _clean(back)
     except (NodeUnreachable, KeyError) as error:
         return Finding(False, what, f"could not be proved: {error}")

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes.frames import Pieces
 from d0ctl.nodes.link import Frame, Link, Site, open_link
-from d0ctl.nodes.oversight import Oversight
+from d0ctl.nodes.oversight import SILENCE_S, Oversight
 from d0ctl.nodes.transport import Address
 
 FIRST_WAIT_S = 1.0
@@ -24,6 +25,9 @@ LONGEST_WAIT_S = 60.0
 
 REST_S = 0.02
 """The least time from one delivery to the next: what comes meanwhile shares a file."""
+
+MOST_UNREAD = 8
+"""With so many files of its messages unread here, no more is taken from a node."""
 
 PARTING_S = 1.0
 """How long those who stop a courier wait for its threads."""
@@ -112,6 +116,7 @@ class Courier:
         *,
         cpus: int | None,
         deliver: Deliver,
+        unread: Callable[[str], int] = lambda node: 0,
         report: Callable[[Report], None],
     ) -> None:
         self.node = node
@@ -119,6 +124,8 @@ class Courier:
         self.site = site
         self.cpus = cpus
         self._deliver = deliver
+        self._unread = unread
+        self._pieces = Pieces()
         self._report = report
         self._stopping = threading.Event()
         self._left = 0.0
@@ -230,13 +237,14 @@ class Courier:
 
     def _listen(self, link: Link) -> None:
         self._heard = time.monotonic()
+        self._pieces = Pieces()
         self._number += 1
         self.load = None
         self._link = link
         if self._stopping.is_set():
             return
-        attempts = {entry["attempt"]: entry["state"] for entry in link.hello["attempts"]}
-        self._report(Up(self.node, link.hello["facts"], attempts, self._number))
+        self._report(Up(self.node, link.facts, link.attempts, self._number))
+        link.attempts = {}
         for frames in link.batches():
             self._heard = time.monotonic()
             self._pass_on(link, [frame for frame in frames if frame["kind"] == "messages"])
@@ -245,11 +253,18 @@ class Courier:
 
     def _pass_on(self, link: Link, frames: Sequence[Frame]) -> None:
         """Deliver messages, all that came together as one file, and acknowledge them."""
-        files = [file for frame in frames for file in frame["files"]]
+        files = [file for frame in frames for file in frame["files"] if self._pieces.complete(file)]
         if files:
+            self._wait_for_readers()
             self._deliver(self.address.name, [file["text"] for file in files])
             link.send({"kind": "ack", "names": [file["name"] for file in files]})
             self._stopping.wait(REST_S)
+
+    def _wait_for_readers(self) -> None:
+        """Take no more from a node than is read here: what it sends too fast waits there."""
+        while self._unread(self.address.name) >= MOST_UNREAD and not self._stopping.is_set():
+            self._stopping.wait(REST_S)
+            self._heard = time.monotonic()
 
     def _take(self, frame: Frame) -> None:
         if frame["kind"] == "pong":
@@ -283,7 +298,7 @@ class Courier:
                 self._ping(link, oversight.is_silent(now, heard))
                 oversight.ask(now, heard)
             if item is not None and link is not None and item[0] == self._number:
-                _send(link, item[1])
+                self._send(link, item[1])
                 if item[1]["kind"] == "lease":
                     self._leased = item[0]
 
@@ -297,11 +312,20 @@ class Courier:
         if link is None:
             return
         if is_silent:
+            self._trouble = f"it does not answer: nothing came for {SILENCE_S:g} s"
             _close(link)
         else:
-            _send(link, PING)
+            self._send(link, PING)
             if self._leased == self._number:
-                _send(link, self.renewal)
+                self._send(link, self.renewal)
+
+    def _send(self, link: Link, frame: Frame) -> None:
+        """Send a frame; when half of it may have gone, nothing can follow."""
+        try:
+            link.send(frame)
+        except Exception as error:
+            self._trouble = self._trouble or _words(error)
+            _close(link)
 
     def _run_errands(self) -> None:
         """Do errands to the end; those that are left then have not been done."""
@@ -326,14 +350,6 @@ class Courier:
             answer.put(None)
 
 
-def _send(link: Link, frame: Frame) -> None:
-    """Send a frame; when half of it may have gone, nothing can follow."""
-    try:
-        link.send(frame)
-    except Exception:
-        _close(link)
-
-
 def _close(link: Link) -> None:
     """Close a link, whatever a sick node makes of it."""
     with suppress(Exception):
@@ -348,6 +364,11 @@ def _words(error: Exception) -> str:
 
 
 def launch(courier: Courier, launches: Sequence[Frame]) -> None:
-    """Order attempts to be started, in frames of bounded size."""
-    for first in range(0, len(launches), 200):
-        courier.order({"kind": "launch", "attempts": list(launches[first : first + 200])})
+    """Order attempts to be started, a bounded number in a frame."""
+    order_many(courier, {"kind": "launch"}, launches, 200)
+
+
+def order_many(courier: Courier, order: Frame, what: Sequence[Any], most: int = 10_000) -> None:
+    """Give an order for many attempts, a bounded number in a frame."""
+    for first in range(0, len(what), most):
+        courier.order({**order, "attempts": list(what[first : first + most])})

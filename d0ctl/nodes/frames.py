@@ -1,59 +1,145 @@
-"""What a relay may send: the only place that checks it, for nothing from a node is trusted."""
+"""Frames: what a relay may send is checked here, for nothing from a node is trusted."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from d0ctl.errors import NodeUnreachable
 from d0ctl_wrapper import shape, stamp
+from d0ctl_wrapper.message import LARGEST_COUNT, LATEST, LONGEST_SPAN, LONGEST_TEXT
+from d0ctl_wrapper.relay.frames import LONGEST
 
 Frame = dict[str, Any]
+
+PIECE = 1 << 20
+"""How many characters of a long frame go into one piece."""
 
 
 def read(line: bytes) -> Frame | None:
     """The frame in a line; None if it is of a kind that we do not know.
 
-    Raises NodeUnreachable for what no relay of ours sends.
+    What is in no contract is left out. Raises NodeUnreachable for what no relay sends.
     """
     try:
-        value = shape.decode(line)
+        if len(line) > LONGEST:
+            raise ValueError(f"is longer than {LONGEST} bytes")
+        value = shape.decode_bounded(line)
         kind = shape.record({"kind": shape.string})(value)["kind"]
         check = _CHECKS.get(kind)
         if check is None:
             return None
-        return {**value, **check(value)}
+        return {"kind": kind, **check(value)}
     except ValueError as error:
         raise NodeUnreachable(f"the relay sent what is no frame of ours: it {error}") from error
 
 
+def write(frame: Frame) -> Iterator[bytes]:
+    """The lines of a frame for a relay: one, or pieces of one that is too long."""
+    text = json.dumps(frame, separators=(",", ":"))
+    if len(text) <= LONGEST // 2:
+        yield text.encode() + b"\n"
+        return
+    for begin in range(0, len(text), PIECE):
+        piece = {"kind": "piece", "text": text[begin : begin + PIECE]}
+        line = json.dumps({**piece, "more": begin + PIECE < len(text)}, separators=(",", ":"))
+        yield line.encode() + b"\n"
+
+
+class Pieces:
+    """The messages of a long file, which come in pieces, one frame after another."""
+
+    def __init__(self) -> None:
+        self._name = ""
+        self._texts: list[str] = []
+        self._size = 0
+
+    def complete(self, file: Frame) -> bool:
+        """Whether a file is whole with this piece; then its text is that of all pieces.
+
+        Raises NodeUnreachable for what no relay sends.
+        """
+        if self._texts and self._name != file["name"]:
+            raise NodeUnreachable("the relay mixes the pieces of two files")
+        if not (file["more"] or self._texts):
+            return True
+        self._name = file["name"]
+        self._texts.append(file["text"])
+        self._size += len(file["text"])
+        if self._size > LONGEST_TEXT + PIECE:
+            raise NodeUnreachable("the relay sends a file without end")
+        if not file["more"]:
+            file["text"] = "".join(self._texts)
+            self._texts, self._size = [], 0
+        return not file["more"]
+
+
 def _text(value: Any) -> str:
-    """Any text at all; what is in it is judged by whoever reads it."""
+    """Any text of a bounded length; what is in it is judged by whoever reads it."""
+    if not isinstance(value, str):
+        raise ValueError("is not text")
+    if len(value) > shape.TEXT:
+        raise ValueError(f"is longer than {shape.TEXT} characters")
+    return value
+
+
+def _prose(value: Any) -> str:
+    """A text for people, of which the beginning is kept."""
+    return _text(value[: shape.TEXT] if isinstance(value, str) else value)
+
+
+def _content(value: Any) -> str:
+    """The text of a message or of a file, as long as its frame is."""
     if not isinstance(value, str):
         raise ValueError("is not text")
     return value
 
 
 def _identifier(value: Any) -> Any:
-    return value if isinstance(value, str) else shape.maybe(shape.integer)(value)
+    return _text(value) if isinstance(value, str) else shape.maybe(shape.integer)(value)
 
 
-def _facts(value: Any) -> Mapping[str, Any]:
-    """What a node says of itself: the fields that we act on have to be there."""
-    _FACTS(value)
-    facts: Mapping[str, Any] = value
-    return facts
+_time = shape.between(0.0, LATEST)
+
+_file_time = shape.between(-LATEST, LATEST)
+
+_span = shape.between(0.0, LONGEST_SPAN)
+
+_count = shape.between(-LARGEST_COUNT, LARGEST_COUNT)
+
+_name = shape.bounded(shape.string)
+
+_NAMES = ("hostname", "user", "home", "shell", "os", "python", "executable", "filesystem")
+
+MOST_CPUS = 65536
 
 
-_FACTS = shape.record(
+def _cpus(value: Any) -> int:
+    if shape.positive(value) > MOST_CPUS:
+        raise ValueError(f"is more than {MOST_CPUS}")
+    return int(value)
+
+
+_facts = shape.record(
     {
-        "boot_id": shape.filled,
-        "machine_id": shape.maybe(shape.string),
-        "base": shape.absolute,
-        "cpus": shape.positive,
+        "boot_id": shape.bounded(shape.filled),
+        "machine_id": shape.maybe(_name),
+        "base": shape.bounded(shape.absolute),
+        "cpus": _cpus,
         "memory": shape.maybe(shape.whole),
-        "system": shape.string,
-        "machine": shape.string,
-    }
+        "system": _name,
+        "machine": _name,
+        "time": _time,
+    },
+    {
+        **dict.fromkeys(_NAMES, (_name, "")),
+        "utc_offset": (shape.maybe(shape.integer), None),
+        "load": (shape.maybe(_span), None),
+        "disk_total": (shape.maybe(shape.whole), None),
+        "disk_free": (shape.maybe(shape.whole), None),
+        "noexec": (shape.boolean, False),
+    },
 )
+"""What a node says of itself; what is only shown may be missing."""
 
 _ATTEMPTS = {"attempts": shape.many(shape.positive)}
 
@@ -71,7 +157,7 @@ _ENTRY = shape.record(
         "name": _text,
         "type": _text,
         "size": shape.maybe(shape.whole),
-        "time": shape.number,
+        "time": _file_time,
         "target": shape.maybe(_text),
     }
 )
@@ -81,7 +167,7 @@ _THING = shape.record(
         "attempt": shape.maybe(shape.positive),
         "path": _text,
         "state": _text,
-        "age": shape.number,
+        "age": _file_time,
     },
     {
         "size": (shape.maybe(shape.whole), None),
@@ -92,49 +178,54 @@ _THING = shape.record(
 
 _STATUS = shape.record(
     {
-        "time": shape.number,
+        "time": _time,
         "phase": _text,
         "why": _text,
-        "since": shape.number,
+        "since": _time,
         "binary": shape.maybe(shape.positive),
-        "began": shape.maybe(shape.number),
-        "done": shape.maybe(shape.number),
-        "total": shape.maybe(shape.number),
-        "percent": shape.maybe(shape.number),
+        "began": shape.maybe(_time),
+        "done": shape.maybe(_count),
+        "total": shape.maybe(_count),
+        "percent": shape.maybe(shape.between(0.0, 100.0)),
         "line": _text,
-        "eta": shape.maybe(shape.number),
-        "cpu": shape.number,
+        "eta": shape.maybe(_time),
+        "cpu": _span,
         "rss": shape.whole,
         "processes": shape.whole,
         "disk_free": shape.maybe(shape.whole),
-        "last_sign": shape.maybe(shape.number),
+        "last_sign": shape.maybe(_time),
     }
 )
 
+_FILE = shape.record({"name": _text, "text": _content}, {"more": (shape.boolean, False)})
+"""Messages from the spool, or a piece of them that others follow."""
+
 _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     "hello": {"facts": _facts, "attempts": shape.many(_STATE)},
+    "listed": {"attempts": shape.many(_STATE), "more": shape.boolean},
     "accepted": _ATTEMPTS,
     "already": _ATTEMPTS,
     "absent": _ATTEMPTS,
-    "refused": {"attempt": shape.positive, "reason": _text, "message": _text},
-    "dead": {"attempts": shape.many(shape.record({"attempt": shape.positive, "message": _text}))},
-    "messages": {"files": shape.many(shape.record({"name": _text, "text": _text}))},
+    "refused": {"attempt": shape.positive, "reason": _text, "message": _prose},
+    "dead": {"attempts": shape.many(shape.record({"attempt": shape.positive, "message": _prose}))},
+    "messages": {"files": shape.many(_FILE)},
     "forgotten": {**_ATTEMPTS, "paths": shape.many(_text)},
-    "fault": {"message": _text},
-    "taken": {**_ANSWER, "ok": shape.boolean, "message": _text},
+    "fault": {"message": _prose},
+    "taken": {**_ANSWER, "ok": shape.boolean, "message": _prose},
     "hashed": {
         **_ANSWER,
         "ok": shape.boolean,
         "size": shape.maybe(shape.whole),
         "checksum": shape.maybe(_text),
+        "message": _prose,
     },
-    "software": {**_ANSWER, "ok": shape.boolean, "message": _text, "faults": shape.many(_text)},
+    "software": {**_ANSWER, "ok": shape.boolean, "message": _prose, "faults": shape.many(_prose)},
     "data": {
         **_ANSWER,
         "offset": shape.whole,
         "size": shape.maybe(shape.whole),
-        "base64": _text,
-        "message": _text,
+        "base64": _content,
+        "message": _prose,
     },
     "listing": {
         **_ANSWER,
@@ -142,21 +233,24 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
         "type": _text,
         "entries": shape.many(_ENTRY),
         "more": shape.boolean,
-        "message": _text,
+        "message": _prose,
     },
     "status": {
         **_ANSWER,
         "attempt": shape.positive,
         "state": shape.one_of(*STATES),
         "status": shape.maybe(_STATUS),
-        "message": _text,
+        "message": _prose,
     },
     "surveyed": {**_ANSWER, "entries": shape.many(_THING), "more": shape.boolean},
-    "facts": _ANSWER,
-    "pong": {**_ANSWER, "load": shape.number, "disk_free": shape.maybe(shape.whole)},
+    "facts": {**_ANSWER, "facts": _facts},
+    "pong": {**_ANSWER, "time": _time, "load": _span, "disk_free": shape.maybe(shape.whole)},
 }
 
-_OTHERS = {"taken": stamp.FIELDS}
+_OTHERS: Mapping[str, Mapping[str, tuple[shape.Check, Any]]] = {
+    "hello": {"more": (shape.boolean, False)},
+    "taken": stamp.FIELDS,
+}
 """What may be left out of an answer."""
 
 _CHECKS = {kind: shape.record(fields, _OTHERS.get(kind, {})) for kind, fields in _FIELDS.items()}

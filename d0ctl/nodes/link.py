@@ -1,7 +1,7 @@
 """A relay at work: the frames that go to it and come from it (docs/protocol.md)."""
 
-import json
 import secrets
+import sys
 import tempfile
 import threading
 from collections import deque
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes import frames, ship
@@ -16,12 +17,13 @@ from d0ctl.nodes.frames import Frame
 from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
 from d0ctl_wrapper.lease import LEASE
+from d0ctl_wrapper.relay.frames import LONGEST
 from d0ctl_wrapper.relay.requests import KEEP_LOGS
 
 __all__ = ["Frame", "Link", "Site", "base_of", "open_link"]
 
-LONGEST_LINE = 256 * 1024 * 1024
-"""A frame beyond this many bytes means that the other side has gone mad."""
+MOST_ATTEMPTS = 1_000_000
+"""A relay that lists more attempts is none of ours."""
 
 MOST_TOLD = 500
 """How many characters of what a relay says of itself are kept."""
@@ -74,7 +76,10 @@ class Link:
     def __init__(self, transport: Transport, stream: Stream, base: str) -> None:
         self.transport = transport
         self.base = base
-        self.hello: Frame = {}
+        self.facts: dict[str, Any] = {}
+        """What the node says of itself."""
+        self.attempts: dict[int, str] = {}
+        """The attempts that the relay found, with their states."""
         self.number = 0
         """Which of a courier's links this is."""
         self._stream = stream
@@ -85,9 +90,9 @@ class Link:
 
     def send(self, frame: Frame) -> None:
         """Send a frame. Raises NodeUnreachable."""
-        data = json.dumps(frame, separators=(",", ":")).encode() + b"\n"
         with self._sending:
-            self._stream.write(data)
+            for line in frames.write(frame):
+                self._stream.write(line)
 
     def frames(self) -> Iterator[Frame]:
         """The frames that come, until the relay ends. Raises NodeUnreachable."""
@@ -112,11 +117,20 @@ class Link:
                 break
         for frame in self.frames():
             if frame["kind"] == "hello":
-                self.hello = frame
+                self.facts = frame["facts"]
+            elif frame["kind"] != "listed" or not self.facts:
+                continue
+            self._list(frame["attempts"])
+            if not frame["more"]:
                 return
             if frame["kind"] == "fault":
                 raise RelayFault(str(frame.get("message"))[:MOST_TOLD])
         raise NodeUnreachable(self._stream.stderr() or "the relay ended at once")
+
+    def _list(self, entries: list[Frame]) -> None:
+        self.attempts.update((entry["attempt"], sys.intern(entry["state"])) for entry in entries)
+        if len(self.attempts) > MOST_ATTEMPTS:
+            raise NodeUnreachable(f"the relay lists more than {MOST_ATTEMPTS} attempts")
 
     @contextmanager
     def bounded(self, seconds: float) -> Iterator[None]:
@@ -148,7 +162,7 @@ class Link:
             if not data:
                 return
             self._size += len(data)
-            if self._size > LONGEST_LINE:
+            if self._size > LONGEST and b"\n" not in data:
                 raise NodeUnreachable("the relay sent a line without end")
             self._pieces.append(data)
             if b"\n" in data:
@@ -198,17 +212,24 @@ def _reach(address: Address, site: Site) -> Transport:
 
 
 def _start(address: Address, transport: Transport, base: str, hello: Frame) -> Link:
+    """Start the relay by the first python that can, bringing it if none can without.
+
+    Raises NodeUnreachable with what each python said, the first one first.
+    """
     path = f"{base}/bin/{ship.file_name()}"
-    trouble: D0Error | None = None
+    pythons = ship.pythons(address)
     for shipped in (False, True):
         if shipped:
             _ship(address, transport, path)
-        for python in ship.pythons(address):
+        failures: list[NodeUnreachable] = []
+        for python in pythons:
             try:
                 return _greeted(transport, ship.command(address, python, path), base, hello)
             except NodeUnreachable as error:
-                trouble = error
-    raise NodeUnreachable(f"node `{address.name}` can't run the relay: {trouble}") from trouble
+                failures.append(error)
+    said = [f"`{python}`: {error}" for python, error in zip(pythons, failures, strict=True)]
+    message = f"node `{address.name}` can't run the relay: {'; '.join(said)}"
+    raise NodeUnreachable(message, hint=failures[0].hint) from failures[0]
 
 
 def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Link:

@@ -41,11 +41,12 @@ def site(home: Home) -> Iterator[Site]:
 @pytest.fixture
 def d0ctl() -> Type:
     """Type a command; what came of it."""
-
-    def type_in(*words: str, **more: str | bytes) -> Result:
-        result = CliRunner().invoke(app, list(words), prog_name="d0ctl", **more)  # type: ignore[arg-type]
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
     return type_in
+
+
+def type_in(*words: str, **more: str | bytes) -> Result:
+    """Type a command; what came of it."""
+    result = CliRunner().invoke(app, list(words), prog_name="d0ctl", **more)  # type: ignore[arg-type]
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from d0ctl import daemon
 from d0ctl.agents.control import Control
@@ -47,7 +48,8 @@ class Stub:
     """A link that says what it is told to, and then nothing until it is closed."""
 
     def __init__(self, *frames: Frame) -> None:
-        self.hello: Frame = {"kind": "hello", "facts": {}, "attempts": []}
+        self.facts: dict[str, Any] = {}
+        self.attempts: dict[int, str] = {}
         self.base = "/base"
         self.transport: Disk | None = None
         self.frames = frames

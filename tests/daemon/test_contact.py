@@ -217,9 +217,84 @@ def test_a_link_that_says_nothing_when_it_is_asked_is_given_up(
     courier.accept(up.link)
     courier.order({"kind": "resend", "attempts": [1]})
 
-    assert isinstance(reports.get(timeout=PATIENCE_S), Down)
+    down = reports.get(timeout=PATIENCE_S)
+    assert isinstance(down, Down)
+    assert down.trouble.startswith("it does not answer: nothing came for")
     assert mute.closed.is_set()
     assert sum(frame["kind"] == "ping" for frame in mute.sent) > 1
+
+
+def test_a_link_that_takes_no_order_is_down_for_that_reason(
+    links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier
+) -> None:
+    deaf = Stub()
+    deaf.is_deaf = True
+    links.ready.put(deaf)
+    up = reports.get(timeout=PATIENCE_S)
+    assert isinstance(up, Up)
+
+    courier.accept(up.link)
+    courier.order({"kind": "resend", "attempts": [1]})
+
+    assert reports.get(timeout=PATIENCE_S) == Down(1, "it took no data")
+
+
+def message_frame(name: str, text: str, *, more: bool = False) -> Frame:
+    """A frame with one file of messages, or a piece of one."""
+    return {"kind": "messages", "files": [{"name": name, "text": text, "more": more}]}
+
+
+def test_no_more_is_taken_from_a_node_than_is_read_here(
+    links: Links, reports: "queue.SimpleQueue[Report]", tmp_path: Path
+) -> None:
+    came: queue.SimpleQueue[str] = queue.SimpleQueue()
+    may_go_on = threading.Event()
+    flood = Stub(*(message_frame(f"{n}.1", str(n)) for n in range(20)))
+    courier = Courier(
+        1,
+        Address("n1"),
+        Site("site", tmp_path, tmp_path, tmp_path),
+        cpus=None,
+        deliver=lambda node, texts: came.put(texts[0]),
+        unread=lambda node: 0 if may_go_on.is_set() else came.qsize() * 4,
+        report=reports.put,
+    )
+    links.ready.put(flood)
+    courier.start()
+    try:
+        wait_until(lambda: came.qsize() == 2, PATIENCE_S)
+        assert [frame["names"] for frame in flood.sent if frame["kind"] == "ack"] == [
+            ["0.1"], ["1.1"],
+        ]  # fmt: skip
+
+        may_go_on.set()
+
+        wait_until(lambda: came.qsize() == 20, PATIENCE_S)
+    finally:
+        links.ready.put(NodeUnreachable("the test is over"))
+        courier.stop()
+
+
+@pytest.mark.parametrize(
+    ("names", "trouble"),
+    [
+        (["1.1", "2.1"], "the relay mixes the pieces of two files"),
+        (["1.1"] * 40, "the relay sends a file without end"),
+    ],
+)
+def test_pieces_that_make_no_file_end_the_link(
+    links: Links,
+    reports: "queue.SimpleQueue[Report]",
+    courier: Courier,
+    names: list[str],
+    trouble: str,
+) -> None:
+    text = "x" * 1_000_000
+
+    links.ready.put(Stub(*(message_frame(name, text, more=True) for name in names)))
+
+    assert isinstance(reports.get(timeout=PATIENCE_S), Up)
+    assert reports.get(timeout=PATIENCE_S) == Down(1, trouble)
 
 
 def test_a_courier_that_is_reaching_its_node_is_stopped_at_once_and_leaves_no_link(
@@ -329,7 +404,7 @@ def test_a_node_with_facts_without_sense_is_not_up_and_stops_no_other(
 ) -> None:
     with daemon.driving(home, None) as control:
         mad = Stub()
-        mad.hello["facts"] = facts
+        mad.facts = facts
         links.ready.put(mad)
         links.ready.put(NodeUnreachable("the test is over"))
         for _ in range(3):
@@ -397,12 +472,19 @@ def test_a_database_that_fails_while_the_bad_report_is_sought_costs_no_report(
     assert control.reports == reports[1:]
 
 
-def test_a_link_whose_hello_makes_no_sense_is_closed(
+class Broken(Stub):
+    """A link that fails as nobody expects."""
+
+    def batches(self) -> Iterator[list[Frame]]:
+        raise KeyError("attempts")
+
+
+def test_a_link_that_fails_as_nobody_expects_is_closed(
     links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier
 ) -> None:
-    mad = Stub()
-    mad.hello = {"kind": "hello", "facts": {}, "attempts": [{"state": "running"}]}
+    mad = Broken()
     links.ready.put(mad)
+    assert isinstance(reports.get(timeout=PATIENCE_S), Up)
     assert isinstance(reports.get(timeout=PATIENCE_S), Down)
     assert mad.closed.is_set()
 

@@ -35,7 +35,7 @@ class Field:
     def open(self, address: Address, *_: object, **__: object) -> Stub:
         self.reached.append(address.destination)
         link = Stub()
-        link.hello["facts"] = {"cpus": 1, "base": "/base", "machine_id": address.destination}
+        link.facts = {"cpus": 1, "base": "/base", "machine_id": address.destination}
         link.transport = self.disks.setdefault(address.name, Disk())
         self.closing.append(link)
         return link

@@ -1,9 +1,16 @@
 """What is wrong with a node is found by doing there what a production will do."""
 
+import json
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
+from d0ctl.nodes import frames, ship
+from d0ctl.nodes.check import _facts as check_facts
 from d0ctl.nodes.check import check
+from d0ctl.nodes.link import Link
+from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.transport import Address
 from tests.support.sshd import Sshd
 
@@ -78,3 +85,37 @@ def test_a_named_python_that_is_not_there_is_said_as_what_is_wrong(tmp_path: Pat
 
     assert not finding.ok
     assert "/nowhere/python3" in finding.detail
+
+
+def test_when_no_python_can_the_cause_of_the_first_one_is_reported_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = made_home(tmp_path)
+    broken = tmp_path / "python3"
+    broken.write_text("#!/bin/sh\necho libpython is missing >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(ship, "PYTHONS", (str(broken), "/nowhere/platform-python"))
+    with Sshd(tmp_path / "north") as sshd:
+        home.known_hosts.write_text(sshd.known_hosts_line + "\n")
+
+        (finding,) = check(home, address_of(sshd, tmp_path / "there"), "site")
+
+    first, second = finding.detail.split("; ")
+    assert first.endswith(f"can't run the relay: `{broken}`: libpython is missing")
+    assert second.startswith("`/nowhere/platform-python`: ")
+
+
+def test_facts_without_sense_are_findings_and_no_failures(tmp_path: Path) -> None:
+    facts = {
+        "boot_id": "b", "base": "/x", "cpus": 1, "system": "", "machine": "", "time": 0.0,
+        "machine_id": None, "memory": None, "python": "three", "disk_free": None, "load": None,
+    }  # fmt: skip
+    hello = frames.read(json.dumps({"kind": "hello", "facts": facts, "attempts": []}).encode())
+    assert hello is not None
+    link = Link(LocalTransport("n1"), None, "/x")  # type: ignore[arg-type]
+    link.facts = hello["facts"]
+
+    found = {finding.what: finding for finding in check_facts(link)}
+
+    assert (found["python"].ok, found["disk"].ok) == (False, False)
+    assert found["memory"].detail == "-"

@@ -10,22 +10,32 @@ from hypothesis import strategies as st
 
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import frames
+from d0ctl_wrapper.relay.frames import LONGEST
 
 FACTS = {
     "boot_id": "b", "machine_id": "", "base": "/x", "cpus": 2, "memory": 5, "system": "Linux",
-    "machine": "x86_64", "hostname": "n1",
+    "machine": "x86_64", "hostname": "n1", "time": 1.5, "user": "emmy", "home": "/home/emmy",
+    "shell": "/bin/sh", "os": "", "python": "3.6.8", "executable": "/usr/bin/python3",
+    "filesystem": "ext4", "utc_offset": 0, "load": 0.5, "disk_total": 9, "disk_free": 1,
+    "noexec": False,
 }  # fmt: skip
 
 GOOD: list[dict[str, Any]] = [
-    {"kind": "hello", "facts": FACTS, "attempts": [{"attempt": 3, "state": "ended"}]},
+    {
+        "kind": "hello",
+        "facts": FACTS,
+        "attempts": [{"attempt": 3, "state": "ended"}],
+        "more": False,
+    },
+    {"kind": "listed", "attempts": [{"attempt": 3, "state": "dead"}], "more": True},
     {"kind": "accepted", "attempts": [1]},
     {"kind": "refused", "attempt": 1, "reason": "disk-full", "message": ""},
-    {"kind": "messages", "files": [{"name": "1.1", "text": "any \u0000 text"}]},
+    {"kind": "messages", "files": [{"name": "1.1", "text": "any \u0000 text", "more": False}]},
     {"kind": "dead", "attempts": [{"attempt": 1, "message": "gone"}]},
     {"kind": "absent", "attempts": []},
     {"kind": "forgotten", "attempts": [1], "paths": ["/x"]},
     {"kind": "fault", "message": "why"},
-    {"kind": "taken", "id": "a", "ok": True, "message": ""},
+    {"kind": "taken", "id": "a", "ok": True, "message": "", "inode": None, "mtime": 5},
     {"kind": "hashed", "id": "a", "ok": False, "size": None, "checksum": None, "message": "x"},
     {"kind": "data", "id": "a", "offset": 0, "size": 1, "base64": "eA==", "message": ""},
     {
@@ -91,6 +101,44 @@ def test_a_frame_that_lacks_something_we_act_on_is_refused(frame: dict[str, Any]
             frames.read(json.dumps(less).encode())
         with pytest.raises(NodeUnreachable, match="no frame of ours"):
             frames.read(json.dumps({**frame, key: [{}]}).encode())
+
+
+def test_what_is_in_no_contract_is_left_out() -> None:
+    facts = {**FACTS, "more": "x" * 5000}
+    frame = {**GOOD[0], "facts": facts, "other": [1]}
+
+    assert frames.read(json.dumps(frame).encode()) == GOOD[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"kind":"pong","id":"x","a":"' + b"x" * LONGEST + b'"}', "longer than 8388608"),
+        (b'{"kind":"pong","id":"x","a":[' + b"[]," * 300_000 + b"[]]}", "more than 250000 lists"),
+    ],
+)
+def test_a_frame_beyond_all_measure_is_refused_before_it_is_parsed(
+    line: bytes, reason: str
+) -> None:
+    with pytest.raises(NodeUnreachable, match=reason):
+        frames.read(line)
+
+
+def test_a_relay_that_says_much_is_quoted_in_part() -> None:
+    frame = frames.read(json.dumps({"kind": "fault", "message": "x" * 100_000}).encode())
+
+    assert frame == {"kind": "fault", "message": "x" * 4096}
+
+
+def test_a_long_frame_goes_to_the_relay_in_pieces() -> None:
+    frame = {"kind": "launch", "attempts": ["é" * 5_000_000]}
+
+    lines = list(frames.write(frame))
+
+    assert max(map(len, lines)) < LONGEST
+    pieces = [json.loads(line) for line in lines]
+    assert json.loads("".join(piece["text"] for piece in pieces)) == frame
+    assert [piece["more"] for piece in pieces] == [True] * (len(pieces) - 1) + [False]
 
 
 def test_a_frame_of_a_later_protocol_is_passed_over() -> None:

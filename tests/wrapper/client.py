@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from d0ctl.nodes import frames
 from d0ctl_wrapper import message
 from tests.support.waiting import wait_until
 
@@ -67,13 +68,15 @@ class Client:
         self.frames: list[Frame] = []
         self.files: dict[str, str] = {}
         self._pieces: list[bytes] = []
+        self._long: list[str] = []
         self.acknowledges = True
         greeting = {"nonce": "abc123", "base": str(base), "cpus": 4, "spool": None, "visit": False}
         self.send("hello", **{**greeting, **hello})
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send one frame."""
-        self.send_raw(json.dumps({"kind": kind, **fields}).encode("ascii") + b"\n")
+        for line in frames.write({"kind": kind, **fields}):
+            self.send_raw(line)
 
     def send_raw(self, data: bytes) -> None:
         """Send bytes that may be no frame."""
@@ -165,6 +168,10 @@ class Client:
         if frame["kind"] != "messages":
             self.frames.append(frame)
             return
-        self.files.update((file["name"], file["text"]) for file in frame["files"])
-        if self.acknowledges:
+        for file in frame["files"]:
+            self._long.append(file["text"])
+            if not file.get("more"):
+                self.files[file["name"]] = "".join(self._long)
+                self._long = []
+        if self.acknowledges and not self._long:
             self.send("ack", names=[file["name"] for file in frame["files"]])

@@ -15,7 +15,9 @@ Message = dict[str, Any]
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 lines = words.filter(lambda text: "\n" not in text)
 phases = st.sampled_from(["staging-in", "running", "suspended"])
-times = st.floats(0, 1e12)
+times = st.floats(0, message.LATEST)
+spans = st.floats(0, message.LONGEST_SPAN)
+amounts = st.floats(-message.LARGEST_COUNT, message.LARGEST_COUNT)
 sizes = st.integers(0, 2**63 - 1)
 ids = st.integers(1, 2**63 - 1)
 hexes = st.text("0123456789abcdef", min_size=64, max_size=64)
@@ -23,8 +25,8 @@ codes = st.none() | st.integers(0, 255)
 signals = st.none() | st.integers(1, 64)
 offsets = st.integers(-50000, 50000)
 
-usage = {"exit_code": codes, "signal": signals, "cpu": times, "rss": sizes}
-binaries = {"binary": ids, "started": times, "ended": times, "gap": st.none() | times, **usage}
+usage = {"exit_code": codes, "signal": signals, "cpu": spans, "rss": sizes}
+binaries = {"binary": ids, "started": times, "ended": times, "gap": st.none() | spans, **usage}
 names = st.text("abc -_é", min_size=1, max_size=10).map(lambda name: f"sub/{name}")
 described: dict[str, st.SearchStrategy[Any]] = {
     "name": names,
@@ -32,7 +34,11 @@ described: dict[str, st.SearchStrategy[Any]] = {
     "size": sizes,
     "checksum": hexes.map(lambda digits: f"sha256:{digits}"),
 }
-outputs = st.fixed_dictionaries({**described, "late": st.none() | names})
+stamps: dict[str, st.SearchStrategy[Any]] = {
+    "inode": st.none() | sizes,
+    "mtime": st.none() | st.integers(-(2**62), 2**62),
+}
+outputs = st.fixed_dictionaries({**described, **stamps, "late": st.none() | names})
 
 
 def numbered(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[Message]:
@@ -43,24 +49,38 @@ def numbered(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[Message]:
 ranges = st.lists(st.integers(0, 10**9), max_size=4, unique=True).map(
     lambda numbers: [(3 * number, 3 * number + 1) for number in sorted(numbers)]
 )
+stored = st.fixed_dictionaries({"name": names, "locator": st.just("root://far//f")})
+left = st.fixed_dictionaries(
+    {
+        "name": names,
+        "path": names.map(lambda name: f"/{name}"),
+        "size": sizes,
+        "changed": sizes,
+        "binary": ids,
+        "late": st.none() | names,
+    }
+)
 kept = st.fixed_dictionaries(
     {
         "through": sizes,
         "why": words,
         "given": st.lists(words, max_size=2),
-        "files": st.lists(numbered(), max_size=2),
+        "files": st.lists(numbered(late=st.none() | names), max_size=2),
+        "left": st.lists(left, max_size=2),
+        "stored": st.lists(stored, max_size=2),
+        "whole": st.booleans(),
         "parts": st.lists(numbered(done=ranges, given=words), max_size=2),
     }
 )
 staged = st.fixed_dictionaries(
     {
+        **stamps,
         "locator": st.just("root://far//f"),
         "path": names.map(lambda name: f"/{name}"),
         "size": sizes,
         "checksum": hexes.map(lambda digits: f"sha256:{digits}"),
     }
 )
-stored = st.fixed_dictionaries({"name": names, "locator": st.just("root://far//f")})
 endings = st.sampled_from(
     [("successful", None), ("killed", "killed"), ("failed", "site:no-beam")]
     + [("failed", reason) for reason in message.REASONS if reason != "killed"]
@@ -72,10 +92,12 @@ fields: dict[str, st.SearchStrategy[Message]] = {
     "state": st.fixed_dictionaries({"phase": phases, "why": lines}),
     "progress": st.fixed_dictionaries(
         {
-            **dict.fromkeys(("done", "total", "percent", "eta"), st.none() | times),
+            **dict.fromkeys(("done", "total"), st.none() | amounts),
+            "percent": st.none() | st.floats(0, 100),
+            "eta": st.none() | times,
             "binary": ids,
             "line": lines,
-            "cpu": times,
+            "cpu": spans,
             "rss": sizes,
         }
     ),
@@ -140,7 +162,15 @@ END: Message = {
     "stderr": "",
     "binaries": [],
     "outputs": [
-        {"name": "x", "path": "/x", "size": 1, "checksum": "sha256:" + "0" * 64, "late": None}
+        {
+            "name": "x",
+            "path": "/x",
+            "size": 1,
+            "checksum": "sha256:" + "0" * 64,
+            "late": None,
+            "inode": None,
+            "mtime": None,
+        }
     ],
     "missing": [],
     "partial": False,
@@ -222,8 +252,11 @@ def test_any_other_value_of_a_field_is_refused_or_read_as_it_is(
         ({"time": None}, "`time` is not a number"),
         ({"time": math.nan}, "NaN is not a number"),
         ({"time": math.inf}, "Infinity is not a number"),
-        ({"kind": "stop"}, "`kind` is none of start, state, progress, note, need, binary, end"),
-        ({"kind": []}, "`kind` is none of start, state, progress, note, need, binary, end"),
+        (
+            {"kind": "stop"},
+            "`kind` is none of start, state, progress, note, need, binary, part, end",
+        ),
+        ({"kind": []}, "`kind` is none of start, state, progress, note, need, binary, part, end"),
         ({"outcome": "done"}, "`outcome` is none of"),
         ({"outcome": "successful"}, "outcome `successful` with reason `exit-code`"),
         ({"outcome": "killed"}, "outcome `killed` with reason `exit-code`"),
@@ -236,6 +269,12 @@ def test_any_other_value_of_a_field_is_refused_or_read_as_it_is(
         ({"detail": "\ud800"}, "`detail` is not valid Unicode"),
         ({"stderr": "x" * 2001}, "`stderr` is longer than 2000"),
         ({"signal": 0}, "`signal` is not above zero"),
+        ({"started": -1.0}, "`started` is not between 0 and"),
+        ({"ended": 2.0**34}, "`ended` is not between 0 and"),
+        ({"cpu": 2.0**41}, "`cpu` is not between 0 and"),
+        ({"utc_offset": 86400}, "`utc_offset` is not between"),
+        ({"missing": ["x" * 4097]}, "`missing` item 1 is longer than 4096"),
+        ({"outputs": [{**END["outputs"][0], "name": "x" * 4097}]}, "`name` is longer than 4096"),
         ({"binaries": {}}, "`binaries` is not a list"),
         ({"binaries": [1]}, "`binaries` item 1 is not an object"),
         ({"missing": [1]}, "`missing` item 1 is not text"),
@@ -278,6 +317,76 @@ def test_a_field_that_is_not_there_is_named(name: str) -> None:
 def test_a_text_that_is_no_message_file_is_refused(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         message.parse(text)
+
+
+def long_end(outputs: int) -> Message:
+    """An end with so many outputs, and the same number of files that are kept."""
+    described = [
+        {"name": f"out/{n:06}", "path": f"/cache/{n:06}", "size": n, "checksum": f"sha256:{n:064x}"}
+        for n in range(outputs)
+    ]
+    files = [{**one, "binary": 1, "late": None} for one in described]
+    kept = {
+        "through": 1, "why": "", "given": ["x"], "files": files, "parts": [], "left": [],
+        "stored": [], "whole": False,
+    }  # fmt: skip
+    listed = [{**one, "late": None, "inode": 7, "mtime": -1} for one in described]
+    return {**END, "outputs": listed, "kept": kept, "missing": [f"/in/{n}" for n in range(outputs)]}
+
+
+def test_an_end_that_is_too_long_goes_in_parts_and_comes_back_whole() -> None:
+    made = long_end(20_000)
+
+    text = message.text([made])
+
+    assert max(map(len, text.splitlines())) <= message.LONGEST
+    (found,) = message.parse(text)
+    assert {**found, "seq": 2} == made
+    assert found["seq"] == 2 + text.count("\n") - 1
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (0, "is a part without its end"),
+        (-1, "follows message"),
+    ],
+)
+def test_an_end_that_lacks_a_part_is_refused(line: int, reason: str) -> None:
+    lines = message.text([long_end(10_000)]).splitlines(keepends=True)
+    chosen = lines[:1] if line == 0 else [lines[0], *lines[2:]]
+
+    with pytest.raises(ValueError, match=reason):
+        message.parse("".join(chosen))
+
+
+def test_a_part_of_what_an_end_does_not_have_is_refused() -> None:
+    common = {"attempt": 1, "token": "0" * 64, "seq": 1, "time": 0.5, "kind": "part"}
+    part = {**common, "field": "kept.files", "items": []}
+
+    with pytest.raises(ValueError, match="a part of what its end does not have"):
+        message.parse(message.text([part, END]))
+    with pytest.raises(ValueError, match="`items` item 1 is not an object"):
+        message.parse(message.text([{**part, "items": [1]}, END]))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (json.dumps({**END, "detail": "x" * message.LONGEST}) + "\n", "line 1 is longer than"),
+        ("x" * message.LONGEST_TEXT + "\n", "the text is longer than"),
+        ("[]" * 300_000 + "\n", "more than 250000 lists and objects"),
+    ],
+)
+def test_what_is_beyond_all_measure_is_refused_before_it_is_parsed(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        message.parse(text)
+
+
+def test_of_a_long_detail_the_beginning_is_kept() -> None:
+    (found,) = message.parse(json.dumps({**END, "detail": "x" * 5000}) + "\n")
+
+    assert found["detail"] == "x" * 4096
 
 
 def test_fields_that_are_in_no_contract_are_left_out() -> None:

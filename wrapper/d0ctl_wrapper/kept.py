@@ -24,27 +24,33 @@ def checksum(value: Any) -> str:
     return str(value)
 
 
-LATE: "Dict[str, Tuple[shape.Check, Any]]" = {"late": (shape.maybe(shape.relative), None)}
+LATE: "Dict[str, Tuple[shape.Check, Any]]" = {
+    "late": (shape.maybe(shape.bounded(shape.relative)), None)
+}
 """The pattern of an output whose name was not known at the launch."""
 
-STORED = shape.record({"name": shape.relative, "locator": shape.filled})
+STORED = shape.record(
+    {"name": shape.bounded(shape.relative), "locator": shape.bounded(shape.filled)}
+)
 """An output that has reached one of its locators."""
 
 FILE = {
-    "name": shape.relative,
-    "path": shape.absolute,
+    "name": shape.bounded(shape.relative),
+    "path": shape.bounded(shape.absolute),
     "size": shape.whole,
     "checksum": checksum,
 }
 
-_PART = shape.record(
-    {**FILE, "binary": shape.positive, "done": ranges.check, "given": shape.string}
-)
+_TEXT = shape.bounded(shape.string)
 
-_LEFT = shape.record(
+KEPT_FILE = shape.record({**FILE, "binary": shape.positive}, LATE)
+
+KEPT_PART = shape.record({**FILE, "binary": shape.positive, "done": ranges.check, "given": _TEXT})
+
+KEPT_LEFT = shape.record(
     {
-        "name": shape.relative,
-        "path": shape.absolute,
+        "name": shape.bounded(shape.relative),
+        "path": shape.bounded(shape.absolute),
         "size": shape.whole,
         "changed": shape.whole,
         "binary": shape.positive,
@@ -56,13 +62,13 @@ _LEFT = shape.record(
 KEPT = shape.record(
     {
         "through": shape.whole,
-        "why": shape.string,
-        "given": shape.many(shape.string),
-        "files": shape.many(shape.record({**FILE, "binary": shape.positive}, LATE)),
+        "why": _TEXT,
+        "given": shape.many(_TEXT),
+        "files": shape.many(KEPT_FILE),
     },
     {
-        "parts": (shape.many(_PART), []),
-        "left": (shape.many(_LEFT), []),
+        "parts": (shape.many(KEPT_PART), []),
+        "left": (shape.many(KEPT_LEFT), []),
         "stored": (shape.many(STORED), []),
         "whole": (shape.boolean, False),
     },

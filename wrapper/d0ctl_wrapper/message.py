@@ -8,7 +8,7 @@ import hmac
 import re
 from typing import Any, Dict, List, Tuple
 
-from d0ctl_wrapper import kept, ranges, shape, stamp
+from d0ctl_wrapper import kept, parts, ranges, shape, stamp
 
 Message = Dict[str, Any]
 
@@ -43,6 +43,24 @@ STDERR_LIMIT = 2000
 LINE_LIMIT = 1000
 """How many characters a line has that a message holds."""
 
+LONGEST = 1024 * 1024
+"""How many characters a message has at most; the lists of a longer end go into `part` messages."""
+
+LONGEST_TEXT = 32 * 1024 * 1024
+"""How many characters the messages of one file have at most."""
+
+MOST_NOTES = 100
+"""How many notes of an attempt are kept."""
+
+LATEST = 2.0**33
+"""The latest time that a message may have, in the year 2242; none is before 1970."""
+
+LONGEST_SPAN = 2.0**40
+"""How many seconds of CPU or of silence a message may have at most."""
+
+LARGEST_COUNT = 1e18
+"""How much progress may be, in whatever a binary counts."""
+
 
 def token(key: bytes, attempt: int) -> str:
     """What proves that a message of `attempt` comes from the wrapper that we started."""
@@ -55,16 +73,25 @@ def without_token(text: bytes) -> bytes:
 
 
 def text(messages: "List[Message]") -> str:
-    """Write messages as the text of one file."""
-    return "".join(shape.encode(message) + "\n" for message in messages)
+    """Write messages as the text of one file; the last may be an end that is too long for one."""
+    return "".join(line + "\n" for message in messages for line in _lines(message))
+
+
+def _lines(message: Message) -> "List[str]":
+    line = shape.encode(message)
+    if len(line) <= LONGEST or message["kind"] != "end":
+        return [line]
+    return [shape.encode(one) for one in parts.split(message)]
 
 
 def parse(text: str) -> "List[Message]":
     """Read the text of one file, or raise ValueError with a plain reason.
 
     Fields that are not in the contract are left out. All messages of a file belong to one
-    attempt and follow one another in their sequence.
+    attempt and follow one another in their sequence. Parts of an end are put together.
     """
+    if len(text) > LONGEST_TEXT:
+        raise ValueError("the text is longer than %d characters" % LONGEST_TEXT)
     if not text.endswith("\n"):
         raise ValueError("the text does not end with a line end")
     messages = [_parse_line(place, line) for place, line in enumerate(text[:-1].split("\n"), 1)]
@@ -73,16 +100,21 @@ def parse(text: str) -> "List[Message]":
             raise ValueError("the messages are of several attempts")
         if before["seq"] + 1 != after["seq"]:
             raise ValueError("message %d follows message %d" % (after["seq"], before["seq"]))
-    return messages
+    return parts.join(messages)
 
 
 def _parse_line(place: int, line: str) -> Message:
     try:
-        value = shape.decode(line)
+        if len(line) > LONGEST:
+            raise ValueError("is longer than %d characters" % LONGEST)
+        value = shape.decode_bounded(line)
         kind = shape.record({"kind": _kind})(value)["kind"]
         message: Message = _CHECKS[kind](value)
         if kind == "end":
             _check_outcome(message)
+        elif kind == "part":
+            items = shape.record({"items": shape.many(_ITEMS[message["field"]])})
+            message = {**message, **items(message)}
     except ValueError as error:
         raise ValueError("line %d %s" % (place, error))
     return message
@@ -126,53 +158,68 @@ _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
 """The reasons that a log rule can give."""
 
-_kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "end")
+_kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "part", "end")
 
 _phase = shape.one_of("staging-in", "running", "suspended")
+
+_time = shape.between(0.0, LATEST)
+
+_span = shape.between(0.0, LONGEST_SPAN)
+
+_count = shape.between(-LARGEST_COUNT, LARGEST_COUNT)
+
+_offset = shape.between(-86399, 86399)
+
+_text = shape.bounded(shape.string)
+
+
+def _utc_offset(value: Any) -> int:
+    return shape.integer(_offset(value))
+
 
 _COMMON = {
     "attempt": shape.positive,
     "token": _token,
     "seq": shape.positive,
-    "time": shape.number,
+    "time": _time,
     "kind": _kind,
 }
 
 _BINARY = {
     "binary": shape.positive,
-    "started": shape.number,
-    "ended": shape.number,
+    "started": _time,
+    "ended": _time,
     "exit_code": shape.maybe(shape.whole),
     "signal": shape.maybe(shape.positive),
-    "cpu": shape.number,
+    "cpu": _span,
     "rss": shape.whole,
 }
 
-_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(shape.number), None)}
+_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(_span), None)}
 
 _STAGED = {
-    "locator": shape.filled,
-    "path": shape.absolute,
+    "locator": shape.bounded(shape.filled),
+    "path": shape.bounded(shape.absolute),
     "size": shape.whole,
     "checksum": kept.checksum,
 }
 
 _START = {
     "pid": shape.positive,
-    "boot_id": shape.string,
-    "utc_offset": shape.integer,
+    "boot_id": _text,
+    "utc_offset": _utc_offset,
 }
 
 _STATE = {"phase": _phase, "why": _line}
 
 _PROGRESS = {
     "binary": shape.positive,
-    "done": shape.maybe(shape.number),
-    "total": shape.maybe(shape.number),
-    "percent": shape.maybe(shape.number),
+    "done": shape.maybe(_count),
+    "total": shape.maybe(_count),
+    "percent": shape.maybe(shape.between(0.0, 100.0)),
     "line": _line,
-    "eta": shape.maybe(shape.number),
-    "cpu": shape.number,
+    "eta": shape.maybe(_time),
+    "cpu": _span,
     "rss": shape.whole,
 }
 
@@ -180,22 +227,43 @@ _NOTE = {"binary": shape.maybe(shape.positive), "text": _line}
 
 _NEED = {"bytes": shape.whole, "why": _line}
 
+_EVENTS = shape.record({"binary": shape.positive, "done": ranges.check})
+
+_ITEMS: "Dict[str, shape.Check]" = {
+    "binaries": shape.record(_BINARY, _BINARY_OTHERS),
+    "outputs": shape.record(kept.FILE, {**kept.LATE, **stamp.FIELDS}),
+    "missing": _text,
+    "staged": shape.record(_STAGED, stamp.FIELDS),
+    "stored": kept.STORED,
+    "events": _EVENTS,
+    "kept.files": kept.KEPT_FILE,
+    "kept.parts": kept.KEPT_PART,
+    "kept.left": kept.KEPT_LEFT,
+    "kept.stored": kept.STORED,
+}
+"""What is in the lists of an end message."""
+
+_PART = {
+    "field": shape.one_of(*parts.FIELDS),
+    "items": lambda value: value,
+}
+
 _END = {
     "outcome": shape.one_of("successful", "failed", "killed"),
-    "started": shape.number,
-    "ended": shape.number,
-    "utc_offset": shape.integer,
+    "started": _time,
+    "ended": _time,
+    "utc_offset": _utc_offset,
     "binary": shape.maybe(shape.positive),
     "reason": shape.maybe(_reason),
-    "detail": shape.string,
+    "detail": shape.prose,
     "exit_code": shape.maybe(shape.whole),
     "signal": shape.maybe(shape.positive),
-    "cpu": shape.number,
+    "cpu": _span,
     "rss": shape.whole,
     "stderr": _stderr,
-    "binaries": shape.many(shape.record(_BINARY, _BINARY_OTHERS)),
-    "outputs": shape.many(shape.record(kept.FILE, {**kept.LATE, **stamp.FIELDS})),
-    "missing": shape.many(shape.string),
+    "binaries": shape.many(_ITEMS["binaries"]),
+    "outputs": shape.many(_ITEMS["outputs"]),
+    "missing": shape.many(_ITEMS["missing"]),
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
@@ -203,15 +271,12 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "binary": _BINARY_OTHERS,
     "end": {
         "partial": (shape.boolean, False),
-        "staged": (shape.many(shape.record(_STAGED, stamp.FIELDS)), []),
-        "stored": (shape.many(kept.STORED), []),
+        "staged": (shape.many(_ITEMS["staged"]), []),
+        "stored": (shape.many(_ITEMS["stored"]), []),
         "began": (shape.positive, 1),
         "began_why": (_line, ""),
         "kept": (shape.maybe(kept.KEPT), None),
-        "events": (
-            shape.many(shape.record({"binary": shape.positive, "done": ranges.check})),
-            [],
-        ),
+        "events": (shape.many(_ITEMS["events"]), []),
     },
 }
 """What messages of older wrappers do not say, with what they mean by that."""
@@ -225,6 +290,7 @@ _CHECKS = {
         ("note", _NOTE),
         ("need", _NEED),
         ("binary", _BINARY),
+        ("part", _PART),
         ("end", _END),
     )
 }

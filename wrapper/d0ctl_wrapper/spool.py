@@ -5,7 +5,7 @@ import re
 import time
 from typing import Callable, Collection, List
 
-from d0ctl_wrapper import paths
+from d0ctl_wrapper import message, paths
 from d0ctl_wrapper.paths import Places
 
 PATIENCE = 86400.0
@@ -79,10 +79,13 @@ def sweep(places: Places, running: "Collection[int]") -> None:
 
 
 def read(places: Places, name: bytes) -> "str | None":
-    """Read one message file; None when it is gone."""
+    """Read one message file; None when it is gone.
+
+    Of a file that is too long for any wrapper there is one character too many.
+    """
     try:
-        with open(places.spool + b"/new/" + name, "rb", buffering=0) as file:
-            return file.read().decode("utf-8", "replace")
+        with open(places.spool + b"/new/" + name, "rb") as file:
+            return file.read(message.LONGEST_TEXT + 1).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
 

@@ -160,6 +160,10 @@ def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
     return {"of": sizes.get(rule.get("output", "")), **rule}
 
 
+MOST_UNKNOWN = 1_000
+"""How many attempts that nobody knows a node is asked to remove after one list."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reconciled:
     """What is to be asked of a node after it has listed its attempts."""
@@ -185,9 +189,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     for attempt in set(never_there) - set(again):
         end_unstarted(store, node, [attempt], now=now)
     dead = [attempt for attempt, state in listed.items() if state == "dead"]
-    for attempt, state in listed.items():
-        if state != "running" and attempt not in expected:
-            store.change("purge_unknown", node=node, attempt=attempt)
+    _purge_unknown(store, node, (a for a in listed if listed[a] != "running" and a not in expected))
     return Reconciled(
         launch=launch_again(store, node, again),
         resend=[a for a, state in listed.items() if state == "ended" and a in expected],
@@ -195,6 +197,15 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
         lost=[a for a in absent if a not in never_there]
         + [attempt for attempt in dead if attempt in expected],
     )
+
+
+def _purge_unknown(store: Store, node: int, attempts: Iterable[int]) -> None:
+    """Have a node remove attempts that nobody knows; of very many the others at its next list."""
+    found = 0
+    for attempt in attempts:
+        found += store.change("purge_unknown", node=node, attempt=attempt)
+        if found >= MOST_UNKNOWN:
+            return
 
 
 def refuse(store: Store, node: int, attempt: int, reason: str, message: str, *, now: float) -> None:

@@ -14,6 +14,7 @@ from d0ctl.construct.faults import escape
 from d0ctl.construct.kinds import WrongError
 from d0ctl.construct.names import output_name
 from d0ctl.store.connection import Row, Store
+from d0ctl_wrapper.attempt.late import MOST
 
 Message = dict[str, Any]
 
@@ -89,6 +90,8 @@ def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
 
 def _fault(store: Store, known: Sequence[_Pattern], told: Mapping[str, str]) -> str | None:
     """Why names can't be those of outputs; None when they can."""
+    if len(told) > MOST:
+        return f"more than {MOST} files match the late outputs"
     by_name = {pattern.name: pattern for pattern in known}
     for name, asked in told.items():
         pattern = by_name.get(asked)

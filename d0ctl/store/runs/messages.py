@@ -14,10 +14,11 @@ from d0ctl.model import Phase, Reason
 from d0ctl.store import software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
-from d0ctl.store.runs import bad_nodes, chains, conduct, late, outputs, recovery
+from d0ctl.store.runs import bad_nodes, chains, conduct, declared, late, outputs, recovery
 from d0ctl.store.runs.conduct import Ended
 from d0ctl.store.runs.habits import learn
 from d0ctl.store.runs.recovery import Answer, Failure
+from d0ctl_wrapper.message import MOST_NOTES
 
 Message = dict[str, Any]
 """One message as its wrapper wrote it, already checked for its shape and its token."""
@@ -64,13 +65,14 @@ def apply(
     _tell_progress(store, [m for m in heard if m["kind"] == "progress"], now)
     _keep_notes(store, [m for m in messages if m["kind"] == "note"], contexts)
     told = ends
-    ends = late.populate(store, outputs.check(store, told), now=now)
+    ends = declared.within(store, outputs.check(store, told))
+    ends = late.populate(store, ends, now=now)
     for (said, _), (message, _) in zip(told, ends, strict=True):
         if said["outcome"] == "successful" and message["outcome"] != "successful":
             store.change("purge_unbelieved", attempt=message["attempt"])
     reasons = _tell_ends(store, ends, now)
     for message, context in ends:
-        _count_duration(applied, message, context)
+        _count_duration(applied, message, context, now)
     if _tell_places(store, ends):
         for query in ("purge_former_staged", "unpurge_staged", "weigh_staged", "keep_stored"):
             store.change(query)
@@ -174,12 +176,13 @@ def _progress_row(told: Message, now: float) -> tuple[Any, ...]:
 
 
 def _keep_notes(store: Store, told: Sequence[Message], contexts: Mapping[int, Row]) -> None:
-    """A note is kept for what it says, also when it comes after the end."""
+    """Keep notes, also those that come after the end; of each attempt a bounded number."""
     rows = (
-        (m["attempt"], m["seq"], _here(m["time"], contexts[m["attempt"]]), m["binary"], m["text"])
+        (m["attempt"], m["seq"], _here(m["time"], contexts[m["attempt"]]), m["binary"], m["text"],
+         MOST_NOTES)
         for m in told
         if m["attempt"] in contexts
-    )
+    )  # fmt: skip
     store.change_many("keep_note", rows)
 
 
@@ -361,10 +364,13 @@ def _phase_after(message: Message, context: Row, has_results: bool) -> str:
     return "dropped" if str(context["request"]).startswith("drop") else "canceled"
 
 
-def _count_duration(applied: Applied, message: Message, context: Row) -> None:
+def _count_duration(applied: Applied, message: Message, context: Row, now: float) -> None:
+    """Note how long a package took; a node can't say that it took longer than since its launch."""
     is_run = message["outcome"] == "successful" and not context["delivers"]
     if is_run and message["started"] is not None:
         took = max(0.0, message["ended"] - message["started"])
+        if context["launched"] is not None:
+            took = min(took, max(0.0, now - context["launched"]))
         applied.durations.setdefault(context["demand_id"], []).append(took)
 
 

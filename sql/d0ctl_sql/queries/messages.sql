@@ -53,8 +53,20 @@ insert into told_progress (attempt_id, seq, binary, done, total, percent, line, 
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: keep_note
--- What a wrapper found worth keeping, once.
-insert or ignore into note (attempt_id, seq, at, binary, text) values (?, ?, ?, ?, ?);
+-- What a wrapper found worth keeping, once; nothing when the attempt has as many notes as it may.
+insert or ignore into note (attempt_id, seq, at, binary, text)
+select new.*
+  from (select ? as attempt_id, ? as seq, ? as at, ? as binary, ? as text) as new
+ where (select count(*) from note where note.attempt_id = new.attempt_id) < ?;
+
+-- name: declared_sizes
+-- How many binaries, inputs and outputs the packages have that are heard of.
+select attempt.id,
+       (select count(*) from binary where binary.package_id = attempt.package_id) as binaries,
+       (select count(*) from input where input.package_id = attempt.package_id) as inputs,
+       (select count(*) from file where file.package_id = attempt.package_id) as outputs
+  from heard
+  join attempt on attempt.id = heard.attempt_id;
 
 -- name: tell_binary
 -- The record of a binary.

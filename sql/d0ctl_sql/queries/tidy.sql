@@ -225,8 +225,12 @@ update file
    and coalesce(input.locator, file.name) = told_staged.locator;
 
 -- name: unpurge_staged
--- A copy that is there again is not to be removed.
-delete from purge where path in (select path from told_staged);
+-- A copy that is there again is not to be removed from its node.
+delete from purge
+ where id in (select purge.id
+                from told_staged
+                join attempt on attempt.id = told_staged.attempt_id
+                join purge on purge.node_id = attempt.node_id and purge.path = told_staged.path);
 
 -- name: keep_stored
 -- Where wrappers have stored outputs.

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Any, Dict, List, NamedTuple
 
-from d0ctl_wrapper import attempts, ranges, shape
+from d0ctl_wrapper import attempts, message, ranges, shape
 from d0ctl_wrapper.attempt import given
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Part, read_done
@@ -17,8 +17,6 @@ from d0ctl_wrapper.words import one_line
 
 RECORD = b"kept"
 """The file of an attempt's folder in which its wrapper notes what is done."""
-
-_END = shape.record({"kept": KEPT})
 
 NOTHING: Kept = {
     "through": 0, "why": "", "given": [], "files": [], "parts": [], "left": [], "stored": [],
@@ -81,10 +79,10 @@ class Former:
     def _told(self, attempt: int) -> "Kept | None":
         """Read what an attempt said at its end that nobody heard any more."""
         try:
-            last = self._read(attempt, b"end").rstrip(b"\n").split(b"\n")[-1]
-            return dict(_END(shape.decode(last))["kept"])
+            end = message.parse(self._read(attempt, b"end").decode("ascii"))[-1]
         except ValueError:
             return None
+        return dict(end["kept"]) if end.get("kept") else None
 
     def _recorded(self, attempt: int) -> "Kept | None":
         """Read what an attempt recorded whose wrapper died."""

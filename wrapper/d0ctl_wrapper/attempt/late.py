@@ -20,6 +20,9 @@ Output = Dict[str, Any]
 LONGEST_NAME = 255
 """How many bytes a base name has at most that can be brought to any file system."""
 
+MOST = 20000
+"""How many files the late outputs of one package stand for at most."""
+
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -39,6 +42,8 @@ def settle(work: bytes, launch: Launch, binary: "Dict[str, Any]", is_partial: bo
         for output in binary["outputs"]
         if output["late"]
     }
+    if sum(map(len, found.values())) > MOST:
+        raise Failed("verification", "more than %d files match the late outputs" % MOST)
     _replace(launch, binary, found)
 
 

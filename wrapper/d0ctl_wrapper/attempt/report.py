@@ -4,11 +4,15 @@ import os
 import time
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper import message, spool, words
+from d0ctl_wrapper import message, shape, spool, words
 from d0ctl_wrapper.attempt.headway import UNKNOWN
 from d0ctl_wrapper.launch import Launch
+from d0ctl_wrapper.message import LARGEST_COUNT
 from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.words import one_line
+
+LONGEST_LEFT = 10 * 365 * 86400.0
+"""An end that is further away, in seconds, counts as unknown."""
 
 
 class Report:
@@ -28,6 +32,7 @@ class Report:
         self.binary_started = self.started
         self.records: "List[Dict[str, Any]]" = []
         self.sequence = 0
+        self.notes = 0
         self.unsent: "List[message.Message]" = []
         self.extras: "Dict[str, Any]" = {}
         """What else the end message says, whatever the end."""
@@ -55,14 +60,21 @@ class Report:
         self.send()
 
     def dated(self, fields: "Dict[str, Any]") -> "Dict[str, Any]":
-        """Give progress with the time of the end in place of `left`."""
-        left = fields["left"]
-        eta = None if left is None else round(self.now() + left, 3)
+        """Give progress with the time of the end in place of `left`; without absurd figures."""
         told = {name: value for name, value in fields.items() if name != "left"}
-        return {**told, "eta": eta}
+        for name, most in (("done", LARGEST_COUNT), ("total", LARGEST_COUNT), ("percent", 100.0)):
+            told[name] = _sane(fields[name], most)
+        is_sane = (told["done"], told["total"]) == (fields["done"], fields["total"])
+        left = _sane(fields["left"], LONGEST_LEFT) if is_sane else None
+        return {**told, "eta": None if left is None else round(self.now() + left, 3)}
 
     def remark(self, text: str) -> None:
         """Send a sentence worth keeping about the attempt; it goes out with the next message."""
+        self.notes += 1
+        if self.notes > message.MOST_NOTES:
+            return
+        if self.notes == message.MOST_NOTES:
+            text = "further notes are left out"
         self._say("note", {"binary": self.binary, "text": one_line(text)})
 
     def begin(self, number: int) -> None:
@@ -128,8 +140,27 @@ class Report:
             **self.extras,
         }
         self._say("end", {**end, **result})
-        name, text = self._take()
+        name, text = self._take_end({**end, "staged": [], "stored": [], "binaries": []})
         spool.write_end(self.places, self.attempt, name, text)
+
+    def _take_end(self, bare: "Dict[str, Any]") -> "tuple[bytes, bytes]":
+        """Give name and text of the last file; the end is a bare failure if nobody would take it.
+
+        Only what is long can break a limit, so short messages are not checked.
+        """
+        end = self.unsent[-1]
+        name, text = self._take()
+        if len(text) <= shape.TEXT:
+            return name, text
+        try:
+            message.parse(text.decode("ascii"))
+        except ValueError as error:
+            detail = "its end cannot be sent: %s" % one_line(str(error))
+            failed = {"outcome": "failed", "reason": "verification", "detail": detail}
+            self.unsent = [{**end, **bare, **failed, "outputs": [], "missing": [], "kept": None}]
+            self.unsent[0].pop("events", None)
+            name, text = self._take()
+        return name, text
 
     def _enter(self, phase: str, why: str) -> None:
         self.phase, self.why, self.phase_since = phase, why, self.now()
@@ -156,3 +187,8 @@ class Report:
         text = message.text(self.unsent).encode("ascii")
         self.unsent = []
         return name, text
+
+
+def _sane(value: "float | None", most: float) -> "float | None":
+    """Give a figure that comes from a program; None if it is none, or beyond all measure."""
+    return value if value is not None and 0.0 <= value <= most else None

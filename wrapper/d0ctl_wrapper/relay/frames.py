@@ -4,7 +4,7 @@ import collections
 import os
 import select
 import time
-from typing import Any, Deque, Dict, List
+from typing import Any, Deque, Dict, Iterable, List
 
 from d0ctl_wrapper import shape
 
@@ -13,8 +13,11 @@ Frame = Dict[str, Any]
 CHUNK = 1024 * 1024
 """How many bytes are read or written at once."""
 
-LONGEST = 256 * 1024 * 1024
-"""A frame longer than this many bytes is taken for a mistake."""
+LONGEST = 8 * 1024 * 1024
+"""A frame longer than this many bytes is taken for a mistake; what is longer goes in pieces."""
+
+COMFORTABLE = 4 * 1024 * 1024
+"""An answer with a list ends its frame after so many bytes."""
 
 FULL = 8 * 1024 * 1024
 """With this many bytes unread by the control host, nothing new is begun."""
@@ -56,6 +59,22 @@ class Stream:
         self._partial, self._partial_size = [], 0
         self._hold(rest)
         return lines
+
+    def send_list(self, frame: Frame, field: str, items: "Iterable[Any]", most: int) -> None:
+        """Queue a frame with a list, as several where it is long; all but the last say `more`.
+
+        A frame has at most `most` items.
+        """
+        part: "List[Any]" = []
+        size = 0
+        for item in items:
+            length = len(shape.encode(item))
+            if part and (len(part) == most or size + length > COMFORTABLE):
+                self.send({**frame, field: part, "more": True})
+                part, size = [], 0
+            part.append(item)
+            size += length
+        self.send({**frame, field: part, "more": False})
 
     def send(self, frame: Frame) -> None:
         """Queue one frame; `flush` writes it."""

@@ -5,8 +5,9 @@ import os
 import stat
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import attempts, process
+from d0ctl_wrapper import attempts, process, shape
 from d0ctl_wrapper.paths import Places, to_text
+from d0ctl_wrapper.relay.frames import COMFORTABLE
 
 Frame = Dict[str, Any]
 
@@ -28,7 +29,18 @@ def listing(places: Places, frame: Frame) -> Frame:
         entries = _entries(path)
     except (OSError, ValueError) as error:
         return {**answer, "message": getattr(error, "strerror", None) or str(error)}
-    return {**answer, "type": kind, "entries": entries[:MOST], "more": len(entries) > MOST}
+    fitting = _fitting(entries[:MOST])
+    return {**answer, "type": kind, "entries": fitting, "more": len(entries) > len(fitting)}
+
+
+def _fitting(entries: "List[Frame]") -> "List[Frame]":
+    """Give the entries that fit into one frame, however long their names are."""
+    size = 0
+    for place, entry in enumerate(entries):
+        size += len(shape.encode(entry))
+        if size > COMFORTABLE:
+            return entries[:place]
+    return entries
 
 
 def _entries(folder: bytes) -> "List[Frame]":

@@ -17,6 +17,9 @@ from d0ctl_wrapper.relay.service import Look
 
 Frame = Dict[str, Any]
 
+LISTED = 10000
+"""At most so many attempts are listed in one frame."""
+
 HELLO_PATIENCE = 120.0
 """How many seconds the control host has for its hello."""
 
@@ -74,4 +77,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
 
 def _greet(stream: Stream, places: Places, attempts: "List[Frame]") -> None:
     found = facts.gather(places.base)
-    stream.send({"kind": "hello", "facts": found, "attempts": attempts})
+    first, rest = attempts[:LISTED], attempts[LISTED:]
+    stream.send({"kind": "hello", "facts": found, "attempts": first, "more": bool(rest)})
+    if rest:
+        stream.send_list({"kind": "listed"}, "attempts", rest, LISTED)

@@ -8,7 +8,10 @@ from d0ctl_wrapper.paths import Places
 from d0ctl_wrapper.relay.frames import Stream
 
 BATCH = 1024 * 1024
-"""About how many characters of messages go into one frame."""
+"""At most so many characters of messages go into one frame; a longer file goes in pieces.
+
+In a frame a character takes 6 bytes at most.
+"""
 
 REST = 10.0
 """After looking into the spool, the relay rests this many times as long as that took."""
@@ -53,21 +56,30 @@ class Post:
         self._rests_until = now + REST * (now - started)
 
     def _send(self, names: "List[bytes]") -> None:
-        """Send one frame of messages, the first of `names`, and take them off it."""
+        """Send the messages of the first of `names` that fit into one frame, and take them off."""
         files: "List[Dict[str, Any]]" = []
         size = taken = 0
         for name in names:
-            if size >= BATCH:
+            text = spool.read(self._places, name)
+            size += len(text or "")
+            if size > BATCH and taken:
                 break
             taken += 1
-            text = spool.read(self._places, name)
             if text is not None:
-                size += len(text)
                 files.append({"name": name.decode("ascii"), "text": text})
         self._sent.update(names[:taken])
         del names[:taken]
-        if files:
+        if size > BATCH and len(files) == 1:
+            self._send_in_pieces(**files[0])
+        elif files:
             self._stream.send({"kind": "messages", "files": files})
+
+    def _send_in_pieces(self, name: str, text: str) -> None:
+        """Send a long file in several frames; it is whole with the first one without `more`."""
+        for begin in range(0, len(text), BATCH):
+            file = {"name": name, "text": text[begin : begin + BATCH]}
+            more = {"more": True} if begin + BATCH < len(text) else {}
+            self._stream.send({"kind": "messages", "files": [{**file, **more}]})
 
     def acknowledge(self, names: "List[str]") -> None:
         """Delete messages that are safe on the control host."""

@@ -8,7 +8,7 @@ from d0ctl_wrapper.launch import FED
 
 Frame = Dict[str, Any]
 
-OF_VISITORS = ("read", "list", "ask", "survey", "stat", "ping")
+OF_VISITORS = ("read", "list", "ask", "survey", "stat", "ping", "piece")
 """What one may ask who is only looking."""
 
 KEEP_LOGS = 30 * 86400
@@ -92,6 +92,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "survey": {"id": _identifier},
     "stat": {"id": _identifier},
     "ping": {"id": _identifier},
+    "piece": {"text": shape.string, "more": shape.boolean},
 }
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {

@@ -1,7 +1,7 @@
 """The only place that carries out the frames of a control host."""
 
 import time
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper import lease, software
 from d0ctl_wrapper.attempt import orders
@@ -16,20 +16,26 @@ from d0ctl_wrapper.relay.post import Post
 Frame = Dict[str, Any]
 
 
+LONGEST_JOINED = 256 * 1024 * 1024
+"""A frame in pieces, such as a launch with 100,000 inputs, has at most so many bytes."""
+
+
 class Look:
     """What anybody may ask: it changes nothing."""
 
     def __init__(self, places: Places, stream: Stream) -> None:
         self.places = places
         self.send = stream.send
+        self._pieces: "List[str]" = []
         self.asking = Asking(places, stream.send)
         self.verbs: "Dict[str, Callable[[Frame], None]]" = {
             "read": self._read,
             "list": lambda frame: self.send(listing.listing(self.places, frame)),
             "ask": self.asking.ask,
-            "survey": lambda frame: survey.survey(self.places, frame, self.send),
+            "survey": lambda frame: survey.survey(self.places, frame, stream),
             "stat": self._stat,
             "ping": self._ping,
+            "piece": self._join,
         }
 
     def obey(self, line: bytes) -> None:
@@ -47,6 +53,17 @@ class Look:
     def fault(self, why: str) -> None:
         """Say that something cannot be done."""
         self.send({"kind": "fault", "message": why})
+
+    def _join(self, frame: Frame) -> None:
+        """Keep a piece of a long frame; obey that with its last piece."""
+        self._pieces.append(frame["text"])
+        if sum(map(len, self._pieces)) > LONGEST_JOINED:
+            self._pieces = []
+            self.fault("a frame in pieces is longer than %d bytes" % LONGEST_JOINED)
+        elif not frame["more"]:
+            line = "".join(self._pieces)
+            self._pieces = []
+            self.obey(line.encode("ascii", "replace"))
 
     def _read(self, frame: Frame) -> None:
         self.send(files.read(self.places, frame))

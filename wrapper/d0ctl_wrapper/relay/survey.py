@@ -3,34 +3,26 @@
 import os
 import stat
 import time
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Dict, Iterator
 
 from d0ctl_wrapper import attempts, process, stamp
 from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.paths import Places, to_text
+from d0ctl_wrapper.relay.frames import Stream
 
 Frame = Dict[str, Any]
 
 PART = 1000
-"""So many entries go into one frame."""
+"""At most so many entries go into one frame."""
 
 
-def survey(places: Places, frame: Frame, send: "Callable[[Frame], None]") -> None:
+def survey(places: Places, frame: Frame, stream: Stream) -> None:
     """Tell of each attempt how it stands, and of each file where it is; several frames.
 
     With `checksums` the files of the cache are read, which may take hours.
     """
-    part = []
-    for entry in _entries(places, frame["checksums"]):
-        part.append(entry)
-        if len(part) == PART:
-            send(_answer(frame, part, True))
-            part = []
-    send(_answer(frame, part, False))
-
-
-def _answer(frame: Frame, part: "list[Frame]", more: bool) -> Frame:
-    return {"kind": "surveyed", "id": frame["id"], "entries": part, "more": more}
+    answer = {"kind": "surveyed", "id": frame["id"]}
+    stream.send_list(answer, "entries", _entries(places, frame["checksums"]), PART)
 
 
 def _entries(places: Places, checksums: bool) -> "Iterator[Frame]":

@@ -1,0 +1,140 @@
+"""Messages that can't be applied: some are kept as evidence, the others are only counted."""
+
+import hashlib
+import json
+import logging
+import os
+import stat
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from d0ctl.format import clean, count
+
+log = logging.getLogger(__name__)
+
+MOST_FILES = 1_000
+"""How many rejected messages are kept."""
+
+MOST_BYTES = 16_000_000
+"""How many bytes they take together at most."""
+
+KEPT_BYTES = 64_000
+"""How many bytes of a rejected message are kept, from its beginning."""
+
+KEPT_REASON = 2_000
+"""How many characters of the reason are kept."""
+
+LONGEST_NAME = 120
+"""How many characters of a file's name are kept."""
+
+LOOK_AGAIN_S = 10.0
+"""How often a full folder is looked at again, in case somebody has cleared it."""
+
+LOG_EVERY_S = 60.0
+"""The log has a line about rejected messages at most this often."""
+
+DISCARDED = "discarded.json"
+"""The file that says how many messages were not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """The messages that were not kept any more: how many, their bytes, when and why the last."""
+
+    count: int = 0
+    bytes: int = 0
+    last: float = 0.0
+    reason: str = ""
+
+
+def discarded(folder: Path) -> Discarded:
+    """What a folder of rejected messages says of those that it does not hold."""
+    with suppress(OSError, ValueError, TypeError):
+        return Discarded(**json.loads((folder / DISCARDED).read_text()))
+    return Discarded()
+
+
+class Rejected:
+    """The folder of rejected messages, bounded in files and bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files = self._bytes = 0
+        self._looked: float | None = None
+        self._unlogged = 0
+        self._logged: float | None = None
+
+    def keep(self, name: str, text: str, reason: str) -> None:
+        """Keep the beginning of a message, with the reason beside it; or only count it."""
+        data = text.encode(errors="surrogatepass")
+        self._keep(name, hashlib.sha256(data).hexdigest()[:16], data, reason)
+
+    def move(self, path: Path, reason: str) -> None:
+        """Take a whole file out of the way, with the reason beside it."""
+        with suppress(FileNotFoundError):
+            status = path.lstat()
+            mark, data = f"{time.time_ns()}", b""
+            if stat.S_ISREG(status.st_mode):
+                with path.open("rb") as file:
+                    data = file.read(KEPT_BYTES)
+                path.unlink()
+            else:
+                path.rename(self._path(path.name, mark))
+            self._keep(path.name, mark, data, reason)
+
+    def _keep(self, name: str, mark: str, data: bytes, reason: str) -> None:
+        kept, reason = data[:KEPT_BYTES], reason[:KEPT_REASON]
+        target = self._path(name, mark)
+        if kept and target.exists():  # another process has looked at it, too
+            return
+        self._log(reason)
+        if not self._has_space(len(kept) + len(reason)):
+            self._discard(len(data), reason)
+            return
+        if kept or not target.exists():
+            target.write_bytes(kept)
+        target.with_name(f"{target.name}.reason").write_bytes(
+            f"{reason}\n".encode(errors="surrogatepass")
+        )
+        self._files += 1
+        self._bytes += len(kept) + len(reason)
+
+    def _path(self, name: str, mark: str) -> Path:
+        return self.folder / f"{name[:LONGEST_NAME]}.{mark}"
+
+    def _has_space(self, size: int) -> bool:
+        now = time.monotonic()
+        if self._looked is None or (self._is_full(size) and now - self._looked > LOOK_AGAIN_S):
+            self._look(now)
+        return not self._is_full(size)
+
+    def _is_full(self, size: int) -> bool:
+        return self._files >= MOST_FILES or self._bytes + size > MOST_BYTES
+
+    def _look(self, now: float) -> None:
+        self._looked, self._files, self._bytes = now, 0, 0
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    self._files += not entry.name.endswith(".reason")
+                    self._bytes += entry.stat(follow_symlinks=False).st_size
+
+    def _discard(self, size: int, reason: str) -> None:
+        before = discarded(self.folder)
+        found = {
+            "count": before.count + 1,
+            "bytes": before.bytes + size,
+            "last": time.time(),
+            "reason": reason,
+        }
+        (self.folder / DISCARDED).write_text(json.dumps(found) + "\n")
+
+    def _log(self, reason: str) -> None:
+        """Log a line about all that was rejected since the last one."""
+        self._unlogged += 1
+        now = time.monotonic()
+        if self._logged is None or now - self._logged >= LOG_EVERY_S:
+            log.warning("rejected %s: %s", count(self._unlogged, "message"), clean(reason))
+            self._logged, self._unlogged = now, 0
