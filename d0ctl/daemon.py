@@ -158,7 +158,7 @@ def _drive_without_daemon(
 @contextmanager
 def driving(home: Home, job: int | None) -> Iterator[Control]:
     """All that driving needs, given back at the end: packages go on without us."""
-    with open_store(home) as store:
+    with open_store(home, resident=True) as store:
         sweep(store)
         dropbox = DropBox(home.dropbox, home.site_key())
         dropbox.sweep()

@@ -58,7 +58,7 @@ class Carrier(threading.Thread):
         """Carry what is due, until `leave`; trouble with the database is outlived."""
         while True:
             try:
-                with open_store(self._home) as store:
+                with open_store(self._home, resident=True) as store:
                     self._carry_on(store)
                 return
             except D0Error as error:

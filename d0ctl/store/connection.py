@@ -23,6 +23,12 @@ BUSY_TIMEOUT_MS = 30_000
 LARGEST_WAL = 64 * 1024 * 1024
 """To how many bytes the write-ahead log shrinks again, after a long look has let it grow."""
 
+CACHE_KIB, RESIDENT_CACHE_KIB = 65536, 8192
+"""How many KiB of the database a connection keeps in memory; one that stays open for days fewer.
+
+A cache grows with the database until it is full, so a daemon's memory would look like a leak.
+"""
+
 Row = sqlite3.Row
 """A row, by column name or number."""
 
@@ -156,12 +162,14 @@ def open_store(
     create: bool = False,
     read_only: bool = False,
     patience_ms: int = BUSY_TIMEOUT_MS,
+    resident: bool = False,
 ) -> Store:
     """Open the database of a home, making or migrating it where that is needed and allowed.
 
     Raises DatabaseUnavailable if there is none, if it is empty, foreign or newer, or if the
-    home cannot be used.
+    home cannot be used. A resident connection stays open for days and keeps little in memory.
     """
+    cache_kib = RESIDENT_CACHE_KIB if resident else CACHE_KIB
     if not home.exists():
         if not create:
             raise no_home(home)
@@ -169,7 +177,7 @@ def open_store(
         _make_database(home)
     try:
         file = _file_of(home)
-        connection = _connect(home.database, read_only, patience_ms)
+        connection = _connect(home.database, read_only, patience_ms, cache_kib)
         version = int(connection.execute("pragma user_version").fetchone()[0])
     except sqlite3.DatabaseError as error:
         raise unavailable(home, error) from error
@@ -177,7 +185,7 @@ def open_store(
         connection.close()
         refuse_network_disk(home.root)
         _migrate(home)
-        connection = _connect(home.database, read_only, patience_ms)
+        connection = _connect(home.database, read_only, patience_ms, cache_kib)
     elif version > len(migrations()):
         connection.close()
         raise DatabaseUnavailable(
@@ -226,7 +234,9 @@ def remove_database(path: Path) -> None:
         Path(f"{path}{ending}").unlink(missing_ok=True)
 
 
-def _connect(database: Path, read_only: bool, patience_ms: int) -> sqlite3.Connection:
+def _connect(
+    database: Path, read_only: bool, patience_ms: int, cache_kib: int
+) -> sqlite3.Connection:
     mode = "ro" if read_only else "rw"
     if read_only and access.is_read_only(database) and not Path(f"{database}-wal").exists():
         mode += "&immutable=1"  # SQLite would make files for locks, which nobody needs there
@@ -244,7 +254,7 @@ def _connect(database: Path, read_only: bool, patience_ms: int) -> sqlite3.Conne
         connection.execute("pragma journal_mode = wal")
         connection.execute(f"pragma journal_size_limit = {LARGEST_WAL}")
         connection.execute("pragma synchronous = full")
-        connection.execute("pragma cache_size = -65536")
+        connection.execute(f"pragma cache_size = -{cache_kib}")
     return connection
 
 

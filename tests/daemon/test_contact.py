@@ -513,3 +513,10 @@ def test_a_long_look_at_the_database_leaves_no_large_file_behind(
         with writer.writing():
             pass
         assert wal.stat().st_size < 8 << 20
+
+
+def test_the_daemon_keeps_little_of_the_database_in_memory(home: Home) -> None:
+    with daemon.driving(home, None) as control:
+        kept = control.store.connection.execute("pragma cache_size").fetchone()[0]
+
+    assert kept == -connection.RESIDENT_CACHE_KIB
