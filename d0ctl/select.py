@@ -90,6 +90,11 @@ class Selector:
         )  # fmt: skip
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a job by its name and numbers of the other levels, without filters."""
+        return not (self.is_filtered or self.stage_name or _WILD & set(self.job))
+
+    @property
     def is_one(self) -> bool:
         """Whether one job, stage, line, package or binary is meant, and all of it."""
         return not self.is_filtered and not self.wild_level

@@ -49,7 +49,7 @@ ENDED = (
     Shot("package", "reco001/1/4/1"),
     Shot("package-whole", "reco001/1/4/1", ("v",)),
     Shot("failures", "reco001", ("F", "space")),
-    Shot("drop-line", "reco001/1/4", ("D", "ctrl+o", *"bad", "space", *"tape")),
+    Shot("drop-line", "reco001/1/4", ("D", *"bad", "space", *"tape")),
     Shot(
         "retry", "reco001/1/4/1", ("R", "tab", *"memory", "equals_sign", *"8GB", "enter", *"more")
     ),

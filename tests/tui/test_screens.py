@@ -38,7 +38,7 @@ SCREENS: dict[str, tuple[str | None, tuple[str, ...], tuple[int, int], Terminal]
     "palette": ("prod", ("colon", "h", "o", "l", "d"), (100, 30), PLENTY),
     "filter": ("prod/1", ("f",), (100, 34), PLENTY),
     "filtered": ("prod/1", ("f", "enter"), (100, 30), PLENTY),
-    "drop": ("prod/1/2", ("D", "ctrl+o"), (100, 30), PLENTY),
+    "drop": ("prod/1/2", ("D",), (100, 30), PLENTY),
     "hold": ("prod", ("H", "w", "h", "y"), (80, 24), PLAIN),
     "retry": ("prod/1/2/1", ("R", "shift+tab", *RETRIED, "enter"), (100, 30), PLENTY),
 }

@@ -1,7 +1,7 @@
 """What is shown of jobs, stages, lines and packages: every read is bounded, none counts rows."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from d0ctl.errors import NotFound
 from d0ctl.format import count
@@ -134,9 +134,15 @@ def lines(
     for row in store.rows("lines_counts", **page):
         counts.setdefault(row["line_id"], {})[row["phase"]] = row["n"]
     return [
-        make(LineSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
+        make(LineSummary, row, counts=counts.get(row["id"], {}),
+             blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
         for row in store.rows("lines", **page)
-    ]
+    ]  # fmt: skip
+
+
+def is_stuck(counts: Counts) -> bool:
+    """Whether what waits in a line waits for a failed package before it: nothing else moves."""
+    return bool(counts.get("failed") and counts.get("waiting")) and not can_move(counts)
 
 
 def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> LineSummary:
@@ -176,23 +182,42 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
     Raises NotFound when there are none; with `lenient`, only if their level isn't there.
     """
     store.change("clear_chosen")
-    empty = [part for part in wanted.parts if not _choose(store, part, now)]
-    for part in empty:
-        if len(empty) == len(wanted.parts) or not _matches(store, part, now):
+    if len(wanted.parts) == 1:
+        parts, plain = [wanted], list[Selector]()
+    else:
+        plain = [part for part in wanted.parts if part.is_plain]
+        parts = [part for part in wanted.parts if not part.is_plain]
+    for part in _choose_plain(store, plain):
+        _check_levels(store, part)
+        raise _nothing(store, part)
+    for part in parts:
+        if not _choose(store, part, now) and not _matches(store, wanted, part, now):
             _check_levels(store, part)
             if not (lenient and part.is_filtered):
                 raise _nothing(store, part)
-    if empty and wanted.also:
-        store.change("clear_chosen")
-        for part in wanted.parts:
-            _choose(store, part, now)
     return int(store.value("count_chosen"))
 
 
-def _matches(store: Store, wanted: Selector, now: float) -> bool:
-    """Whether a selector matches packages that other selectors have chosen already."""
+def _choose_plain(store: Store, parts: Sequence[Selector]) -> list[Selector]:
+    """Add the packages of selectors without filters, all at once; those that match nothing."""
+    ranges = json.dumps([
+        (part.job, part.stage.first, part.stage.last, part.line.first, part.line.last,
+         part.package.first, part.package.last)
+        for part in parts
+    ])  # fmt: skip
+    store.change("choose_by_ranges", ranges=ranges)
+    return [parts[row["key"]] for row in store.rows("empty_ranges", ranges=ranges)]
+
+
+def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool:
+    """Whether a part that has added nothing matches what other parts have chosen already."""
+    if not wanted.also:
+        return False
     store.change("clear_chosen")
-    return _choose(store, wanted, now) > 0
+    matches = _choose(store, part, now) > 0
+    for other in wanted.parts:
+        _choose(store, other, now)
+    return matches
 
 
 def _choose(store: Store, wanted: Selector, now: float) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.look.browse import choose, is_blocked
+from d0ctl.store.look.browse import choose, is_blocked, is_stuck
 from d0ctl.store.look.views import JobSummary, LineSummary, PackageRow, StageSummary, make
 
 COUNTED = 5_000
@@ -60,9 +60,10 @@ def lines(
     else:
         counts = _counts(store.rows("outline_lines_counts", window=COUNTED, **page), "line_id")
     return [
-        make(LineSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
+        make(LineSummary, row, counts=counts.get(row["id"], {}),
+             blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
         for row in store.rows("lines", **page)
-    ]
+    ]  # fmt: skip
 
 
 def packages(store: Store, line: int, first: int, last: int) -> list[PackageRow]:

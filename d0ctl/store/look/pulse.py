@@ -1,7 +1,7 @@
 """What moves: the latest events, how many packages end, how fast a job goes."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,10 @@ from d0ctl.store.look.views import make
 
 PAST = 20_000
 """How many events back the rates of the past are read from."""
+
+
+MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
+"""Phases in which a package has told how far it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,45 @@ def node_use(store: Store) -> dict[int, NodeUse]:
     """How much of each node is in use; one on which nothing is live is left out."""
     rows = store.rows("outline_node_use")
     return {row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"]) for row in rows}
+
+
+class Headway(NamedTuple):
+    """How far running packages are: how many, their percents together, when the last will end.
+
+    `told` is how many of them have said when they end.
+    """
+
+    live: int = 0
+    percents: float = 0.0
+    eta: float | None = None
+    told: int = 0
+
+    def __add__(self, other: "Headway") -> "Headway":  # type: ignore[override]
+        etas = [eta for eta in (self.eta, other.eta) if eta is not None]
+        return Headway(self.live + other.live, self.percents + other.percents,
+                       max(etas, default=None), self.told + other.told)  # fmt: skip
+
+
+NO_HEADWAY = Headway()
+"""Nothing runs."""
+
+
+class JobHeadway(NamedTuple):
+    """How far the running packages of a job are, of each stage, and of each line, by their ids."""
+
+    job: Headway
+    stages: Mapping[int, Headway]
+    lines: Mapping[int, Headway]
+
+
+def headway(store: Store, job: int) -> JobHeadway:
+    """How far the running packages of a job are; what does not run is not looked at."""
+    whole, stages, lines = Headway(), dict[int, Headway](), dict[int, Headway]()
+    for row in store.rows("outline_headway", job=job):
+        one = Headway(row["live"], row["percents"], row["eta"], row["told"])
+        whole, lines[row["line_id"]] = whole + one, one
+        stages[row["stage_id"]] = stages.get(row["stage_id"], Headway()) + one
+    return JobHeadway(whole, stages, lines)
 
 
 def last_event(store: Store) -> int:

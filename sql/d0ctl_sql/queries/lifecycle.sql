@@ -254,6 +254,33 @@ select package.id
                                     and attempt.number = package.attempts
                                     and attempt.reason = :reason));
 
+-- name: choose_by_ranges
+-- The same for many selectors at once: lists of a job's name and the ends of three ranges.
+insert or ignore into chosen (package_id)
+select package.id
+  from json_each(:ranges) as wanted
+ cross join job on job.name = wanted.value ->> 0 and job.visible = 1
+ cross join stage on stage.job_id = job.id
+       and stage.seq between wanted.value ->> 1 and wanted.value ->> 2
+ cross join line on line.stage_id = stage.id
+       and line.seq between wanted.value ->> 3 and wanted.value ->> 4
+ cross join package on package.line_id = line.id
+       and package.seq between wanted.value ->> 5 and wanted.value ->> 6;
+
+-- name: empty_ranges
+-- Which of such selectors match no package.
+select wanted.key
+  from json_each(:ranges) as wanted
+ where not exists (select 1
+                     from job
+                    cross join stage on stage.job_id = job.id
+                          and stage.seq between wanted.value ->> 1 and wanted.value ->> 2
+                    cross join line on line.stage_id = stage.id
+                          and line.seq between wanted.value ->> 3 and wanted.value ->> 4
+                    cross join package on package.line_id = line.id
+                          and package.seq between wanted.value ->> 5 and wanted.value ->> 6
+                    where job.name = wanted.value ->> 0 and job.visible = 1);
+
 -- name: choose_by_phase
 -- The same for a question about phases, answered from the index of phases.
 insert or ignore into chosen (package_id)

@@ -141,6 +141,16 @@ select node_id,
            and not (package.early = 1 and package.awaited > 0))
  group by node_id;
 
+-- name: outline_headway
+-- How far the running packages of a job are by their own reports, by line.
+select package.stage_id, package.line_id, count(*) as live,
+       sum(coalesce(progress.percent, 0)) as percents, max(progress.eta) as eta,
+       count(progress.eta) as told
+  from package indexed by package_in_phase
+  left join progress on progress.package_id = package.id
+ where package.job_id = :job and package.phase in ('running', 'suspended', 'unreachable')
+ group by package.line_id;
+
 -- name: outline_slots
 -- How many cpus all nodes have that take packages.
 select coalesce(sum(cpus), 0) from node where state = 'up' and drained = 0;

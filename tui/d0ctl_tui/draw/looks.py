@@ -85,10 +85,20 @@ def phase_name(phase: str, *, blocked: bool = False) -> str:
     return "blocked" if phase == Phase.WAITING and blocked else phase
 
 
-def bar(counts: Counts, columns: int, glyphs: Glyphs) -> Line:
+def badges(counts: Counts, glyphs: Glyphs) -> list[Span]:
+    """How many packages below have failed or can't be reached, as glyph and number."""
+    return [
+        (f"{glyphs.states[phase]}{short(counts[phase])}", LOOKS[phase])
+        for phase in ("failed", "unreachable")
+        if counts.get(phase)
+    ]
+
+
+def bar(counts: Counts, columns: int, glyphs: Glyphs, earned: float = 0.0) -> Line:
     """How far something is: successful, launched, failed, canceled, and the rest.
 
-    Whatever is there at all takes a column, as long as there is one left.
+    Whatever is there at all takes a column, as long as there is one left. `earned` is how much
+    of what runs is done, in packages.
     """
     totals = by_status(counts)
     everything = sum(totals.values()) or 1
@@ -98,7 +108,8 @@ def bar(counts: Counts, columns: int, glyphs: Glyphs) -> Line:
     for status, look in STACK:
         passed += totals[status]
         later -= bool(totals[status])
-        end = max(passed * columns // everything, used + bool(totals[status]))
+        reached = passed + (earned if status == "successful" else 0.0)
+        end = max(int(reached * columns / everything), used + bool(totals[status]))
         end = min(columns - later, end)
         if end > used:
             spans.append((glyphs.bar[status] * (end - used), look))

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from d0ctl.format import count, duration, moment, size
 from d0ctl.model import by_status
 from d0ctl.select import brief
-from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow
+from d0ctl.store.look.pulse import Headway
+from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl_tui.draw import looks
+from d0ctl_tui.draw.rows import status_of
 from d0ctl_tui.draw.sheet import Sheet
 from d0ctl_tui.draw.spans import Span, foreign
 from d0ctl_tui.read.about import Node, Part
@@ -37,7 +39,10 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     sheet.add((foreign(part.path), "strong"), (f"  {foreign(name)}", "plain"))
     done = by_status(part.row.counts)["successful"]
     total = sum(part.row.counts.values())
-    words: list[Span] = [*looks.state(str(part.row.status), sheet.glyphs)]
+    kept = "held" if job.hold else "paused" if job.pause else ""
+    words: list[Span] = [*looks.state(status_of(part.row, kept), sheet.glyphs)]
+    for badge in looks.badges(part.row.counts, sheet.glyphs):
+        words += [(" ", ""), badge]
     words.append((f"  {count(done)} of {count(total, 'package')} done", "plain"))
     if part.dropped:
         words.append((f", {count(part.dropped, 'line')} dropped", "faint"))
@@ -55,7 +60,13 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
 
 
 def _bar(sheet: Sheet, part: Part) -> None:
-    sheet.add(*looks.bar(part.row.counts, min(60, sheet.columns - 2), sheet.glyphs))
+    headway, total = part.headway, sum(part.row.counts.values())
+    width = min(60, sheet.columns - 2)
+    sheet.add(*looks.bar(part.row.counts, width, sheet.glyphs, headway.percents / 100))
+    if headway.percents:
+        done = by_status(part.row.counts)["successful"]
+        share = (100 * done + headway.percents) / max(1, total)
+        sheet.add((f"{share:.0f} % with what runs", "plain"))
     told: list[Span] = []
     for word, look in looks.tally(part.row.counts, blocked=part.row.blocked):
         told += [("  ", ""), (word, look)] if told else [(word, look)]
@@ -79,7 +90,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
     sheet.head("stages")
     rows: list[list[Span]] = []
     for stage in part.stages[:40]:
-        state = str(stage.status)
+        state = status_of(stage, "held" if part.job.hold else "paused" if part.job.pause else "")
         done = by_status(stage.counts)["successful"]
         total = sum(stage.counts.values())
         rows.append(
@@ -87,10 +98,15 @@ def _stages(sheet: Sheet, part: Part) -> None:
                 (f"{stage.seq} {foreign(stage.name)}", "plain"),
                 (f"{sheet.glyphs.states[state]} {state}", looks.LOOKS[state]),
                 (f"{looks.short(done)}/{looks.short(total)}", "plain"),
-                (f"{100 * done // max(1, total)} %", "faint"),
+                (f"{_percent(part, stage, done, total):.0f} %", "faint"),
             ]
         )
     sheet.table(rows, give=0)
+
+
+def _percent(part: Part, stage: StageSummary, done: int, total: int) -> float:
+    running = part.stage_headways.get(stage.id, Headway())
+    return (100 * done + running.percents) / max(1, total)
 
 
 def _failed(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:

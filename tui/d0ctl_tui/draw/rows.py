@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from d0ctl.format import moment
 from d0ctl.model import Counts, Phase, by_status, known_eta
+from d0ctl.store.look.pulse import NO_HEADWAY, Headway
 from d0ctl.store.look.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.estimate import Estimate
@@ -14,7 +15,7 @@ from d0ctl_tui.draw.spans import Line, Span, cut, fit, foreign, pad, width
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 """What a row of the tree shows."""
 
-STATE = 14
+STATE = 17
 COUNT = 11
 TIME = 8
 GAP = 2
@@ -52,6 +53,8 @@ class Sight:
     with_path: bool = False
     blocked: bool = False
     estimate: Estimate | None = None
+    headway: Headway = NO_HEADWAY
+    kept: str = ""
 
 
 def draw(row: Row | None, columns: Columns, sight: Sight) -> Line:
@@ -91,10 +94,11 @@ def _group(row: JobSummary | StageSummary | LineSummary, columns: Columns, sight
     glyphs = sight.glyphs
     twisty = glyphs.open if sight.opened else glyphs.shut
     spans = _front(_name(row), columns, sight, twisty)
-    spans += _state(_status(row), glyphs)
+    spans += _state(status_of(row, sight.kept), glyphs, looks.badges(row.counts, glyphs))
     if columns.bar:
-        spans += [*looks.bar(row.counts, columns.bar, glyphs), (" " * GAP, "")]
-    spans.append((pad(_done(row.counts), COUNT, right=True) + " " * GAP, "plain"))
+        earned = sight.headway.percents / 100
+        spans += [*looks.bar(row.counts, columns.bar, glyphs, earned), (" " * GAP, "")]
+    spans.append((pad(_done(row.counts, sight), COUNT, right=True) + " " * GAP, "plain"))
     if columns.tally:
         spans += _cells(_tally(row), columns.tally, glyphs)
     if columns.time:
@@ -110,26 +114,32 @@ def _name(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
     return [number, (f" {foreign(row.name)}", "plain")] if named else [number]
 
 
-def _status(row: JobSummary | StageSummary | LineSummary) -> str:
+def status_of(row: JobSummary | StageSummary | LineSummary, kept: str) -> str:
+    """The word for a job, stage or line; `kept` says how its job is kept from going on."""
     if isinstance(row, LineSummary) and row.dropped is not None:
         return "dropped"
-    if isinstance(row, JobSummary) and row.status == "submitted":
-        if row.hold:
-            return "held"
-        if row.pause:
-            return "paused"
+    if kept and row.status == "submitted":
+        return kept
     if row.status == "failed" and not row.counts.get("failed"):
         return "blocked"
     return str(row.status)
 
 
-def _state(name: str, glyphs: Glyphs) -> list[Span]:
-    spans = looks.state(name, glyphs)
+def _state(name: str, glyphs: Glyphs, badges: Sequence[Span] = ()) -> list[Span]:
+    spans = list(looks.state(name, glyphs))
+    for badge in badges:
+        if badge[1] != spans[0][1] and width(spans) + 1 + width([badge]) <= STATE:
+            spans += [(" ", ""), badge]
     return [*spans, (" " * max(GAP, STATE + GAP - width(spans)), "")]
 
 
-def _done(counts: Counts) -> str:
-    return f"{looks.short(by_status(counts)['successful'])}/{looks.short(sum(counts.values()))}"
+def _done(counts: Counts, sight: Sight) -> str:
+    done, total = by_status(counts)["successful"], sum(counts.values())
+    told = f"{looks.short(done)}/{looks.short(total)}"
+    if not sight.headway.percents or not total:
+        return told
+    share = f"{(100 * done + sight.headway.percents) / total:.0f}%"
+    return f"{share} {told}" if len(share) + len(told) < COUNT else told
 
 
 def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
@@ -152,10 +162,13 @@ def _end(row: JobSummary | StageSummary | LineSummary, sight: Sight) -> str:
     """When it ended, or will."""
     if isinstance(row, JobSummary) and row.ended is not None:
         return clock(row.ended, sight.now)
-    if sight.estimate is None:
-        return ""
-    sign = ">" if sight.estimate.at_least else "~"
-    return sign + clock(sight.now + sight.estimate.seconds, sight.now, short=True)
+    at = None if sight.estimate is None else sight.now + sight.estimate.seconds
+    is_least = sight.estimate is not None and sight.estimate.at_least
+    if (eta := sight.headway.eta) is not None and (at is None or eta > at):
+        totals = by_status(row.counts)
+        left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
+        at, is_least = eta, sight.headway.told < left
+    return "" if at is None else (">" if is_least else "~") + clock(at, sight.now, short=True)
 
 
 def clock(at: float, now: float, *, short: bool = False) -> str:

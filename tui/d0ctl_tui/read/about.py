@@ -1,5 +1,6 @@
 """All that is told beside the tree about the row that is chosen, read at one moment."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from d0ctl.errors import NotFound
@@ -11,6 +12,7 @@ from d0ctl.model import STATUS_OF, Status
 from d0ctl.select import Selector, parse
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.look import browse, outline, pulse
+from d0ctl.store.look.pulse import NO_HEADWAY, Headway
 from d0ctl.store.look.views import (
     ActionView,
     AttemptView,
@@ -53,6 +55,8 @@ class Part:
     troubles: list[str] = field(default_factory=list)
     deeds: list[ActionView] = field(default_factory=list)
     dropped: int = 0
+    headway: Headway = NO_HEADWAY
+    stage_headways: Mapping[int, Headway] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +138,22 @@ def _part(store: Store, wanted: Selector, now: float) -> Part:
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return _job(store, job, now)
-    stage = browse.stage(store, job, wanted)
+    stage, headway = browse.stage(store, job, wanted), pulse.headway(store, job.id)
     if wanted.level == "stage":
         live = _sample(store, stage.id, None)
         failed = browse.failures(store, job.id, MOST_FAILED, stage.id)
         why = group.stage(store, job, stage, now)
-        return Part(str(wanted), job, stage, why, live, failed)
+        of_stage = headway.stages.get(stage.id, Headway())
+        return Part(str(wanted), job, stage, why, live, failed, headway=of_stage)
     line = browse.line(store, job, stage, wanted.line.first)
     why = group.line(store, job, stage, line, now)
-    return Part(str(wanted), job, line, why, _sample(store, stage.id, line.seq))
+    live = _sample(store, stage.id, line.seq)
+    of_line = headway.lines.get(line.id, Headway())
+    return Part(str(wanted), job, line, why, live, headway=of_line)
 
 
 def _job(store: Store, job: JobSummary, now: float) -> Part:
+    headway = pulse.headway(store, job.id)
     return Part(
         job.name,
         job,
@@ -158,6 +166,8 @@ def _job(store: Store, job: JobSummary, now: float) -> Part:
         browse.carrying_troubles(store, job.id),
         browse.actions(store, job.name, MOST_DEEDS),
         browse.dropped_lines(store, job.id),
+        headway.job,
+        headway.stages,
     )
 
 

@@ -34,6 +34,7 @@ class Source:
         self._file = 0
         self._pages: dict[tuple[Path, int], list[Row | None]] = {}
         self._old: dict[tuple[Path, int], list[Row | None]] = {}
+        self._headways: dict[int, pulse.JobHeadway] = {}
 
     def close(self) -> None:
         """Give the connection back."""
@@ -47,6 +48,7 @@ class Source:
         self._reopen_if_replaced()
         self._old = self._pages or self._old
         self._pages = {}
+        self._headways = {}
         self.jobs = self.ask(outline.job_ids, self.jobs)
 
     def _reopen_if_replaced(self) -> None:
@@ -110,6 +112,22 @@ class Source:
     def paces(self, job: int) -> dict[int, pulse.Pace]:
         """How fast the stages of a job go."""
         return self.ask(lambda store: pulse.paces(store, job), {})
+
+    def headway(self, path: Path) -> pulse.Headway:
+        """How far what runs below a job, stage or line is."""
+        job, row = self.row(path[:1]), self.row(path)
+        if not isinstance(job, JobSummary) or not job.counts.keys() & pulse.MOVING_ALONG:
+            return pulse.Headway()
+        if job.id not in self._headways:
+            none = pulse.JobHeadway(pulse.Headway(), {}, {})
+            self._headways[job.id] = self.ask(lambda store: pulse.headway(store, job.id), none)
+        found = self._headways[job.id]
+        match row:
+            case StageSummary():
+                return found.stages.get(row.id, pulse.Headway())
+            case LineSummary():
+                return found.lines.get(row.id, pulse.Headway())
+        return found.job
 
     def _page(self, parent: Path, page: int) -> Sequence[Row | None]:
         key = parent, page

@@ -188,7 +188,8 @@ class LineView(ScrollView, can_focus=True):
 
     def style_of(self, look: str, over: str = "") -> Style:
         """The style of a look under the present theme, on a line that has a look itself."""
-        key = look or "plain", over
+        readable = "plain" if over == "cursor" and look == "faint" else look
+        key = readable or "plain", over
         if key not in self._styles:
             style = self.rich_style
             for name in key:

@@ -7,6 +7,7 @@ from textual import events
 
 from d0ctl.select import Selector
 from d0ctl.store.look import outline as store_outline
+from d0ctl.store.look.pulse import Headway
 from d0ctl.store.look.views import BinaryView, JobSummary, PackageRow, StageSummary
 from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import rows
@@ -61,6 +62,8 @@ class Tree(LineView):
             bool(self.marks) and len(path) < LEAF and self._is_marked_at(path),
             blocked=self._is_blocked(path),
             estimate=self._estimate(path) if len(path) <= 2 else None,
+            headway=self.source.headway(path) if len(path) <= 3 else Headway(),
+            kept=self._kept(path),
         )  # fmt: skip
         return rows.draw(self.source.row(path), Columns.of(columns), sight)
 
@@ -227,8 +230,14 @@ class Tree(LineView):
         self.focus()
 
     def _is_blocked(self, path: Path) -> bool:
+        row = self.source.row(path[: min(len(path), 3)])
+        return not isinstance(row, BinaryView | PackageRow | None) and row.blocked
+
+    def _kept(self, path: Path) -> str:
         job = self.source.row(path[:1])
-        return isinstance(job, JobSummary) and job.blocked
+        if not isinstance(job, JobSummary):
+            return ""
+        return "held" if job.hold else "paused" if job.pause else ""
 
     def _is_marked(self, number: int) -> bool:
         one = self.package_at(number) if self.marks else None
