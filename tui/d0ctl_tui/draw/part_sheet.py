@@ -42,7 +42,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     kept = "held" if job.hold else "paused" if job.pause else ""
     words: list[Span] = [*looks.state(status_of(part.row, kept), sheet.glyphs)]
     for badge in looks.badges(part.row.counts, sheet.glyphs):
-        words += [(" ", ""), badge]
+        words += [(" ", ""), badge] if badge[1] != words[0][1] else []
     words.append((f"  {count(done)} of {count(total, 'package')} done", "plain"))
     if part.dropped:
         words.append((f", {count(part.dropped, 'line')} dropped", "faint"))
