@@ -144,8 +144,9 @@ select node_id,
 -- name: outline_headway
 -- How far the running packages of a job are by their own reports, by line.
 select package.stage_id, package.line_id, count(*) as live,
-       sum(coalesce(progress.percent, 0)) as percents, max(progress.eta) as eta,
-       count(progress.eta) as told
+       sum(coalesce(progress.percent, 0)) as percents,
+       max(case when package.phase = 'running' then progress.eta end) as eta,
+       count(case when package.phase = 'running' then progress.eta end) as told
   from package indexed by package_in_phase
   left join progress on progress.package_id = package.id
  where package.job_id = :job and package.phase in ('running', 'suspended', 'unreachable')

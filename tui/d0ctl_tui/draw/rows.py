@@ -164,7 +164,8 @@ def _end(row: JobSummary | StageSummary | LineSummary, sight: Sight) -> str:
         return clock(row.ended, sight.now)
     at = None if sight.estimate is None else sight.now + sight.estimate.seconds
     is_least = sight.estimate is not None and sight.estimate.at_least
-    if (eta := sight.headway.eta) is not None and (at is None or eta > at):
+    eta = known_eta(Phase.RUNNING, sight.headway.eta, sight.now)
+    if eta is not None and (at is None or eta > at):
         totals = by_status(row.counts)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
         at, is_least = eta, sight.headway.told < left
