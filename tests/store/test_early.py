@@ -198,12 +198,14 @@ def test_a_drop_of_a_required_input_that_never_comes_drops_it(store: Store) -> N
 
 
 def test_one_that_waits_for_what_nobody_makes_moves_no_more(store: Store) -> None:
-    makers = [simple(outputs=["a"]), simple(outputs=["b"], nodes=("nowhere",))]
+    makers = [simple(outputs=["a"], nodes=("localhost",)), simple(outputs=["b"], nodes=("far",))]
     number = submitted(store, job("early", stage(*makers), stage(early(simple(inputs=["a", "b"])))))
-    world = World(store)
-    world.settle()
+    world = World(store, "far")
+    world.unlink(world.node("far"))
+    while phases(store)[MERGE] != "running":
+        turn(world)
     with store.writing():
-        assert not is_settled(store, number)
+        assert not is_settled(store, number, now=world.now)
         lifecycle.choose(store, [2])
         lifecycle.kill(store, actor="tester", note=None, now=NOW)
 
