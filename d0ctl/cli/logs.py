@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from d0ctl import select
 from d0ctl.cli import log_names, options, session, show_part
 from d0ctl.cli.output import refuse_both, say
 from d0ctl.cli.raw import Raw
@@ -33,6 +34,7 @@ def logs(
     """Print what the binaries of a package printed."""
     from d0ctl.cli import visiting
 
+    select.parse(package, with_binary=True)
     with session.reader() as store:
         wanted = visiting.one_package(store, package, "logs", with_binary=True)
         if wanted.level == "binary":

@@ -52,8 +52,9 @@ def test_without_a_command_help_is_shown(d0ctl: Type) -> None:
 @pytest.mark.parametrize(
     "words",
     [["stats"], ["status", "--nope"], ["status", "a", "b"], ["kill"], ["status", "1/2"],
-     ["status", "x:faild"], ["wait"], ["logs", "a/1"], ["logs", "a/1/1/1", "--attempt", "0"],
-     ["logs", "a/1/1/1", "--attempt", "x"], ["node", "nope"], ["why"], ["run", "f", "--set", "x"]],
+     ["status", "x:faild"], ["wait"], ["logs", "1/2"], ["logs", "a/1/1/1", "--attempt", "0"],
+     ["logs", "a/1/1/1", "--attempt", "x"], ["node", "nope"], ["why"],
+     ["run", "f.yaml", "--set", "x"]],
     ids=" ".join,
 )  # fmt: skip
 def test_wrong_usage_exits_2(d0ctl: Type, words: list[str]) -> None:

@@ -42,7 +42,7 @@ def test_part_of_a_job_is_held_by_its_packages(site: Site, d0ctl: Type) -> None:
     assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["held", "held", "ready"]
     refused = d0ctl("release", "prod")
     assert refused.exit_code == 4
-    assert "d0ctl release 'prod:held' releases 4 of its packages" in refused.stderr
+    assert "4 packages are held: `d0ctl release 'prod:held'`" in refused.stderr
     d0ctl("release", "prod:held")
     assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["ready", "waiting"]
 
