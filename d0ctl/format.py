@@ -54,10 +54,10 @@ def size(number: float | None) -> str:
     if number is None or not isfinite(number):
         return "-"
     for unit in _UNITS:
-        if number < 999.5 or unit == _UNITS[-1]:
+        if abs(number) < 999.5 or unit == _UNITS[-1]:
             break
         number /= 1000
-    if number >= 1e6:
+    if abs(number) >= 1e6:
         return f"{number:.1e} {unit}"
     return f"{number:.0f} {unit}" if number >= 10 or unit == "B" else f"{number:.1f} {unit}"
 

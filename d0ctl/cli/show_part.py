@@ -142,7 +142,11 @@ def _look(row: PackageRow) -> str:
 
 
 def _state(row: PackageRow) -> str:
-    return f"{row.phase} ({row.request})" if row.request and row.phase != "killing" else row.phase
+    return (
+        f"{row.phase} ({clean(row.request)})"
+        if row.request and row.phase != "killing"
+        else row.phase
+    )
 
 
 def _age(row: PackageRow, now: float) -> str:

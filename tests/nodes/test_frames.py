@@ -79,7 +79,7 @@ GOOD: list[dict[str, Any]] = [
             "last_sign": None,
         },
     },
-    {"kind": "pong", "id": "ping", "time": 1.0, "load": 0.5},
+    {"kind": "pong", "id": "ping", "time": 1.0, "load": 0.5, "disk_free": None},
 ]
 
 ACTED_ON = {
