@@ -110,7 +110,7 @@ def test_what_was_kept_is_told_to_the_next_attempt_on_that_node(world: World) ->
     again(world)
 
     assert where(world) is node, "the files draw it there"
-    assert launched(world)["former"] == [{"attempt": 1, "kept": kept()}]
+    assert launched(world)["former"] == [{"attempt": 1, "number": 1, "kept": kept()}]
 
 
 def test_another_node_is_told_of_nothing(world: World) -> None:
@@ -130,7 +130,7 @@ def test_of_a_lost_attempt_only_the_number_is_told(world: World) -> None:
     again(world)
 
     assert where(world) is node
-    assert launched(world)["former"] == [{"attempt": 1, "kept": None}]
+    assert launched(world)["former"] == [{"attempt": 1, "number": 1, "kept": None}]
 
 
 def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -> None:
@@ -141,7 +141,7 @@ def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -
     with world.store.writing():
         messages.fail(world.store, node.id, [2], reason="lost", message="gone", now=world.now)
     again(world)
-    assert [one["attempt"] for one in launched(world)["former"]] == [1, 2]
+    assert [one["number"] for one in launched(world)["former"]] == [1, 2]
 
     end(world, 3, reason=None, began=2, began_why="attempt 1 left a", events=[], outputs=made(3))
     assert purges(world.store) == [
