@@ -55,6 +55,8 @@ class Control:
     """When something was last asked of an attempt."""
     purging: dict[int, tuple[float, list[Purge]]] = field(default_factory=dict)
     """What each node was asked to remove, and when; it has not confirmed it yet."""
+    unswept: dict[int, list[int]] = field(default_factory=dict)
+    """The attempts with files on a node that have yet to be compared with the database."""
     wishes: dict[int, int] = field(default_factory=dict)
     """Nodes whose disks are full, until all has been purged there that can be."""
     down_since: dict[int, float] = field(default_factory=dict)

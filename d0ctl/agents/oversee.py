@@ -138,6 +138,7 @@ def _up(control: Control, report: Up, now: float) -> None:
         reason = "platform-failure" if rebooted else "lost"
         said = "the node was rebooted" if rebooted else "the node has it no more"
         messages.fail(control.store, report.node, found.lost, reason=reason, message=said, now=now)
+    control.after(control.unswept.__setitem__, report.node, list(report.cached))
     control.after(courier.accept, report.link)
     control.after(control.wake.set)
     control.after(launch, courier, found.launch)

@@ -4,12 +4,27 @@ from d0ctl.agents.control import Control
 from d0ctl.store import tidy as store_tidy
 from d0ctl.store.site import default
 
+SWEPT = 1000
+"""So many folders of a node's cache are compared with the database in one turn."""
+
 
 def tidy(control: Control, now: float) -> None:
     """Have superfluous copies removed."""
     here = store_tidy.tidy(control.store, now=now)
     if here:
         control.after(control.home.forget_copies, here)
+
+
+def sweep_caches(control: Control, now: float) -> None:
+    """Have folders removed from caches of nodes that hold nothing that is needed, some a turn."""
+    for node, left in list(control.unswept.items()):
+        some, rest = left[:SWEPT], left[SWEPT:]
+        if some:
+            store_tidy.sweep(control.store, node, some)
+        if rest:
+            control.after(control.unswept.__setitem__, node, rest)
+        else:
+            control.after(control.unswept.pop, node, None)
 
 
 def expire(control: Control, now: float) -> None:

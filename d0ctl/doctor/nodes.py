@@ -153,8 +153,9 @@ class _Belongings:
             elif known["outcome"] is not None and state == "running":
                 yield self._until_start("attempt", attempt, f"runs on, and is {known['outcome']}")
             elif attempt in self._found.works and self._is_left(known, state):
-                yield self._told("attempt", f"attempts/{attempt}/work", "is left of what has ended",
-                                 f"rm -r {self._base}/attempts/{attempt}/work")  # fmt: skip
+                yield self._swept(
+                    "attempt", f"attempts/{attempt}/work", "is left of what has ended"
+                )
 
         yield from self._unknown(unknown)
 
@@ -192,7 +193,20 @@ class _Belongings:
         ]
         kept = wanted(self._store, self._node, told)
         found = [path for entry in told if (path := str(entry["path"])) not in kept]
-        yield from self._listed("orphan", found, "is no copy that the database knows", "rm")
+        needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in kept}
+        for path in found[:MOST]:
+            short, detail = (
+                path.removeprefix(f"{self._base}/"),
+                "is no copy that the database knows",
+            )
+            folder = "/".join(short.split("/")[:2])
+            if folder == "cache/in" or any(one.startswith(folder) for one in needed):
+                yield self._told("orphan", short, detail, "d0ctl removes it with its job")
+            else:
+                yield self._swept("orphan", short, detail)
+        if len(found) > MOST:
+            more = f"{count(len(found) - MOST)} more of which the database knows none"
+            yield self._swept("orphan", "cache", more)
 
     def _entry(self, path: str) -> dict[str, object]:
         """A file of the cache, with the attempt or file that its place names."""
@@ -209,14 +223,14 @@ class _Belongings:
     def lacking(self) -> Iterator[Finding]:
         """Copies that the database knows, and that are not there."""
         found = [row["path"] for row, name in self._copies if name not in self._found.files]
-        yield from self._listed("copy", found, "is a copy that is not there", "restore")
+        yield from self._listed("copy", found, "is a copy that is not there")
 
     def changed(self) -> Iterator[Finding]:
         """Copies that look different than they did, or have other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
         others = [row["path"] for row, _, found in seen if _is_another(row, found)]
-        yield from self._listed("copy", others, "was changed since it was put there", "restore")
+        yield from self._listed("copy", others, "was changed since it was put there")
         spoilt = [(name, row["maker"]) for row, name, found in seen
                   if not _is_another(row, found) and row["checksum"] is not None
                   and found["checksum"] not in (None, row["checksum"])]  # fmt: skip
@@ -237,14 +251,18 @@ class _Belongings:
             if path.startswith(("cache/aside/", "spool/tmp/")) and age > ASIDE_S:
                 yield healing("spool", self._at(path), "is left by what was interrupted")
 
-    def _listed(self, check: str, paths: list[str], detail: str, verb: str) -> Iterator[Finding]:
+    def _listed(self, check: str, paths: list[str], detail: str) -> Iterator[Finding]:
         for path in paths[:MOST]:
             short = path.removeprefix(f"{self._base}/")
-            advice = f"rm {path}" if verb == "rm" else "its maker runs again when it is missed"
-            yield self._told(check, short, detail, advice)
+            yield self._told(check, short, detail, "its maker runs again when it is missed")
         if len(paths) > MOST:
             more = f"{count(len(paths) - MOST)} more of which each {detail}"
             yield self._told(check, f"{self._base}", more, f"d0ctl node check {self._name}")
+
+    def _swept(self, check: str, what: str, detail: str) -> Finding:
+        """What d0ctl removes by itself when it is in contact anew."""
+        advice = f"d0ctl daemon stop; {RESTART}" if self._is_driven else RESTART
+        return Finding(check, self._at(what), detail, advice, heals=True)
 
     def _until_start(self, check: str, what: object, detail: str) -> Finding:
         """What a driver sets right; where one is at work and did not, it says so."""

@@ -52,6 +52,8 @@ class Up:
     facts: dict[str, Any]
     attempts: dict[int, str]
     link: int
+    cached: tuple[int, ...] = ()
+    """The attempts of which files are in the cache there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,7 @@ class Courier:
         self._link = link
         if self._stopping.is_set():
             return
-        self._report(Up(self.node, link.facts, link.attempts, self._number))
+        self._report(Up(self.node, link.facts, link.attempts, self._number, link.cached))
         link.attempts = {}
         for frames in link.batches():
             self._heard = time.monotonic()

@@ -248,7 +248,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
 }
 
 _OTHERS: Mapping[str, Mapping[str, tuple[shape.Check, Any]]] = {
-    "hello": {"more": (shape.boolean, False)},
+    "hello": {"more": (shape.boolean, False), "cached": (shape.many(shape.positive), [])},
     "taken": stamp.FIELDS,
 }
 """What may be left out of an answer."""

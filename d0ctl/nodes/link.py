@@ -80,6 +80,8 @@ class Link:
         """What the node says of itself."""
         self.attempts: dict[int, str] = {}
         """The attempts that the relay found, with their states."""
+        self.cached: tuple[int, ...] = ()
+        """The attempts that have a folder in the cache there, a bounded number."""
         self.number = 0
         """Which of a courier's links this is."""
         self._stream = stream
@@ -118,6 +120,7 @@ class Link:
         for frame in self.frames():
             if frame["kind"] == "hello":
                 self.facts = frame["facts"]
+                self.cached = tuple(frame["cached"])
             elif frame["kind"] != "listed" or not self.facts:
                 continue
             self._list(frame["attempts"])

@@ -4,6 +4,7 @@
 several the stickier one wins. What is in results/ is never touched.
 """
 
+import json
 from collections.abc import Sequence
 
 from d0ctl.store.connection import Row, Store
@@ -76,6 +77,11 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
         freed += row["left_size"]
     _drop_left(store, left)
     return [*gone, *(f"attempt {row['id']}" for row in left)]
+
+
+def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:
+    """Have the cache folders of these attempts on a node removed that hold nothing needed."""
+    store.change("purge_orphans", node=node, attempts=json.dumps(list(attempts)))
 
 
 def expire(store: Store, *, before: float) -> int:

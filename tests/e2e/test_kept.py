@@ -210,3 +210,23 @@ def test_a_remake_removes_the_files_of_its_predecessor(site: Site) -> None:
     site.wait_phase("twins/1/1/1", "done")
 
     wait_until(lambda: cached(site) == ["2/a", "2/b"], 60, what="only the second copies are there")
+
+
+def test_what_nobody_knows_in_a_cache_is_removed_at_the_next_contact(site: Site) -> None:
+    site.start_daemon()
+    site.ok("submit", site.write(EXITS_3.replace("exit 3", "true"), "three.yaml"))
+    site.wait_phase("three/1/1/1", "done")
+    wait_until(lambda: cached(site) == [], 60, what="the outputs are removed")
+    [base] = [Path(row[0]) for row in site.ask("select base from node where name = 'localhost'")]
+    (base / "cache/1").mkdir()
+    (base / "cache/1/b").write_text("left behind")
+
+    told = site.d0ctl("doctor")
+    assert told.code == 5
+    assert "cache/1/b" in told.out
+    assert "rm " not in told.out
+    site.ok("daemon", "stop")
+    site.start_daemon()
+
+    wait_until(lambda: cached(site) == [], 60, what="the orphan is removed")
+    assert site.d0ctl("doctor").code == 0

@@ -26,6 +26,7 @@ GOOD: list[dict[str, Any]] = [
         "facts": FACTS,
         "attempts": [{"attempt": 3, "state": "ended"}],
         "more": False,
+        "cached": [1, 2],
     },
     {"kind": "listed", "attempts": [{"attempt": 3, "state": "dead"}], "more": True},
     {"kind": "accepted", "attempts": [1]},

@@ -81,3 +81,8 @@ def recorded(places: Places) -> "List[int]":
 def exists(places: Places, attempt: int) -> bool:
     """Tell whether an attempt has a folder here."""
     return os.path.isdir(places.attempt(attempt))
+
+
+def cached(places: Places) -> "List[int]":
+    """List the attempts that have a folder in the cache here."""
+    return sorted(int(name) for name in os.listdir(places.cache) if name.isdigit())

@@ -302,3 +302,28 @@ update attempt
 -- name: ask_otherwise
 -- Let a package ask for something else.
 update package set demand_id = ? where id = ?;
+
+-- name: purge_orphans
+-- Of these attempts, which have a folder in the cache of a node, those go that have ended, keep
+-- nothing and have no copy there, unless a launched package reads what their package makes.
+insert into purge (node_id, path)
+select :node, 'cache/' || told.value
+  from json_each(:attempts) as told
+  left join attempt on attempt.id = told.value
+  left join package on package.id = attempt.package_id
+ where (attempt.id is null
+        or (attempt.outcome is not null and attempt.kept is null
+            and (attempt.outcome <> 'lost' or package.phase in ('done', 'canceled', 'dropped'))))
+   and not exists (select 1
+                     from file join location on location.file_id = file.id
+                    where file.package_id = attempt.package_id
+                      and instr(location.path, '/cache/' || attempt.id || '/') > 0)
+   and not exists (select 1
+                     from file
+                     join input on input.file_id = file.id
+                     join package as reader on reader.id = input.package_id
+                    where file.package_id = attempt.package_id
+                      and reader.phase in ('assigned', 'starting', 'staging-in', 'running',
+                                           'suspended', 'killing', 'unreachable'))
+   and not exists (select 1 from purge where purge.path = 'cache/' || told.value
+                                         and purge.node_id = :node);

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any, Dict, List
 
+from d0ctl_wrapper import attempts
 from d0ctl_wrapper.attempt import detach
 from d0ctl_wrapper.paths import Places, to_path
 from d0ctl_wrapper.relay import facts, lock, requests
@@ -65,19 +66,20 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
     places = Places(base, None if spool is None else to_path(spool))
     loop = Loop(stream, hello["silence"])
     if hello["visit"]:
-        _greet(stream, places, [])
+        _greet(stream, places, [], [])
         look = Look(places, stream)
         loop.serve(lines, look.obey, look.asking.work)
     else:
         cpus = hello["cpus"] or facts.cpus()
         duty = Duty(loop, places, cpus, umask, hello["keep_logs"])
-        _greet(stream, places, duty.adopt())
+        _greet(stream, places, duty.adopt(), attempts.cached(places))
         loop.serve(lines, duty.service.obey, duty.work)
 
 
-def _greet(stream: Stream, places: Places, attempts: "List[Frame]") -> None:
+def _greet(stream: Stream, places: Places, states: "List[Frame]", cached: "List[int]") -> None:
     found = facts.gather(places.base)
-    first, rest = attempts[:LISTED], attempts[LISTED:]
-    stream.send({"kind": "hello", "facts": found, "attempts": first, "more": bool(rest)})
+    first, rest = states[:LISTED], states[LISTED:]
+    hello = {"kind": "hello", "facts": found, "attempts": first, "more": bool(rest)}
+    stream.send({**hello, "cached": cached[:LISTED]})
     if rest:
         stream.send_list({"kind": "listed"}, "attempts", rest, LISTED)
