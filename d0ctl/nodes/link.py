@@ -118,6 +118,8 @@ class Link:
             if line.rstrip().endswith(mark):  # what was printed before may lack its line end
                 break
         for frame in self.frames():
+            if frame["kind"] == "fault":
+                raise RelayFault(str(frame.get("message"))[:MOST_TOLD])
             if frame["kind"] == "hello":
                 self.facts = frame["facts"]
                 self.cached = tuple(frame["cached"])
@@ -126,8 +128,6 @@ class Link:
             self._list(frame["attempts"])
             if not frame["more"]:
                 return
-            if frame["kind"] == "fault":
-                raise RelayFault(str(frame.get("message"))[:MOST_TOLD])
         raise NodeUnreachable(self._stream.stderr() or "the relay ended at once")
 
     def _list(self, entries: list[Frame]) -> None:
