@@ -82,6 +82,7 @@ def _spec(recipe: JobRecipe, check: Check, name: str, named: bool, source: str) 
         stages=stages,
         packages=check.packages,
         mail=fields.get("mail"),
+        max_alike_failures=fields.get("max_alike_failures"),
     )
 
 

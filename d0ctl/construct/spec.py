@@ -180,5 +180,8 @@ class JobSpec:
     """How many packages all the lines hold."""
     mail: str | None = None
     """What its originator wants to be told; None leaves that to the site."""
+    max_alike_failures: int | None = None
+    """After so many alike failures of a stage without a success it is held; 0: never, None: as
+    the site says."""
     warnings: tuple[str, ...] = field(default=(), compare=False)
     """What may not be meant, though it can run; a line each."""

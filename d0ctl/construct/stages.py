@@ -7,6 +7,7 @@ from d0ctl.construct.binaries import BINARY_KEYS, read_binary
 from d0ctl.construct.document import Mapping, Scalar
 from d0ctl.construct.faults import did_you_mean, shown
 from d0ctl.construct.kinds import (
+    COUNT,
     CPUS,
     FLAG,
     FRACTION,
@@ -36,7 +37,9 @@ from d0ctl.construct.recipe import (
 from d0ctl.construct.template import RESERVED, Scope, Template, constant
 from d0ctl.construct.values import Fields
 
-JOB_KEYS = words("job title originator mail priority hold parameters stages policy")
+JOB_KEYS = words(
+    "job title originator mail priority hold max-alike-failures parameters stages policy"
+)
 STAGE_KEYS = words("name require lines")
 LINE_KEYS = words("name early-start for packages")
 PACKAGE_KEYS = words(
@@ -56,7 +59,7 @@ def read_job(node: Mapping, reading: Reading, given: AnyMapping[str, str]) -> Jo
     level.reading = inner
     fields = Fields()
     level.fields({"title": TEXT, "originator": ONE_LINE, "priority": PERCENT, "hold": FLAG}, fields)
-    level.fields({"job": JOB, "mail": MAIL_MODE}, fields)
+    level.fields({"job": JOB, "mail": MAIL_MODE, "max-alike-failures": COUNT}, fields)
     stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
     _judge_names(level, stages)
     values = {name: value for name, (_, value) in parameters.items()}

@@ -13,7 +13,18 @@ from d0ctl.construct import disk
 from d0ctl.construct.document import Mapping as MappingNode
 from d0ctl.construct.document import Node, Scalar
 from d0ctl.construct.faults import shown
-from d0ctl.construct.kinds import FLAG, FRACTION, PATTERN, SIZE, TEXT, TIME, Kind, whole, words
+from d0ctl.construct.kinds import (
+    COUNT,
+    FLAG,
+    FRACTION,
+    PATTERN,
+    SIZE,
+    TEXT,
+    TIME,
+    Kind,
+    whole,
+    words,
+)
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.policy import read_policy
 from d0ctl.construct.script import compile_script
@@ -48,6 +59,7 @@ DEFAULTS = {
     "partial-grace": TIME,
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
     "keep-logs": TIME, "keep-failed": TIME, "transfer-idle": TIME, "transfer-timeout": TIME,
+    "max-alike-failures": COUNT,
 }  # fmt: skip
 
 

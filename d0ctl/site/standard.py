@@ -36,12 +36,15 @@ TRANSFER_IDLE_S = 300.0
 TRANSFER_TIMEOUT_S = 12 * 3600.0
 """How long a transfer of a wrapper may take."""
 
+MAX_ALIKE_FAILURES = 20
+"""After so many alike failures of a stage without a success its job is held; 0: never."""
+
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
     "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
     "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S, "transfer-idle": TRANSFER_IDLE_S,
-    "transfer-timeout": TRANSFER_TIMEOUT_S,
+    "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
 }  # fmt: skip
 """What counts where the site file says nothing."""
 

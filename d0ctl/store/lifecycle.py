@@ -31,7 +31,8 @@ def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float
 
 
 def release_job(store: Store, job: int) -> bool:
-    """Take the flag of `hold_job` back."""
+    """Take the flag of `hold_job` back; failures of its stages that are alike count anew."""
+    store.change("forget_alike_of_job", job=job)
     return bool(store.change("release_job", job=job))
 
 

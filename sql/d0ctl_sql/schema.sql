@@ -86,7 +86,7 @@ CREATE TABLE job (
     source      text not null
 , pause_running integer not null default 0
     check (pause_running in (0, 1)), pause_actor text, pause_note text, pause_since real, finish text         -- null: no; what is not launched is canceled
-    check (finish is null or finish = 'soft' or finish = 'hard'), finish_actor text, finish_note text, finish_since real, mail text, told real) strict;
+    check (finish is null or finish = 'soft' or finish = 'hard'), finish_actor text, finish_note text, finish_since real, mail text, told real, most_alike integer) strict;
 
 CREATE TABLE need (
     job_id   integer not null references job on delete cascade,
@@ -854,4 +854,11 @@ CREATE TABLE "trouble" (
     subject    text not null,
     since      real not null,
     primary key (kind, subject_id)
+) strict, without rowid;
+
+CREATE TABLE alike (
+    stage_id integer not null references stage on delete cascade,
+    reason   text not null,
+    failed   integer not null,
+    primary key (stage_id, reason)
 ) strict, without rowid;

@@ -30,3 +30,34 @@ def test_a_run_tries_again_as_its_job_says_and_tells_of_each_attempt(site: Site)
     report = site.json("report", "failures", "again")
     assert (report["failures"], report["packages"], report["tried_again"]) == (3, 2, 2)
     assert site.ok("doctor")
+
+
+ALIKE = """\
+job: mymc
+stages:
+  - name: sim
+    lines:
+      - for: {seed: {range: [1, 200]}}
+        run: "./sim.sh {seed}"
+        outputs: "sim-{seed}.txt"
+"""
+
+
+def test_a_production_whose_script_is_missing_stops_after_twenty_failures(site: Site) -> None:
+    done = site.d0ctl("run", site.write(ALIKE))
+
+    assert done.code == 1, done
+    phases = site.phases("mymc")
+    slots = site.node("localhost")["cpus"]
+    assert 20 <= phases["failed"] <= 20 + 2 * slots, phases
+    assert phases["failed"] + phases["ready"] == 200
+    for words in (("why", "mymc"), ("status", "mymc")):
+        told = site.ok(*words)
+        assert "held by d0ctl since" in told
+        assert "failed alike (software-missing), none succeeded" in told
+    assert "d0ctl retry 'mymc:failed'" in site.ok("why", "mymc")
+
+    (site.jobs / "sim.sh").write_text('#!/bin/sh\necho x > "sim-$1.txt"\n')
+    assert "failed alike" in done.err + done.out
+    site.ok("retry", "mymc:failed", "--yes")
+    assert site.json("status", "mymc")["held"] is None

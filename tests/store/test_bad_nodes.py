@@ -140,7 +140,7 @@ def test_what_it_burnt_runs_elsewhere_and_no_try_is_counted(store: Store) -> Non
 
 
 def test_a_job_that_fails_everywhere_drains_no_node_and_waits_for_none(store: Store) -> None:
-    site = set_up(store, "one", "two", packages=60)
+    site = set_up(store, "one", "two", packages=60, max_alike_failures=0)
 
     for _ in range(20):
         site.round("localhost", "one", "two", step=0.1)

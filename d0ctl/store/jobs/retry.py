@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
-from d0ctl.store.runs import bad_nodes, recovery
+from d0ctl.store.runs import alike, bad_nodes, recovery
 
 DEMANDED = (
     "cpus", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "software", "needs",
@@ -65,10 +65,12 @@ def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]
 
 def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
     """failed, canceled, cooloff -> ready or waiting; how many. Their tries count anew, and so does
-    how nodes did with their jobs. Inputs that were removed meanwhile are made again.
+    how nodes did with their jobs; a job that d0ctl held for alike failures goes on. Inputs that
+    were removed meanwhile are made again.
     """
     store.change("leave_out_dropped")
     bad_nodes.forget_jobs(store, actor=actor, note=note, now=now)
+    alike.forget_jobs(store)
     retried = store.change("retry_packages", actor=actor, note=note, now=now)
     store.change("clear_lost")
     store.change("lose_absent_inputs")

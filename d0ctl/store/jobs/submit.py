@@ -113,6 +113,7 @@ def _begin(
             directory=spec.directory,
             source=spec.source,
             mail=spec.mail,
+            most_alike=spec.max_alike_failures,
         )
     return int(job), name
 

@@ -6,15 +6,16 @@ attempt's own sequence counts. So a message that comes twice, late or before its
 nothing that was already told. Times are told by the node's clock, and kept by ours.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
+from d0ctl.recover import black_hole
 from d0ctl.store import software
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import PARKED, remake
-from d0ctl.store.runs import bad_nodes, chains, conduct, declared, late, outputs, recovery
+from d0ctl.store.runs import alike, bad_nodes, chains, conduct, declared, late, outputs, recovery
 from d0ctl.store.runs.conduct import Ended
 from d0ctl.store.runs.habits import learn
 from d0ctl.store.runs.recovery import Answer, Failure
@@ -70,7 +71,7 @@ def apply(
     for (said, _), (message, _) in zip(told, ends, strict=True):
         if said["outcome"] == "successful" and message["outcome"] != "successful":
             store.change("purge_unbelieved", attempt=message["attempt"])
-    reasons = _tell_ends(store, ends, now)
+    reasons, answers = _tell_ends(store, ends, now)
     for message, context in ends:
         _count_duration(applied, message, context, now)
     if _tell_places(store, ends):
@@ -83,6 +84,7 @@ def apply(
             applied.needs[short_of] = max(applied.needs.get(short_of, 0), message["bytes"])
     _keep(store, now)
     applied.verdicts = bad_nodes.weigh(store, _conduct(ends, reasons), now=now)
+    applied.verdicts += alike.weigh(store, _for_good(ends, reasons, answers), now=now)
     learn(store, ends)
     remake(store, now=now)
     return applied
@@ -191,8 +193,10 @@ def _here(time: float | None, context: Row) -> float | None:
     return None if time is None else time - (context["clock"] or 0.0)
 
 
-def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> dict[int, str]:
-    """Note how attempts ended, and what follows; the reason of each that failed."""
+def _tell_ends(
+    store: Store, ends: Sequence[_End], now: float
+) -> tuple[dict[int, str], dict[int, Answer]]:
+    """Note how attempts ended; the reason of each that failed, and what follows it."""
     with_results = _packages_with_results(store, ends)
     failures = _failures(store, ends)
     answers = recovery.answer(store, failures, now=now)
@@ -219,7 +223,20 @@ def _tell_ends(store: Store, ends: Sequence[_End], now: float) -> dict[int, str]
             for o in m["outputs"]
         ),
     )
-    return {one.attempt: one.reason for one in failures}
+    return {one.attempt: one.reason for one in failures}, answers
+
+
+def _for_good(
+    ends: Sequence[_End], reasons: Mapping[int, str], answers: Mapping[int, Answer]
+) -> Iterator[tuple[int, int, str]]:
+    """Job, stage and reason of each failure that says something of its stage, and that no other
+    try follows without a person.
+    """
+    for message, context in ends:
+        attempt = message["attempt"]
+        reason = reasons.get(attempt)
+        if reason and answers[attempt].is_final and black_hole.counts(reason, gone=False):
+            yield context["job_id"], context["stage_id"], reason
 
 
 def _conduct(ends: Sequence[_End], reasons: Mapping[int, str]) -> list[Ended]:

@@ -43,6 +43,11 @@ class Answer:
     wall_time: float | None = None
     note: str | None = None
 
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more follows unless a person acts."""
+        return self.phase == "failed" or (self.phase == "held" and self.not_before is None)
+
 
 def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int, Answer]:
     """What follows each of these failures, by attempt."""

@@ -184,3 +184,49 @@ update package
 select at, actor, verb, note from action
  where target = :name and verb in ('node drain', 'node resume')
  order by id desc limit :limit;
+
+-- name: add_alike
+-- Packages of a stage failed for good for a reason; how many that makes.
+insert into alike (stage_id, reason, failed) values (:stage, :reason, :failed)
+on conflict do update set failed = alike.failed + excluded.failed
+returning failed;
+
+-- name: stage_on_trial
+-- A stage of a job that is not held and goes on, of which nothing has succeeded, with its path.
+select job.name || '/' || stage.seq as path, job.most_alike
+  from stage join job on job.id = stage.job_id and job.hold = 0 and job.finish is null
+ where stage.id = :stage
+   and not exists (select 1 from stage_count
+                    where stage_id = :stage and phase in ('transferring', 'done') and n > 0);
+
+-- name: unproven_elsewhere
+-- Whether a stage runs on a node that has not failed with it yet, and may still show that it can.
+select 1 from node
+ where not exists (select 1 from conduct
+                    where conduct.stage_id = :stage and conduct.node_id = node.id
+                      and conduct.failed > 0)
+   and exists (select 1 from package
+                where package.node_id = node.id and package.stage_id = :stage
+                  and package.phase in ('assigned', 'starting', 'staging-in', 'running',
+                                        'suspended', 'killing', 'unreachable')
+                  and package.phase not in ('assigned', 'unreachable'))
+ limit 1;
+
+-- name: forget_alike_of_job
+-- A person lets a job go on, so that its alike failures count anew.
+delete from alike where stage_id in (select id from stage where job_id = :job);
+
+-- name: stopped_jobs_of_chosen
+-- The jobs of the chosen packages that d0ctl itself holds.
+select distinct job.id from chosen
+  join package on package.id = chosen.package_id
+  join job on job.id = package.job_id
+ where job.hold = 1 and job.hold_actor = :actor;
+
+-- name: forget_alike_of_chosen
+-- The same for the jobs of the chosen packages.
+delete from alike
+ where stage_id in (select stage.id
+                      from chosen
+                      join package on package.id = chosen.package_id
+                      join stage on stage.job_id = package.job_id);

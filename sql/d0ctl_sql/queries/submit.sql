@@ -1,9 +1,11 @@
 -- name: make_job
 -- Begin a job that is not yet visible.
 insert into job (name, title, originator, priority, hold, hold_actor, hold_note, hold_since,
-                 submitter, submitted, parameters, policy, directory, source, mail)
+                 submitter, submitted, parameters, policy, directory, source, mail,
+                 most_alike)
 values (:name, :title, :originator, :priority, :hold, :hold_actor, :hold_note, :hold_since,
-        :submitter, :now, :parameters, :policy, :directory, :source, :mail)
+        :submitter, :now, :parameters, :policy, :directory, :source, :mail,
+        :most_alike)
 returning id;
 
 -- name: job_names_like

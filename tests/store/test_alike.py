@@ -1,0 +1,171 @@
+"""Jobs in which a stage fails alike again and again, in the store: held, and let go on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.store import Store, lifecycle, open_store
+from d0ctl.store.jobs import retry
+from d0ctl.store.look import browse
+from tests.store.test_bad_nodes import Site, set_up
+from tests.support.homes import make_home
+from tests.support.jobs import NOW
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A fresh home."""
+    return make_home(tmp_path / "home")
+
+
+@pytest.fixture
+def store(home: Home) -> Iterator[Store]:
+    """Its store."""
+    with open_store(home) as store:
+        yield store
+
+
+def alone(store: Store, packages: int = 40, cpus: int = 4, **more: Any) -> Site:
+    """A job of many packages for one node."""
+    site = set_up(store, "farm", packages=packages, cpus=cpus, **more)
+    store.connection.execute("update node set drained = 1 where name = 'localhost'")
+    return site
+
+
+def fail(site: Site, most: int, reason: str = "exit-code", outcome: str = "failed") -> int:
+    """Let packages end so until there were so many, or no more run; how many there were."""
+    ended = 0
+    while ended < most:
+        site.fill()
+        now = site.end(site.node("farm"), outcome, reason, most - ended)
+        if not now:
+            break
+        ended += now
+        site.at += 3600.0
+    return ended
+
+
+def count_of(store: Store, phase: str) -> int:
+    """How many packages are in a phase."""
+    query = "select count(*) from package where phase = ?"
+    return int(store.connection.execute(query, [phase]).fetchone()[0])
+
+
+def hold_of(store: Store) -> tuple[bool, str | None, str | None]:
+    """Whether the job is held, by whom and why."""
+    job = browse.job(store, "sim")
+    return bool(job.hold), job.hold_actor, job.hold_note
+
+
+def test_a_job_is_held_after_twenty_alike_failures_and_no_success(store: Store) -> None:
+    site = alone(store, packages=200, cpus=1)
+
+    assert fail(site, 19) == 19
+    assert hold_of(store)[0] is False
+    fail(site, 200)
+
+    note = "20 packages of `sim/1` failed alike (exit-code), none succeeded"
+    assert hold_of(store) == (True, "d0ctl", note)
+    assert (count_of(store, "failed"), count_of(store, "ready")) == (20, 180)
+    deeds = store.connection.execute("select actor, verb, target, undo from action").fetchall()
+    assert ("d0ctl", "hold", "sim", "d0ctl release sim") in [tuple(row) for row in deeds]
+
+
+def test_a_stage_of_which_one_package_succeeded_is_not_stopped(store: Store) -> None:
+    site = alone(store)
+    site.fill()
+    site.end(site.node("farm"), "successful", most=1)
+
+    assert fail(site, 39) == 39
+    assert hold_of(store) == (False, None, None)
+
+
+def test_other_reasons_count_apart(store: Store) -> None:
+    site = alone(store)
+
+    fail(site, 19, "exit-code")
+    fail(site, 19, "missing-output")
+
+    assert hold_of(store)[0] is False
+
+
+@pytest.mark.parametrize("reason", ["killed", "no-inputs"])
+def test_what_is_nobodys_fault_does_not_count(store: Store, reason: str) -> None:
+    site = alone(store)
+
+    assert fail(site, 40, reason) == 40
+    assert hold_of(store)[0] is False
+
+
+def test_what_is_tried_again_does_not_count(store: Store) -> None:
+    site = alone(store, policy={"exit-code": {"tries": 9, "delay": [60.0]}})
+
+    assert fail(site, 60) == 60
+    assert hold_of(store)[0] is False
+
+
+@pytest.mark.parametrize(("most", "is_held"), [(3, True), (0, False)])
+def test_a_job_says_how_many_it_puts_up_with(store: Store, most: int, is_held: bool) -> None:
+    site = alone(store, max_alike_failures=most)
+
+    fail(site, 40)
+
+    assert hold_of(store)[0] is is_held
+    assert (count_of(store, "failed") < 10) is is_held
+
+
+def test_after_a_release_the_failures_count_anew(store: Store) -> None:
+    site = alone(store, cpus=1, packages=60)
+    fail(site, 60)
+    assert count_of(store, "failed") == 20
+
+    with store.writing():
+        lifecycle.release_job(store, browse.job(store, "sim").id)
+    fail(site, 60)
+
+    assert count_of(store, "failed") == 40
+    assert hold_of(store)[0] is True
+
+
+def test_a_retry_of_what_failed_lets_the_job_go_on(store: Store) -> None:
+    site = alone(store, cpus=1, packages=30)
+    fail(site, 30)
+    assert hold_of(store)[0] is True
+
+    failed = store.connection.execute("select id from package where phase = 'failed'").fetchall()
+    with store.writing():
+        lifecycle.choose(store, [row[0] for row in failed])
+        assert retry.retry(store, actor="emmy", note=None, now=NOW) == 20
+
+    assert hold_of(store) == (False, None, None)
+    assert fail(site, 19) == 19
+    assert hold_of(store)[0] is False
+
+
+def test_a_retry_does_not_release_what_a_person_holds(store: Store) -> None:
+    site = alone(store, cpus=1, packages=30)
+    fail(site, 5)
+    job = browse.job(store, "sim").id
+
+    with store.writing():
+        lifecycle.hold_job(store, job, actor="emmy", note=None, now=NOW)
+        rows = store.connection.execute("select id from package where phase = 'failed'").fetchall()
+        lifecycle.choose(store, [row[0] for row in rows])
+        retry.retry(store, actor="emmy", note=None, now=NOW)
+
+    assert hold_of(store)[:2] == (True, "emmy")
+
+
+def test_a_node_that_still_runs_the_stage_without_a_failure_is_waited_for(store: Store) -> None:
+    site = set_up(store, "farm", "slow", packages=60, cpus=30, max_alike_failures=8)
+    store.connection.execute("update node set drained = 1 where name = 'localhost'")
+    site.fill()
+    assert site.end(site.node("farm"), "failed", "exit-code") >= 8
+    assert hold_of(store)[0] is False
+
+    site.end(site.node("slow"), "failed", "exit-code", most=1)
+
+    assert hold_of(store)[0] is True
