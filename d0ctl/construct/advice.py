@@ -20,6 +20,9 @@ MOST_WORDS = 2000
 
 _SIGNS = re.compile(r"[\s;|&()<>\"'`=,:]+")
 _WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
+_CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
+"""A file of the folder that a text calls as `./NAME`."""
+
 _EXPANDED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}")
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
@@ -58,6 +61,7 @@ def _package(package: PackageRecipe, env: Env, world: World, warnings: Notes) ->
         if text is not None:
             words = _words(text)
             _beside(binary, words, given, made, text, world, warnings)
+            _not_executable(binary, files, text, world, warnings)
             _flattened(binary, words, files, text, warnings)
             _unnamed_outputs(binary, words, text, env, warnings)
 
@@ -103,6 +107,19 @@ def _beside(
             told = f"{shown(word)} is beside the job file, but no input"
             warnings.add(_place(binary, word), f"{told}: it will not be on the node; "
                          f"add `inputs: {name}`")  # fmt: skip
+
+
+def _not_executable(
+    binary: BinaryRecipe, files: list[Given], text: str, world: World, warnings: Notes
+) -> None:
+    """Warn of a script beside the job file that is called by its name but can't be executed."""
+    called = set(_CALLED.findall(text[:1_000_000]))
+    for one in files:
+        path = world.absolute(one.file)
+        if one.lies in called and disk.is_file(path) and not disk.is_program(path):
+            word = f"./{one.lies}"
+            warnings.add(_place(binary, word), f"{shown(word)} is not executable: chmod +x "
+                         f"{one.written or one.file}")  # fmt: skip
 
 
 def _is_relative(word: str) -> bool:

@@ -58,6 +58,11 @@ def is_file(path: str) -> bool:
     return os.path.isfile(path)
 
 
+def is_program(path: str) -> bool:
+    """Tell whether the owner of a file may execute it."""
+    return bool(os.stat(path).st_mode & stat.S_IXUSR)
+
+
 def is_directory(path: str) -> bool | None:
     """Tell a directory from a file; None where there is neither."""
     try:

@@ -38,6 +38,16 @@ def test_a_script_beside_the_job_file_that_is_no_input(warnings: Warnings, folde
     ]
 
 
+def test_a_script_that_is_called_but_not_executable(warnings: Warnings, folder: Path) -> None:
+    (folder / "sim.sh").write_text("echo")
+    called = line("{for: {n: [1, 2]}, run: 'date; ./sim.sh {n} > a-{n}', inputs: sim.sh}")
+
+    assert warnings(called) == ["`./sim.sh` is not executable: chmod +x sim.sh"]
+    assert warnings(line("{run: 'sh ./sim.sh', inputs: sim.sh}")) == []
+    (folder / "sim.sh").chmod(0o755)
+    assert warnings(called) == []
+
+
 def test_a_warning_stands_where_the_word_is(job: Read, folder: Path) -> None:
     (folder / "sim.sh").write_text("echo")
 
@@ -59,6 +69,7 @@ def test_no_warning_of_a_file_that_will_be_there(
     warnings: Warnings, folder: Path, entry: str
 ) -> None:
     (folder / "sim.sh").write_text("echo")
+    (folder / "sim.sh").chmod(0o755)
     (folder / "sim").write_text("echo")
 
     assert warnings(line(entry)) == []

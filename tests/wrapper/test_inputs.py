@@ -216,3 +216,15 @@ def test_a_script_beside_the_job_file_can_be_run(node: Client, mine: Path) -> No
     end = run(node, "./raw > out", original(mine))
 
     assert Path(end["outputs"][0]["path"]).read_text() == "ran\n"
+
+
+def test_a_script_made_executable_after_a_failure_can_be_run(node: Client, mine: Path) -> None:
+    mine.write_text("#!/bin/sh\necho ran\n")
+    mine.chmod(0o644)
+    assert run(node, "./raw > out", original(mine))["outcome"] != "successful"
+
+    mine.chmod(0o755)
+    end = run(node, "./raw > out", original(mine), attempt=2)
+
+    assert end["outcome"] == "successful", end
+    assert Path(end["outputs"][0]["path"]).read_text() == "ran\n"

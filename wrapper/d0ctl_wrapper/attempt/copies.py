@@ -94,7 +94,8 @@ def _source(entry: "Dict[str, Any]") -> "Any":
         status = os.stat(to_path(entry["original"]))
     except OSError:
         return [entry["original"]]
-    return [entry["original"], status.st_size, status.st_ino, status.st_mtime_ns]
+    is_program = bool(status.st_mode & 0o100)
+    return [entry["original"], status.st_size, status.st_ino, status.st_mtime_ns, is_program]
 
 
 def is_shared(path: bytes) -> bool:
