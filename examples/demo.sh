@@ -15,6 +15,7 @@ produce() {
 
 given=${D0CTL_HOME:-}
 export D0CTL_HOME="${given:-$PWD/.demo/home}"
+[ -n "$given" ] || mkdir -p .demo || exit
 produce
 code=$?
 if [ $code -eq 5 ] && [ -z "$given" ]; then

@@ -1,7 +1,12 @@
 """The example job files, as the reader understands them."""
 
 import itertools
+import os
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from d0ctl.construct.reader import read
 from d0ctl.construct.spec import JobSpec, PackageSpec
@@ -48,3 +53,36 @@ def test_every_script_of_zpeak_is_an_input_of_its_binary() -> None:
         for binary in package.binaries:
             name = (binary.script or "").split()[1]
             assert str(EXAMPLES / "zpeak" / name) in [item.file for item in binary.inputs]
+
+
+@pytest.mark.parametrize("name", ["hello", "zpeak"])
+def test_an_example_has_no_warnings(name: str) -> None:
+    checked = subprocess.run(
+        [sys.executable, "-m", "d0ctl", "validate", "--strict", EXAMPLES / name / "job.yaml"],
+        capture_output=True,
+        text=True,
+    )
+
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_the_demo_of_a_fresh_clone_keeps_its_home_in_the_clone(tmp_path: Path) -> None:
+    (tmp_path / "examples" / "zpeak").mkdir(parents=True)
+    (tmp_path / "examples" / "demo.sh").write_text((EXAMPLES / "demo.sh").read_text())
+    (tmp_path / "examples" / "zpeak" / "job.yaml").write_text(
+        "parameters: {python: none}\n"
+        "stages: [{lines: [{run: echo peak > peak.txt, outputs: peak.txt}]}]\n"
+    )
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    program = tmp_path / ".venv" / "bin" / "d0ctl"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m d0ctl "$@"\n')
+    program.chmod(0o755)
+    around = {name: value for name, value in os.environ.items() if name != "D0CTL_HOME"}
+
+    shown = subprocess.run(
+        ["sh", "examples/demo.sh"], cwd=tmp_path, env=around, capture_output=True, text=True
+    )
+
+    assert shown.returncode == 0, shown.stderr
+    assert "there is no folder" not in shown.stderr
+    assert f"export D0CTL_HOME='{tmp_path}/.demo/home'" in shown.stdout
