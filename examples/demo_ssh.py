@@ -91,7 +91,13 @@ class Site:
         key = base64.b64decode(sshd.known_hosts_line.split()[2])
         digest = base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
         words = ["node", "add", name, sshd.destination, "--identity", sshd.identity]
-        words += ["--accept-key", f"SHA256:{digest}", "--dir", self.folder / name / "work"]
+        words += [
+            "--accept-key",
+            f"SHA256:{digest}",
+            "--dir",
+            self.folder / name / "work",
+            "--same-machine",
+        ]
         self.d0ctl(*words, "--cpus", 1)
 
 

@@ -2,7 +2,7 @@
 
 import json as json_module
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from d0ctl.store import nodes
 from d0ctl.store.connection import Row, Store
 from d0ctl.verbs import node as node_plan
 
+if TYPE_CHECKING:
+    from d0ctl.model import Address
+
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
@@ -25,7 +28,7 @@ app = typer.Typer(
 Destination = Annotated[
     str | None,
     typer.Argument(metavar="[user@]host[:port]",
-                   help="Where it is, as ssh would take it; none: this machine."),
+                   help="Where it is, as ssh would take it."),
 ]  # fmt: skip
 
 
@@ -123,32 +126,42 @@ def add(
     via: Annotated[
         str, typer.Option(metavar="WAY", help="How to reach it: auto, fabric or openssh.")
     ] = "auto",
+    local: Annotated[bool, typer.Option("--local", help="It is this machine.")] = False,
+    same_machine: Annotated[
+        bool, typer.Option("--same-machine", help="It may be the machine of another node.")
+    ] = False,
 ) -> None:
     """Add a node, once its host key is trusted and it answers."""
     from d0ctl.cli import node_add
 
-    address = node_add.address(name, destination, identity, directory, python, via)
+    address = node_add.address(name, destination, identity, directory, python, via, local=local)
     if changing.is_rehearsal():
-        _rehearse_adding(name, destination)
+        _rehearse_adding(address, cpus, same_machine=same_machine)
         return
     with session.founder() as store:
         check_new(store, name)
-        facts = node_add.meet(
-            store, address, accept_keys or (), node_add.add_command(address, cpus)
-        )
+        command = node_add.add_command(address, cpus, same_machine=same_machine)
+        facts = node_add.meet(store, address, accept_keys or (), command)
         with_cpus = cpus or int(facts.get("cpus") or 1)
-        node_add.keep(store, address, cpus, facts, session.actor(), changing.reason())
+        node_add.keep(store, address, cpus, facts, session.actor(), changing.reason(),
+                      same_machine=same_machine)  # fmt: skip
     parts = [f"{facts.get('hostname')}", f"{facts.get('os') or facts.get('system')}",
              count(with_cpus, "cpu"), size(facts.get("memory")),
              f"python {facts.get('python')}"]  # fmt: skip
     emit(f"added `{name}`: {clean(', '.join(parts))}")
 
 
-def _rehearse_adding(name: str, destination: str | None) -> None:
+def _rehearse_adding(address: "Address", cpus: int | None, *, same_machine: bool) -> None:
+    from d0ctl.cli import node_add
+
     with changing.rehearsal() as store:
-        check_new(store, name)
-    where = f"`{destination}`" if destination else "this machine"
-    emit(f"would add `{name}`: {where}, if its host key is accepted and it answers")
+        check_new(store, address.name)
+        if not same_machine:
+            node_add.check_machine(store, address, cpus, {})
+    where, accepted = "this machine", ""
+    if address.destination:
+        where, accepted = f"`{address.destination}`", "its host key is accepted and "
+    emit(f"would add `{address.name}`: {where}, if {accepted}it answers")
 
 
 def check_new(store: Store, name: str) -> None:

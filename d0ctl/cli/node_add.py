@@ -3,7 +3,7 @@
 import re
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,18 @@ def address(
     directory: str | None,
     python: str | None,
     via: str,
+    *,
+    local: bool,
 ) -> Address:
     """The address that these words give. Raises BadUsage."""
     if not _NAME.fullmatch(name):
         raise BadUsage(f"`{name}` can't be a node's name", hint="letters, digits, `.`, `_` and `-`")
+    if destination and local:
+        raise BadUsage(f"`{name}` is either this machine or `{destination}`",
+                       hint="leave out --local, or the destination")  # fmt: skip
+    if not destination and not local:
+        raise BadUsage(f"where is `{name}`?", hint=f"d0ctl node add {name} [user@]host   "
+                       f"# or --local for this machine")  # fmt: skip
     if via not in ("auto", "fabric", "openssh"):
         raise BadUsage(f"--via is auto, fabric or openssh, not `{via}`")
     for option, path in (("--dir", directory), ("--python", python)):
@@ -119,9 +127,12 @@ def _with_keys(command: Sequence[str], fingerprints: Sequence[str]) -> str:
     return shlex.join([*command, *keys])
 
 
-def add_command(address: Address, cpus: int | None) -> tuple[str, ...]:
+def add_command(
+    address: Address, cpus: int | None, *, same_machine: bool = False
+) -> tuple[str, ...]:
     """The words that add this node."""
-    words = ["d0ctl", "node", "add", address.name, address.destination]
+    words = ["d0ctl", "node", "add", address.name, address.destination or "--local"]
+    words += ["--same-machine"] if same_machine else []
     options = (("--identity", address.identity), ("--dir", address.directory),
                ("--python", address.python), ("--cpus", str(cpus or "")),
                ("--via", "" if address.via == "auto" else address.via))  # fmt: skip
@@ -137,12 +148,28 @@ def keep(
     facts: dict[str, Any],
     actor: str,
     reason: str | None,
+    *,
+    same_machine: bool,
 ) -> None:
-    """Add the node with what it said; whoever drives packages connects to it next."""
+    """Add the node with what it said; whoever drives packages connects to it next.
+
+    Raises Refused when another node is that machine already, unless a `same_machine` is meant.
+    """
     now = time.time()
+    if not same_machine:
+        check_machine(store, address, cpus, facts)
     node = nodes.add(store, address, cpus=cpus)
     with store.writing():
         nodes.up(store, node, facts, now=now)
         store.change("node_unknown", node=node, now=now)
         keep_action(store, verb="node add", target=address.name, actor=actor,
                     note=reason or address.destination, packages=0, now=now)  # fmt: skip
+
+
+def check_machine(
+    store: Store, address: Address, cpus: int | None, facts: Mapping[str, Any]
+) -> None:
+    """Raise Refused when another node is the machine at this address."""
+    line = shlex.join(add_command(address, cpus, same_machine=True))
+    nodes.check_machine(store, address.name, is_local=address.kind == "local", facts=facts,
+                        allow=f"{line}   # if that is meant")  # fmt: skip

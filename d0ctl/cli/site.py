@@ -81,7 +81,10 @@ def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, 
 
     return {
         node.name: node_add.meet(
-            store, node.address, node.accept_key, node_add.add_command(node.address, node.cpus)
+            store,
+            node.address,
+            node.accept_key,
+            node_add.add_command(node.address, node.cpus, same_machine=node.same_machine),
         )
         for node in to_meet(site, found)
     }

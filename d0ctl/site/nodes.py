@@ -12,6 +12,7 @@ from d0ctl.site.spec import ClusterEntry, NodeEntry
 
 NODE_KEYS = words(
     "destination cpus identity dir python via cluster platform speed memory services accept-key"
+    " same-machine"
 )
 CLUSTER_KEYS = words("platform services private capacity")
 
@@ -72,6 +73,7 @@ FINGERPRINT = Kind(_fingerprint, "fingerprints of host keys, `SHA256:` and 43 ch
 _NODE_KINDS = {
     "destination": TEXT, "cpus": CPUS, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH,
     "via": WAY, "cluster": CLUSTER, "platform": PART, "speed": SPEED, "memory": SIZE,
+    "same-machine": FLAG,
 }  # fmt: skip
 
 _CLUSTER_KINDS = {"platform": PART, "private": FLAG, "capacity": SIZE}

@@ -24,6 +24,8 @@ class NodeEntry:
     memory: int | None = None
     services: tuple[str, ...] = ()
     accept_key: tuple[str, ...] = ()
+    same_machine: bool = False
+    """Whether it may be the machine of another node."""
 
     @property
     def address(self) -> Address:

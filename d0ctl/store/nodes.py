@@ -4,6 +4,7 @@ import json
 import math
 import os
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.errors import NotFound, Refused
@@ -12,6 +13,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import remake
 from d0ctl.store.holder import holder, is_dead
 from d0ctl.store.lifecycle import keep_action
+from d0ctl_wrapper.relay.facts import machine_id
 
 LEASE = "daemon"
 """The lease of the daemon that `status` and `stop` mean."""
@@ -74,6 +76,38 @@ def make(store: Store, address: Address, *, cpus: int | None, cluster: str | Non
             cpus_asked=cpus,
         )
     )
+
+
+def check_machine(
+    store: Store, name: str, *, is_local: bool, facts: Mapping[str, Any], allow: str
+) -> None:
+    """Raise Refused if another node is this node's machine: its slots would count twice.
+
+    `allow` is what a person does to have it all the same.
+    """
+    machine = machine_id() if is_local else facts.get("machine_id")
+    for row in store.rows("machines"):
+        if row["name"] != name and _is_same(row, machine, is_local=is_local):
+            raise Refused(f"`{name}` is the same machine as node `{row['name']}`, so it would be"
+                          " used twice", hint=allow)  # fmt: skip
+
+
+def seconds(store: Store) -> set[str]:
+    """The nodes whose machine is also that of an older node."""
+    found, before = set(), list[Row]()
+    for row in store.rows("machines"):
+        is_local = row["kind"] == "local"
+        machine = machine_id() if is_local else row["machine"]
+        if any(_is_same(one, machine, is_local=is_local) for one in before):
+            found.add(row["name"])
+        before.append(row)
+    return found
+
+
+def _is_same(row: Row, machine: str | None, *, is_local: bool) -> bool:
+    if row["kind"] == "local":
+        return is_local or bool(machine and machine == machine_id())
+    return bool(machine and row["machine"] == machine)
 
 
 def remove(store: Store, name: str, *, now: float) -> None:

@@ -34,8 +34,13 @@ def current(store: Store, *, applied: bool = False) -> Site:
     """The site that is in force; with `applied` only what a site file laid down."""
     clusters = store.rows("clusters")
     names = {row["id"]: row["name"] for row in clusters}
+    seconds = nodes.seconds(store)
     return Site(
-        nodes=tuple(_node(row, names) for row in store.rows("nodes") if _is(row, applied)),
+        nodes=tuple(
+            replace(_node(row, names), same_machine=row["name"] in seconds)
+            for row in store.rows("nodes")
+            if _is(row, applied)
+        ),
         clusters=tuple(
             entry
             for row in clusters
@@ -107,7 +112,9 @@ def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
     if kind == "setting":
         return {name: {"value": value} for name, value in site.settings.items()}
     if kind == "node":
-        return {one.name: asdict(replace(one, accept_key=())) for one in site.nodes}
+        return {
+            one.name: asdict(replace(one, accept_key=(), same_machine=False)) for one in site.nodes
+        }
     if kind == "cluster":
         return {one.name: asdict(one) for one in site.clusters if one != ClusterEntry(one.name)}
     return {software_name(one): json.loads(json.dumps(asdict(one))) for one in site.software}
@@ -195,6 +202,11 @@ def _nodes(
 def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float) -> None:
     """A node that has been met; whoever drives packages connects to it next."""
     address: Address = entry.address
+    if not entry.same_machine:
+        nodes.check_machine(
+            store, entry.name, is_local=address.kind == "local", facts=facts,
+            allow=f"if that is meant, give `{entry.name}` the key `same-machine: yes`",
+        )  # fmt: skip
     node = nodes.make(store, address, cpus=entry.cpus, cluster=entry.cluster)
     nodes.up(store, node, facts, now=now)
     store.change("node_unknown", node=node, now=now)

@@ -202,7 +202,7 @@ def test_a_removed_localhost_does_not_come_back(site: Site, d0ctl: Type) -> None
 
     d0ctl("daemon", "stop")
     assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
-    assert d0ctl("node", "add", "localhost").exit_code == 0
+    assert d0ctl("node", "add", "localhost", "--local").exit_code == 0
     (told,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
     assert (told["kind"], told["cluster"]) == ("local", "control")
 
@@ -218,7 +218,7 @@ def test_a_node_in_use_is_not_removed(site: Site, d0ctl: Type) -> None:
     "words",
     [["a b", "host"], ["n", "host", "--via", "rsh"], ["n", "host", "--dir", "rel"],
      ["n", "host", "--dir", "/a b"], ["n", "host", "--identity", "/none"], ["n", "-oProxy=x"],
-     ["n", "host", "--cpus", "0"]],
+     ["n", "host", "--cpus", "0"], ["n"], ["n", "host", "--local"]],
     ids=" ".join,
 )  # fmt: skip
 def test_a_node_that_can_not_be_is_bad_usage(site: Site, d0ctl: Type, words: list[str]) -> None:
@@ -227,6 +227,30 @@ def test_a_node_that_can_not_be_is_bad_usage(site: Site, d0ctl: Type, words: lis
 
 def test_a_node_of_a_name_in_use_is_refused(site: Site, d0ctl: Type) -> None:
     assert d0ctl("node", "add", "localhost", "somewhere").exit_code == 4
+
+
+def test_a_node_without_a_destination_is_asked_for_one(site: Site, d0ctl: Type) -> None:
+    result = d0ctl("node", "add", "x")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines() == [
+        "d0ctl: where is `x`?",
+        "d0ctl node add x [user@]host   # or --local for this machine",
+    ]
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]], ids=["done", "rehearsed"])
+def test_this_machine_is_added_a_second_time_only_on_purpose(
+    site: Site, d0ctl: Type, more: list[str]
+) -> None:
+    refused = d0ctl("node", "add", "x", "--local", *more)
+    told, hint = refused.stderr.splitlines()
+
+    assert refused.exit_code == 4
+    assert told == ("d0ctl: `x` is the same machine as node `localhost`, so it would be used twice")
+    line = hint.partition("   #")[0]
+    assert line == "d0ctl node add x --local --same-machine"
+    assert d0ctl(*line.split()[1:], *more).exit_code == 0
 
 
 def test_a_node_that_is_not_there_is_not_added(site: Site, d0ctl: Type) -> None:
@@ -266,7 +290,7 @@ def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, h
 
     with Sshd(tmp_path / "sshd") as sshd:
         words = ["node", "add", "n1", f"127.0.0.1:{sshd.port}", "--identity", str(sshd.identity),
-                 "--cpus", "3"]  # fmt: skip
+                 "--same-machine", "--cpus", "3"]  # fmt: skip
         unknown = d0ctl(*words)
         wrong = d0ctl(*words, "--accept-key", "SHA256:another")
         line = unknown.stderr.splitlines()[1].partition("   #")[0]

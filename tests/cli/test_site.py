@@ -109,7 +109,7 @@ def test_what_a_file_has_no_more_is_removed_and_what_verbs_added_stays(
 ) -> None:
     d0ctl("site", "apply", str(file))
     d0ctl("software", "add", "sim/v2", "--script", "sim > {outputs}")
-    d0ctl("node", "add", "other")
+    d0ctl("node", "add", "other", "--local", "--same-machine")
 
     result = d0ctl("site", "apply", write(tmp_path, "defaults: {nice: 4}"))
 
@@ -172,7 +172,7 @@ def test_why_tells_which_software_or_service_a_node_lacks(
 ) -> None:
     d0ctl("software", "add", "sim/v1", "--script", "true", "--platform", "sl6")
     text = "stages: [{lines: [{software: sim/v1, name: a}, {run: x, needs: [SAM, tape]}]}]"
-    d0ctl("submit", write(tmp_path, text))
+    d0ctl("submit", write(tmp_path, text), "--force")
     with site.store.writing():
         site.store.connection.execute("update node set state = 'up', platform = 'sl7'")
 

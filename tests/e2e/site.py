@@ -166,7 +166,7 @@ class Site:
         """Make an sshd, by default a new one, a node; what is said of it."""
         sshd = sshd or self.start_sshd(name)
         words = ["--identity", sshd.identity, "--accept-key", fingerprint(sshd), "--cpus", cpus]
-        return self.ok("node", "add", name, sshd.destination, *words, *more)
+        return self.ok("node", "add", name, sshd.destination, "--same-machine", *words, *more)
 
     def alone(self) -> None:
         """Let this machine take nothing, so that the nodes do."""

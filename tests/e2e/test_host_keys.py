@@ -33,7 +33,8 @@ def names(site: Site) -> list[str]:
 
 def add(farm: Sshd, *more: str) -> list[str]:
     """The words that add it."""
-    return ["node", "add", "farm", farm.destination, "--identity", str(farm.identity), *more]
+    trust = ["--identity", str(farm.identity), "--same-machine"]
+    return ["node", "add", "farm", farm.destination, *trust, *more]
 
 
 def test_without_a_terminal_the_line_that_accepts_the_key_is_told(site: Site, farm: Sshd) -> None:

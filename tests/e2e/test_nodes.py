@@ -129,7 +129,7 @@ def farm(site: Site, gate: Sshd) -> Sshd:
 def add_behind(site: Site, gate: Sshd, farm: Sshd) -> None:
     """Make the machine behind the gate a node, both keys accepted."""
     keys = [word for sshd in (gate, farm) for word in ("--accept-key", fingerprint(sshd))]
-    site.ok("node", "add", "farm", "farm", "--cpus", "2", *keys)
+    site.ok("node", "add", "farm", "farm", "--same-machine", "--cpus", "2", *keys)
 
 
 def test_a_node_is_reached_by_an_alias_and_through_a_jump_host(
@@ -180,3 +180,37 @@ def test_a_changed_host_key_is_refused_and_packages_wait(
     assert line in site.ok("why", "farm")
     assert site.phases("waits") == {"ready": 1}
     assert farm.log().count("Accepted publickey") == logins
+
+
+def test_a_machine_that_is_a_node_already_is_added_again_only_on_purpose(site: Site) -> None:
+    farm = site.start_sshd("farm")
+    words = ["--identity", farm.identity, "--accept-key", fingerprint(farm)]
+
+    refused = site.d0ctl("node", "add", "farm", farm.destination, *words)
+
+    assert refused.code == 4, refused
+    told, hint = refused.err.splitlines()[-2:]
+    assert told == (
+        "d0ctl: `farm` is the same machine as node `localhost`, so it would be used twice"
+    )
+    assert [one["node"] for one in site.json("node", "list")["nodes"]] == ["localhost"]
+    site.ok(*hint.partition("   #")[0].split()[1:])
+    assert [one["node"] for one in site.json("node", "list")["nodes"]] == ["localhost", "farm"]
+
+
+def test_a_site_file_names_a_machine_twice_only_on_purpose(site: Site) -> None:
+    farm = site.start_sshd("farm")
+    node = f"destination: {farm.destination}, identity: {farm.identity}, cpus: 1"
+    text = f'nodes: {{farm: {{{node}, accept-key: "{fingerprint(farm)}"}}}}'
+
+    refused = site.d0ctl("site", "apply", site.write(text, "site.yaml"), "--yes")
+
+    assert refused.code == 4, refused
+    assert "if that is meant, give `farm` the key `same-machine: yes`" in refused.err
+    assert [one["node"] for one in site.json("node", "list")["nodes"]] == ["localhost"]
+    meant = text.replace("cpus: 1", "cpus: 1, same-machine: yes")
+    site.ok("site", "apply", site.write(meant, "site.yaml"), "--yes")
+    shown = site.ok("site", "show")
+    assert "same-machine: true" in shown
+    again = site.ok("site", "apply", site.write(shown, "site.yaml"), "--yes")
+    assert again.startswith("nothing changes")

@@ -14,9 +14,9 @@ SITE = """\
 code-server: {server}
 nodes:
   old: {{destination: {old}, identity: {identity_old}, accept-key: "{key_old}", cpus: 2,
-        platform: sl6}}
+        same-machine: yes, platform: sl6}}
   new: {{destination: {new}, identity: {identity_new}, accept-key: "{key_new}", cpus: 2,
-        platform: sl7, cluster: lab}}
+        same-machine: yes, platform: sl7, cluster: lab}}
 clusters:
   lab: {{services: SAM}}
 software:

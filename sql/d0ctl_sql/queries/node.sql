@@ -20,6 +20,10 @@ select node.*, cluster.name as cluster
   from node join cluster on cluster.id = node.cluster_id
  where node.name = :name;
 
+-- name: machines
+-- Which machine each node is, the oldest node first.
+select name, kind, machine from node order by id;
+
 -- name: node_by_id
 -- One node.
 select node.*, cluster.name as cluster

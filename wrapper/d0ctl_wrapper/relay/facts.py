@@ -25,6 +25,11 @@ def cpus() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def machine_id() -> str:
+    """Give what no two machines have in common; empty where it is not known."""
+    return _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id")
+
+
 def _machine() -> "Dict[str, Any]":
     now = time.time()
     system = os.uname()
@@ -32,7 +37,7 @@ def _machine() -> "Dict[str, Any]":
         "time": now,
         "utc_offset": time.localtime(now).tm_gmtoff,
         "boot_id": process.boot_id(),
-        "machine_id": _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id"),
+        "machine_id": machine_id(),
         "hostname": system.nodename,
         "system": system.sysname,
         "machine": system.machine,
