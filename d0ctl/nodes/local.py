@@ -160,7 +160,9 @@ class LocalTransport:
             create_private(Path(target))
             shutil.copyfile(source, target)
         except OSError as error:
-            raise file_failure(self._name, error.filename or target, error) from error
+            # A copy that fails half way names its source first.
+            path = error.filename2 or error.filename or target
+            raise file_failure(self._name, path, error) from error
 
     def get(self, source: str, target: Path, limits: Limits) -> None:
         """Copy the file at `source` to `target`, within the limits."""

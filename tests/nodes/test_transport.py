@@ -14,6 +14,7 @@ from d0ctl.nodes.connect import connect
 from d0ctl.nodes.download import Limits, NoSpace, Oversized
 from d0ctl.nodes.transport import Address, Stream, Transport
 from tests.nodes.conftest import Opener, SshdStarter, one_plain_line
+from tests.support.users import mounted, needs_root
 from tests.support.waiting import wait_until
 
 SHELLS = ["sh", "bash", "tcsh", "fish"]
@@ -264,3 +265,20 @@ def test_any_login_shell_will_do_even_one_that_talks(
     assert (tmp_path / "back").read_text() == script.read_text()
     assert said.endswith(b"script says hello\nand so do we\n")
     assert (b"welcome" in said) == (shell in NOISE.values())
+
+
+@needs_root
+def test_a_full_disk_of_this_machine_is_told_with_the_path_that_was_to_be_written(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(bytes(1 << 20))
+    transport = connect(Address("n1", kind="local"), tmp_path / "none")
+
+    with mounted(tmp_path / "disk", "64k") as disk, pytest.raises(D0Error) as failure:
+        transport.put(source, str(disk / "target"))
+    transport.close()
+
+    assert str(failure.value) == (
+        f"can't copy `{disk}/target` on node `n1`: No space left on device"
+    )
