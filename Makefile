@@ -11,7 +11,7 @@ SEED :=
 WORKERS := 2
 EXAMPLES := 10000
 
-.PHONY: help demo demo-ssh test check bench chaos soak screens completions clean
+.PHONY: help demo demo-ssh test check bench chaos hostile soak screens completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -43,6 +43,10 @@ bench: .venv/ready-to-test  ## measure what performance promises
 chaos: .venv/ready-to-test  ## kill and cut all there is, by SCHEDULES=1000 random schedules
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.chaos --schedules $(SCHEDULES) --workers $(WORKERS) $(if $(SEED),--seed $(SEED))
+
+hostile: .venv/ready-to-test  ## attack a daemon from a hostile node, and print what it costs
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) -m tests.hostile
 
 soak: .venv/ready-to-test  ## play EXAMPLES=10000 random lives of packages, by each machine
 	@EXAMPLES=$(EXAMPLES) $(python) -m pytest -q -n $(WORKERS) $(if $(SEED),--hypothesis-seed $(SEED)) \

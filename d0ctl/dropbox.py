@@ -142,11 +142,12 @@ class DropBox:
                 except FileNotFoundError:
                     continue
                 except (ValueError, OSError) as error:
-                    self.reject(name, str(error))
+                    self._rejected.move(self.new / name, str(error))
                     continue
                 letters.files.append(name)
                 for text in self._texts(name, content):
                     self._take(letters, name, text)
+        self._rejected.write_count()
         return letters
 
     @contextmanager
@@ -169,7 +170,7 @@ class DropBox:
             if isinstance(text, str):
                 yield text
             else:
-                self.reject_text(name, line, "the line of the batch is torn")
+                self._rejected.keep(name, line, "the line of the batch is torn")
 
     def _take(self, letters: Letters, name: str, text: str) -> None:
         """Add the messages of one text, which are all of one attempt."""
@@ -179,7 +180,7 @@ class DropBox:
             if first["token"] != message.token(self._key, first["attempt"]):
                 raise ValueError(f"the token of attempt {first['attempt']} is wrong")
         except ValueError as error:
-            self.reject_text(name, text, str(error))
+            self._rejected.keep(name, text, str(error))
         else:
             letters.messages.extend(messages)
 
@@ -190,13 +191,10 @@ class DropBox:
                 with suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=folder)
 
-    def reject(self, name: str, reason: str) -> None:
-        """Move a whole file to `rejected/`, with the reason beside it."""
-        self._rejected.move(self.new / name, reason)
-
     def reject_text(self, name: str, text: str, reason: str) -> None:
         """Keep a message that can't be applied, with the reason beside it."""
         self._rejected.keep(name, text, reason)
+        self._rejected.write_count()
 
     def unread(self, node: str) -> int:
         """How many files of messages that were delivered for a node nobody has applied yet."""

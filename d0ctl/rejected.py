@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from d0ctl.format import clean, count
@@ -57,12 +57,16 @@ def discarded(folder: Path) -> Discarded:
 
 
 class Rejected:
-    """The folder of rejected messages, bounded in files and bytes."""
+    """The folder of rejected messages, bounded in files and bytes.
+
+    Call `write_count` after a batch: what is not kept is counted in memory until then.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._files = self._bytes = 0
         self._looked: float | None = None
+        self._uncounted = Discarded()
         self._unlogged = 0
         self._logged: float | None = None
 
@@ -122,14 +126,16 @@ class Rejected:
                     self._bytes += entry.stat(follow_symlinks=False).st_size
 
     def _discard(self, size: int, reason: str) -> None:
-        before = discarded(self.folder)
-        found = {
-            "count": before.count + 1,
-            "bytes": before.bytes + size,
-            "last": time.time(),
-            "reason": reason,
-        }
-        (self.folder / DISCARDED).write_text(json.dumps(found) + "\n")
+        new = self._uncounted
+        self._uncounted = Discarded(new.count + 1, new.bytes + size, time.time(), reason)
+
+    def write_count(self) -> None:
+        """Add what was not kept to the file that says so; a rewrite takes 2 ms."""
+        new, self._uncounted = self._uncounted, Discarded()
+        if new.count:
+            before = discarded(self.folder)
+            found = replace(new, count=before.count + new.count, bytes=before.bytes + new.bytes)
+            (self.folder / DISCARDED).write_text(json.dumps(asdict(found)) + "\n")
 
     def _log(self, reason: str) -> None:
         """Log a line about all that was rejected since the last one."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from d0ctl import dropbox
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error
-from d0ctl.rejected import KEPT_BYTES, discarded
+from d0ctl.rejected import DISCARDED, KEPT_BYTES, discarded
 from d0ctl_wrapper import message
 from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
@@ -305,6 +306,26 @@ def test_rejected_messages_are_bounded_in_bytes(
     assert sum(sizes) < 201_000
     assert max(sizes) == KEPT_BYTES
     assert discarded(box.folder / "rejected").count == 7
+
+
+def test_one_look_counts_what_it_discards_and_writes_the_count_once(
+    box: DropBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("d0ctl.rejected.MOST_FILES", 5)
+    texts = [f"forged {number}\n" for number in range(100)]
+    written = str(box.folder / "rejected" / DISCARDED)
+    opened: list[str] = []
+
+    def note(event: str, words: tuple[object, ...]) -> None:
+        if event == "open" and words[0] == written:
+            opened.append(str(words[1]))
+
+    sys.addaudithook(note)
+    box.deliver("n1", texts)
+    box.collect()
+
+    assert discarded(box.folder / "rejected").count == 95
+    assert opened.count("w") == 1
 
 
 def test_a_folder_that_was_cleared_takes_rejected_messages_again(
