@@ -80,7 +80,9 @@ def _cells(row: "Row") -> list[str]:
 
     found = files.document(row)
     places = [copy["node"] or copy["cluster"] for copy in found["copies"]]
-    where = ["results"] * found["result"] + [f"on {', '.join(places)}"] * bool(places)
+    where = ["results"] * (found["result"] and found["present"]) + [
+        f"on {', '.join(places)}"
+    ] * bool(places)
     where += [f"stored at {one}" for one in found["stored"]]
     absent = "dropped" if found["dropped"] else "not made yet"
     if found["maker"] and not found["present"] and row["maker_phase"] == "done":

@@ -38,7 +38,7 @@ class Following:
             self._tail.print(tried, partial(self._has_ended, tried))
             tried = None if self._number else self._await_next(tried)
         if self._tail.is_empty:
-            say("it has printed nothing")
+            say(f"`{self._wanted.brief}` has printed nothing")
 
     def _await_first(self) -> AttemptView:
         """Wait for the attempt that was asked for, or for any."""

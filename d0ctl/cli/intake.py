@@ -104,7 +104,9 @@ def check_name(store: Store, spec: JobSpec, name: str | None) -> None:
     import re
 
     if name is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
-        raise BadUsage(f"`{name}` can't be a job's name", hint="letters, digits, `_` and `-`")
+        raise BadUsage(
+            f"`{name}` can't be a job's name", hint="a letter, then letters, digits, `_` and `-`"
+        )
     wanted = name or (spec.name if spec.named else None)
     if wanted and (found := browse.jobs(store, wanted)):
         raise Refused(

@@ -69,7 +69,7 @@ def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]
         found = [name for name in names if sizes.get(name)]
         if not found:
             gone = f"its log is not on `{clean(tried.node_name)}` any more"
-            say("it has printed nothing" if sizes else gone)
+            say(f"`{wanted.brief}` has printed nothing" if sizes else gone)
         raw = Raw()
         raw.has_first_head = len(found) > 1
         for name in found:

@@ -36,7 +36,7 @@ class Part:
 def show(seen: Seen, path: str, part: Part, json: bool) -> None:
     """Print a file, or list a folder. Raises NotFound, NodeUnreachable and Refused."""
     with visit(seen.where) as here:
-        true, listing = _find(here, path)
+        true, listing = _find(seen, here, path)
         if json or listing["type"] == "folder":
             peek_folder.show_listing(seen, true, listing, json)
         elif listing["type"] != "file":
@@ -47,14 +47,16 @@ def show(seen: Seen, path: str, part: Part, json: bool) -> None:
             _say_what_lacks(end - begin, listing["entries"][0]["size"], part)
 
 
-def _find(here: Visit, path: str) -> tuple[str, Frame]:
+def _find(seen: Seen, here: Visit, path: str) -> tuple[str, Frame]:
     """Look for a path in the folder of the attempt, then in its working directory."""
     first = here.listing(path)
     if not first["message"]:
         return path, first
     second = here.listing(f"work/{path}")
     if second["message"]:
-        raise NotFound(f"`{path}`: {first['message']}")
+        raise NotFound(f"`{path}` in the folder of `{seen.package.path}` can't be read: "
+                       f"{first['message'][:1].lower()}{first['message'][1:]}",
+                       hint=f"d0ctl peek {seen.package.path}")  # fmt: skip
     return f"work/{path}", second
 
 

@@ -5,7 +5,11 @@ from d0ctl.cli import changing, session
 from d0ctl.cli.output import emit, say
 from d0ctl.cli.plan_words import describe, report
 from d0ctl.format import clean
+from d0ctl.store.standstill import any_driver
 from d0ctl.verbs import Request
+
+STARTING = ("release", "resume", "retry")
+"""The verbs after which packages can start that could not before."""
 
 
 def carry_out(request: Request, *, question: str = "") -> None:
@@ -23,7 +27,10 @@ def carry_out(request: Request, *, question: str = "") -> None:
             changing.confirm(question, describe(verbs.preview(store, request)))
         note = changing.reason()
         plan = verbs.apply(store, request, actor=session.actor(), note=note, seen=seen)
+        is_driven = request.verb not in STARTING or any_driver(store)
     for line in report(plan):
         emit(line)
     if plan.undo:
         say(clean(f"to take it back: {plan.undo}"))
+    if plan.packages and not is_driven:
+        say("no daemon is running, so nothing new starts: d0ctl daemon start")

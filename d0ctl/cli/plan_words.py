@@ -20,7 +20,6 @@ _VERB = {
     "kill-line": ("kill", "killed"),
     "restore-line": ("restore", "restored"),
     "finish": ("finish", "finished"),
-    "priority": ("put at another priority", "put at another priority"),
     "set-status": ("set", "set"),
     "remove": ("remove", "removed"),
 }
@@ -40,6 +39,9 @@ def _describe(plan: Plan) -> Iterator[str]:
     verb = plan.request.verb
     if verb == "remove":
         yield from _describe_removal(plan)
+    elif verb == "priority":
+        yield (f"would change the priority of {_jobs(plan)} to {plan.request.priority}: "
+               f"{_idle(plan)}")  # fmt: skip
     elif plan.by_flag:
         yield f"would {_VERB[verb][0]} {_jobs(plan)}{_more(plan)}: {_idle(plan)}"
         if plan.grace is not None:
@@ -159,8 +161,6 @@ def _more(plan: Plan) -> str:
     request = plan.request
     if request.verb == "set-status":
         return f" {request.status}"
-    if request.verb == "priority":
-        return f" {request.priority}"
     if request.verb == "finish":
         return " the hard way" if request.hard else ""
     if request.verb == "retry" and (wishes := list(_wishes(request.changes))):
@@ -203,7 +203,7 @@ def _idle(plan: Plan) -> str:
         rest = f"{live} would be suspended" if plan.launched else "what runs goes on"
         return f"{idle} would not start; {rest}"
     if plan.request.verb == "priority":
-        return f"{idle} would come earlier or later"
+        return f"{idle} may start earlier or later"
     return f"{idle} could go on"
 
 
@@ -224,9 +224,12 @@ def _few(lines: list[str] | tuple[str, ...], number: int) -> Iterator[str]:
 
 def _report(plan: Plan) -> Iterator[str]:
     request = plan.request
+    if request.verb == "priority":
+        yield f"the priority of {_jobs(plan)} is now {request.priority}"
+        return
     past = "dropped" if request.drop_outputs else _VERB[request.verb][1]
     if plan.jobs:
-        yield f"{past}{_more(plan) if request.verb == 'priority' else ''} {_jobs(plan)}"
+        yield f"{past} {_jobs(plan)}"
         yield from _report_jobs(plan)
         return
     if plan.packages:

@@ -25,8 +25,8 @@ def drawing(
         return lambda: emit_json(document)
 
     def draw() -> None:
-        emit(f"{paint(clean(path), 'bold')}  {clean(binary.name)}, "
-             f"of {clean(package.name)}, stage {clean(package.stage_name)}")  # fmt: skip
+        emit(f"{paint(clean(path), 'bold')}  binary {clean(binary.name)}, "
+             f"stage {clean(package.stage_name)}, line {clean(package.line_name)}")  # fmt: skip
         emit(f"its package is {mark(package.status)} since {moment(package.changed, now)}")
         _command(binary.script or " ".join(documents.words(binary.argv)))
         _records(records, now)

@@ -1,5 +1,6 @@
 """`d0ctl site`: what a site is, out of one file."""
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +10,7 @@ import typer
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.output import emit, emit_json, say
+from d0ctl.errors import NotFound
 from d0ctl.format import clean, count
 
 if TYPE_CHECKING:
@@ -133,4 +135,9 @@ def _path(file: Path | None) -> Path:
 def _read(file: Path | None) -> "Site":
     from d0ctl.site.reader import read
 
-    return read(_path(file))
+    path = _path(file)
+    if file is None and not path.exists():
+        shown = shlex.quote(str(path))
+        raise NotFound(f"the home has no site file `{path}`",
+                       hint=f"d0ctl site show > {shown} writes what is in force")  # fmt: skip
+    return read(path)

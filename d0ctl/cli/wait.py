@@ -1,5 +1,6 @@
 """`d0ctl wait`: until nothing of what is meant can move without a person."""
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.output import emit, say
 from d0ctl.errors import BadUsage, ExitCode
-from d0ctl.format import clean, count
+from d0ctl.format import clean, count, duration
 from d0ctl.model import Counts, Group, by_status, roll_up
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
@@ -53,7 +54,8 @@ def wait(
 def wait_for(text: str, timeout: str | None = None) -> ExitCode:
     """Wait, say how it ended, and return the exit code."""
     wanted = select.parse(text)
-    last = time.monotonic() + _seconds(timeout) if timeout is not None else None
+    length = _seconds(timeout) if timeout is not None else 0.0
+    last = time.monotonic() + length if timeout is not None else None
     rest = LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S
     with session.reader() as store:
         is_told, seen, due = False, None, 0.0
@@ -70,7 +72,7 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
                     is_told = True
                     say("no daemon is running, so nothing new starts: d0ctl daemon start")
             if last is not None and time.monotonic() >= last:
-                return _give_up(text, parts, timeout)
+                return _give_up(text, parts, length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))
 
 
@@ -82,11 +84,11 @@ def _seconds(text: str) -> float:
         raise BadUsage(f"--timeout takes a time such as 30s or 2h, not `{text}`") from error
 
 
-def _give_up(text: str, parts: list[_Part], timeout: str | None) -> ExitCode:
+def _give_up(text: str, parts: list[_Part], length: float) -> ExitCode:
     """Say how things stand when the time is over."""
     for job, counts in parts:
         name = text if len(parts) == 1 else job.name
-        say(f"`{name}` is still {roll_up(counts, blocked=job.blocked)} after {timeout}: "
+        say(f"`{name}` is still {roll_up(counts, blocked=job.blocked)} after {duration(length)}: "
             f"d0ctl why {job.name}")  # fmt: skip
     return ExitCode.FAILED
 
@@ -114,11 +116,15 @@ def _end(text: str, parts: list[_Part], ends: Sequence[Standstill | None]) -> Ex
         name = text if len(parts) == 1 else job.name
         if end is not None and end.reason:
             emit(f"`{name}` stands still: {clean(end.reason)}")
-            say(f"d0ctl why {name}")
+            say(f"d0ctl why {shlex.quote(name)}")
             continue
         state = "held" if job.hold and status == Group.SUBMITTED else str(status)
+        packages = count(sum(counts.values()), "package")
         if state == Group.CANCELED:
-            packages = count(sum(counts.values()), "package")
             state += f": {count(by_status(counts)['successful'])} of {packages} done"
+        elif state == Group.FAILED:
+            state += f": {count(by_status(counts)['failed'])} of {packages} failed"
         emit(f"`{name}` is {state}")
+        if status in (Group.FAILED, Group.CANCELED):
+            say(f"d0ctl why {shlex.quote(name)}")
     return ExitCode.DONE if set(found) == {Group.SUCCESSFUL} else ExitCode.FAILED

@@ -85,7 +85,7 @@ def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: 
 
     result = d0ctl("priority", "two", "80")
 
-    assert result.stdout == "put at another priority 80 job `two`\n"
+    assert result.stdout == "the priority of job `two` is now 80\n"
     assert result.stderr == "to take it back: d0ctl priority two 50\n"
     assert schedule.demands(site.store)[0].id != first
     assert d0ctl("priority", "two", "80").exit_code == 4

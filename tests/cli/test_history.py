@@ -110,7 +110,7 @@ def test_an_empty_log_is_told_as_one(site: Site, d0ctl: Type, tmp_path: Path) ->
     folder.mkdir(parents=True)
     (folder / "1.out").touch()
 
-    assert "printed nothing" in d0ctl("logs", "prod/1/1/1").stderr
+    assert "`prod/1/1/1` has printed nothing" in d0ctl("logs", "prod/1/1/1").stderr
 
 
 def test_why_takes_every_noun(site: Site, d0ctl: Type) -> None:

@@ -138,7 +138,8 @@ def test_wait_returns_at_once_for_what_has_ended(site: Site, d0ctl: Type) -> Non
     site.fail("prod/1/2/1")
 
     assert d0ctl("wait", "prod").exit_code == 1
-    assert d0ctl("wait", "prod").stdout == "`prod` is failed\n"
+    assert d0ctl("wait", "prod").stdout == "`prod` is failed: 1 of 2 packages failed\n"
+    assert d0ctl("wait", "prod").stderr == "d0ctl why prod\n"
     assert d0ctl("wait", "prod/1/1").exit_code == 0
     assert d0ctl("wait", "prod/1/2/1").exit_code == 1
     assert d0ctl("wait", "prod/1").exit_code == 1

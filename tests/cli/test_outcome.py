@@ -186,6 +186,6 @@ def test_waiting_can_end_after_a_time(site: Site, d0ctl: Type) -> None:
     assert waited.exit_code == 1
     assert waited.stderr.splitlines() == [
         "no daemon is running, so nothing new starts: d0ctl daemon start",
-        "`prod` is still submitted after 0.3s: d0ctl why prod",
+        "`prod` is still submitted after 0.3 s: d0ctl why prod",
     ]
     assert d0ctl("wait", "prod", "--timeout", "soon").exit_code == 2

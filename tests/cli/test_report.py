@@ -1,5 +1,6 @@
 """Failures in figures: by reason, node, software and input."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,6 +118,27 @@ def test_the_input_that_stands_out_is_blamed(d0ctl: Type, site: Site) -> None:
     assert one["sentence"] == (
         "input `bad` stands out: all 3 attempts of packages that read it failed, 0 of 5 of others"
     )
+
+
+def test_a_binary_of_no_software_that_stands_out_comes_with_its_failure(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package(f"x-{n}")) for n in range(4)])))
+    others = [package(f"y-{n}") for n in range(4)]
+    others = [
+        replace(one, binaries=tuple(replace(binary, name="other") for binary in one.binaries))
+        for one in others
+    ]
+    site.submit(job(("b", [line(one) for one in others]), name="two"))
+    for number in range(1, 5):
+        site.fail(f"prod/1/{number}/1")
+        site.finish(f"two/1/{number}/1")
+
+    told = d0ctl("report", "failures").stdout
+
+    assert "software `tool` stands out" in told
+    assert "d0ctl why prod/1/" in told
+    assert "software verify" not in told
 
 
 @pytest.mark.parametrize(

@@ -224,3 +224,21 @@ def test_a_retry_of_a_job_leaves_packages_that_cool_off_alone(site: Site, d0ctl:
 
     assert d0ctl("retry", "prod:cooloff").exit_code == 0
     assert site.phase("prod/1/2/1") == "ready"
+
+
+def test_a_retry_without_a_daemon_says_what_drives_the_packages(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    told = d0ctl("retry", "prod:failed").stderr
+
+    assert "no daemon is running, so nothing new starts: d0ctl daemon start\n" in told
+
+
+def test_a_result_that_is_not_made_yet_is_listed_so(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    told = d0ctl("file", "list", "prod").stdout
+
+    assert "not made yet" in told
+    assert "results" not in told

@@ -75,7 +75,12 @@ def test_a_faulty_site_file_changes_nothing(d0ctl: Type, site: Site, tmp_path: P
 def test_the_file_in_the_home_is_read_where_none_is_named(
     d0ctl: Type, site: Site, home: Home
 ) -> None:
-    assert f"{home.root}/site.yaml: there is no such file" in d0ctl("site", "check").stderr
+    missing = d0ctl("site", "check")
+    assert missing.exit_code == 3
+    assert missing.stderr.splitlines() == [
+        f"d0ctl: the home has no site file `{home.site_file}`",
+        f"d0ctl site show > {home.site_file} writes what is in force",
+    ]
     home.site_file.write_text("defaults: {nice: 1}")
 
     assert d0ctl("site", "apply").stdout == "+ setting defaults\n1 added\n"
