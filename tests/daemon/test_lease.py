@@ -8,7 +8,7 @@ import pytest
 
 from d0ctl.agents.control import Control
 from d0ctl.agents.heed import heed
-from d0ctl.agents.oversee import hear
+from d0ctl.agents.oversee import hear, kills
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import oversight
 from d0ctl.nodes.courier import Courier, Report, Up
@@ -110,6 +110,16 @@ def test_the_sites_lease_logs_and_reserve_count_at_once(control: Control) -> Non
 
     assert (ear.site.lease, ear.site.keep_logs, ear.site.reserve) == (60.0, 5.0, 7)
     assert ear.orders == [{"kind": "keep", "seconds": 5.0}]
+
+
+def test_the_site_says_how_long_what_is_to_end_may_take(control: Control) -> None:
+    with control.store.writing():
+        told = json.dumps({"grace": 3.0, "partial-grace": 4.0})
+        control.store.change("keep_setting", name="defaults", value=told)
+
+    (order,) = kills(control.store, {1: "kill"})
+
+    assert (order["grace"], order["partial_grace"]) == (3.0, 4.0)
 
 
 def test_the_length_of_the_lease_is_the_sites(control: Control) -> None:

@@ -251,6 +251,19 @@ def test_a_server_that_never_speaks_holds_up_no_other_thread(
         assert len(open_ones(store)) == 1
 
 
+def test_the_site_says_how_long_the_command_may_take(
+    site: Site, say: Say, carry: Carry, store: Store, tmp_path: Path
+) -> None:
+    say(command=[script(tmp_path / "hook", "exec sleep 600")], command_timeout=0.2)
+    site.submit(many(1))
+    fail(site, "prod/1/1/1")
+    for hour in range(10):
+        carry(NOW + 3600 * hour, is_command=True)
+
+    (one,) = last(store)
+    assert one["trouble"] == f"`{tmp_path}/hook` took longer than 0.2 s"
+
+
 def test_the_command_gets_each_event_as_json_on_stdin(
     site: Site, say: Say, carry: Carry, tmp_path: Path
 ) -> None:

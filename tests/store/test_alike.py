@@ -169,3 +169,13 @@ def test_a_node_that_still_runs_the_stage_without_a_failure_is_waited_for(store:
     site.end(site.node("slow"), "failed", "exit-code", most=1)
 
     assert hold_of(store)[0] is True
+
+
+def test_the_site_says_how_many_where_a_job_does_not(store: Store) -> None:
+    with store.writing():
+        store.change("keep_setting", name="defaults", value='{"max-alike-failures": 3}')
+    site = alone(store, cpus=1)
+
+    fail(site, 40)
+
+    assert (hold_of(store)[0], count_of(store, "failed")) == (True, 3)

@@ -106,6 +106,31 @@ def test_what_the_cluster_offers_its_nodes_offer(store: Store) -> None:
     assert assign(store) == {"sam": 1}
 
 
+def test_the_platform_of_a_cluster_is_that_of_its_nodes(store: Store) -> None:
+    number = node(store, "old")
+    with store.writing():
+        store.connection.execute("update cluster set platform = 'sl7' where name = 'old'")
+        nodes.up(store, number, {**FACTS, "machine_id": "old"}, now=NOW)
+    submitted(store, job("one", [package(BinarySpec("x", script="x"), platform="sl7")]))
+
+    assert assign(store) == {"old": 1}
+
+
+def test_what_the_catalogue_says_of_its_software_reaches_the_binary(store: Store) -> None:
+    here = node(store, "a")
+    rules = ({"match": "bad", "reason": "site:bad"},)
+    keep(store, entry(shell="sh", hooks={"before": "setup"}, log_rules=rules,
+                      progress={"log": "(x)"}))  # fmt: skip
+    submitted(store, job("one", [package(reco())]))
+    assign(store)
+
+    (told,) = launched(store, here)
+    assert told["shell"] == "sh"
+    assert told["hooks"] == [{"name": "reco/v1", "before": "setup"}]
+    assert told["log_rules"] == [*rules]
+    assert told["progress"] == {"log": "(x)"}
+
+
 def test_without_an_entry_a_package_goes_nowhere(store: Store) -> None:
     node(store, "sl7", "sl7")
     submitted(store, job("one", [package(reco())]))

@@ -325,14 +325,14 @@ def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None
 
 
 def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:
-    told = json.dumps({"transfer-idle": 60.0})
+    told = json.dumps({"transfer-idle": 60.0, "transfer-timeout": 600.0})
     with store.writing():
         store.change("keep_setting", name="defaults", value=told)
     submitted(store, job("one", [simple(outputs=[made("a", locator="root://store/a")])]))
 
     (launch,) = launched(World(store), "localhost")
 
-    assert launch["transfer"] == {"commands": {}, "idle": 60.0, "timeout": 43200.0}
+    assert launch["transfer"] == {"commands": {}, "idle": 60.0, "timeout": 600.0}
 
 
 def test_what_is_stored_is_known(store: Store) -> None:

@@ -1,0 +1,70 @@
+"""Each key of the job file and of the site file has a test that shows what it does."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+DOCS = TESTS.parent / "docs"
+
+NO_EFFECT_YET = {
+    "jobfile": "Binary cpu  construct/test_advice.py::keys_without_effect_are_named_once",
+    "sitefile": """
+Node speed        site/test_reader.py::keys_without_effect_are_named
+Cluster private   site/test_reader.py::keys_without_effect_are_named
+Cluster capacity  site/test_reader.py::keys_without_effect_are_named
+""",
+}
+"""Keys that only bring a warning, and the test of that."""
+
+PAGES = {page: (TESTS / "keys" / f"{page}.txt").read_text() for page in NO_EFFECT_YET}
+"""The level and the name of each key, and the test of its effect."""
+
+
+def rows(text: str) -> dict[tuple[str, str], str]:
+    """The test of each key, by its level and name."""
+    parts = [line.split() for line in text.splitlines() if line]
+    found = {(level.replace("_", " "), key): test for level, key, test in parts}
+    assert len(found) == len(parts)
+    return found
+
+
+def documented(page: str) -> dict[tuple[str, str], str]:
+    """What a page says of each key of its tables."""
+    text = (DOCS / f"{page}.md").read_text()
+    found: dict[tuple[str, str], str] = {}
+    for section in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
+        table = re.split(r"^##", section, maxsplit=1, flags=re.MULTILINE)[0]
+        level, _, body = table.partition("\n")
+        for cell, told in re.findall(r"^\| (`.*?`) \| (.*)$", body, re.MULTILINE):
+            found |= {(level, key): told for key in re.findall(r"`([^`]+)`", cell)}
+    return found
+
+
+@cache
+def names_in(file: str) -> frozenset[str]:
+    """The names of the tests of a file."""
+    tree = ast.parse((TESTS / file).read_text())
+    return frozenset(one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_documented_key_has_a_test_and_no_other_has(page: str) -> None:
+    assert set(rows(PAGES[page] + NO_EFFECT_YET[page])) == set(documented(page))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_test_that_is_named_is_there(page: str) -> None:
+    for key, test in rows(PAGES[page] + NO_EFFECT_YET[page]).items():
+        file, name = test.split("::")
+        assert f"test_{name}" in names_in(file), key
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_reference_says_which_keys_have_no_effect_yet(page: str) -> None:
+    silent = {key for key, told in documented(page).items() if "has no effect yet" in told}
+
+    assert silent == set(rows(NO_EFFECT_YET[page]))
