@@ -50,6 +50,7 @@ class Stub:
     def __init__(self, *frames: Frame) -> None:
         self.facts: dict[str, Any] = {}
         self.attempts: dict[int, str] = {}
+        self.cached: tuple[int, ...] = ()
         self.base = "/base"
         self.transport: Disk | None = None
         self.frames = frames
