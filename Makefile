@@ -57,7 +57,7 @@ screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
 
 completions: .venv/ready  ## write completions/ anew, as the program prints them
 	@_D0CTL_COMPLETE=source_bash $(bin)/d0ctl >completions/d0ctl.bash
-	@_D0CTL_COMPLETE=source_zsh $(bin)/d0ctl >completions/_d0ctl
+	@_D0CTL_COMPLETE=source_zsh $(bin)/d0ctl | sed -n "/^#compdef/,\$$p" >completions/_d0ctl
 	@_D0CTL_COMPLETE=source_fish $(bin)/d0ctl >completions/d0ctl.fish
 
 clean:  ## remove all that make made: environment, caches, the demo's home

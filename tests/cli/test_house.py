@@ -109,7 +109,14 @@ def test_the_completions_are_what_the_program_prints(shell: str, file: str) -> N
     environment = os.environ | {"_D0CTL_COMPLETE": f"source_{shell}"}
     told = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment, check=True)
 
-    assert (ROOT / "completions" / file).read_text() == told.stdout, "type `make completions`"
+    shipped = (ROOT / "completions" / file).read_text()
+    assert shipped.strip("\n") == told.stdout.strip("\n"), "type `make completions`"
+
+
+def test_zsh_finds_its_completions_by_their_first_line() -> None:
+    first = (ROOT / "completions" / "_d0ctl").read_text().splitlines()[0]
+
+    assert first == "#compdef d0ctl"
 
 
 def complete(*words: str) -> list[str]:
