@@ -96,11 +96,11 @@ def test_what_the_policy_holds_says_who_why_and_until_when(d0ctl: Type, site: Si
     assert site.phase("prod/1/1/1") == "ready"
 
 
-def test_what_failed_says_which_rule_let_it_and_what_to_write(d0ctl: Type, site: Site) -> None:
+def test_what_failed_for_good_says_to_fix_the_cause_first(d0ctl: Type, site: Site) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")
 
     told = d0ctl("why", "prod/1/1/1").stdout
 
-    assert "the policy (default) has no other try for `exit-code`" in told
-    assert "`policy: {exit-code: {tries: 3}}`" in told
+    assert "a plain retry would most likely fail again: fix the cause" in told
+    assert "then `d0ctl retry prod/1/1/1`" in told
