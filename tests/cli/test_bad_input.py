@@ -73,7 +73,8 @@ def test_what_has_ended_is_not_killed(
      (["prod/1/5-9"], "no package matches `prod/1/5-9`", "lines 1 to 3"),
      (["prod:failed"], "no package matches `prod:failed`", "`prod` has"),
      (["prod:faild"], "neither a status nor a phase", "did you mean `failed`?"),
-     (["prod", "--failed-for", "exit-cod"], "no package matches", "none of it has failed"),
+     (["prod", "--failed-for", "exit-cod"], "`exit-cod`", "did you mean `exit-code`?"),
+     (["prod", "--failed-for", "exit-code"], "no package matches", "none of it has failed"),
      (["prod", "--node", "localhos"], "there is no node `localhos`", "did you mean `localhost`?"),
      (["prod", "--older-than", "2d"], "no package matches", "d0ctl status prod")],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
@@ -86,6 +87,6 @@ def test_a_selector_that_means_nothing_is_told_with_the_nearest(
 
     result = d0ctl(verb, *words, *(["--yes"] if verb == "kill" else []))
 
-    assert result.exit_code == (2 if "faild" in words[0] else 3)
+    assert result.exit_code == (2 if {"prod:faild", "exit-cod"} & {*words} else 3)
     assert told in result.stderr
     assert nearest in result.stderr

@@ -127,7 +127,7 @@ def test_names_from_outside_are_shown_and_never_obeyed(site: Site, dashboard: Op
             await desk.hands.resize_terminal(width, 24)
             await desk.sees("odd")
 
-    dashboard(script, start="odd/1/2/1")
+    dashboard(script, start="odd/1/2/1", size=(160, 36))
 
 
 def test_ten_thousand_failures_at_once_are_grouped_and_walked(site: Site, dashboard: Open) -> None:

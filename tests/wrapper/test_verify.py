@@ -35,7 +35,7 @@ def test_an_exit_code_has_its_name(node: Client, code: int, named: str | None) -
 
 def test_codes_of_shells_have_their_names_in_programs_too(node: Client) -> None:
     end = node.run(binary("sh", "-c", "exit 127"))
-    assert (end["reason"], "(not found" in end["detail"]) == ("exit-code", True)
+    assert (end["reason"], "command not found" in end["detail"]) == ("exit-code", True)
 
     end = node.run(binary("sh", "-c", "sh -c 'kill -SEGV $$'; exit $?"), attempt=2)
     assert (end["reason"], end["exit_code"], end["signal"]) == ("seg-fault", 139, 11)
