@@ -59,7 +59,8 @@ def kill(store: Store, *, actor: str, note: str | None, now: float, partial: boo
                             request="kill partial" if partial else "kill")  # fmt: skip
     store.change("end_canceled_attempts", now=now)
     store.change("cancel_transfers")
-    store.change("reopen_jobs")
+    if idle + launched:
+        store.change("reopen_jobs")
     return idle + launched + hastened
 
 
@@ -72,7 +73,8 @@ def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> in
     """not launched -> canceled; how many. What runs goes on."""
     store.change("keep_idle")
     canceled = store.change("kill_idle_packages", actor=actor, note=note, now=now)
-    store.change("reopen_jobs")
+    if canceled:
+        store.change("reopen_jobs")
     return canceled
 
 

@@ -428,3 +428,15 @@ def test_every_verb_says_what_it_takes(site: Site) -> None:
         assert verb.level in ("any", "line", "job")
         assert {*verb.takes, *verb.needs} <= fields, name
         assert {*verb.needs} <= {*verb.takes}
+
+
+def test_a_verb_without_effect_leaves_the_end_of_a_job_alone(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.store.connection.execute("update package set phase = 'ready' where phase = 'waiting'")
+    site.store.connection.execute("update package set phase = 'canceled'")
+    site.store.connection.execute("update job set ended = 7.0")
+
+    d0ctl("kill-line", "prod/1/1")
+    d0ctl("kill", "prod")
+
+    assert site.store.connection.execute("select ended from job").fetchone()[0] == 7.0

@@ -31,10 +31,8 @@ def test_schema_sql_is_what_the_migrations_make(store: Store) -> None:
     assert schema(store) == FILE.read_text(), "python -m tests.support.schema"
 
 
-def test_no_number_of_a_migration_is_used_twice() -> None:
-    numbers = [int(name[:3]) for name in migrations()]
-
-    assert numbers == sorted(set(numbers))
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [int(name[:3]) for name in migrations()] == list(range(1, len(migrations()) + 1))
 
 
 def test_a_database_of_a_newer_release_is_refused(home: Home) -> None:
