@@ -11,7 +11,7 @@ SEED :=
 WORKERS := 2
 EXAMPLES := 10000
 
-.PHONY: help demo demo-ssh test check bench chaos hostile soak screens completions clean
+.PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -51,6 +51,10 @@ hostile: .venv/ready-to-test  ## attack a daemon from a hostile node, and print 
 soak: .venv/ready-to-test  ## play EXAMPLES=10000 random lives of packages, by each machine
 	@EXAMPLES=$(EXAMPLES) $(python) -m pytest -q -n $(WORKERS) $(if $(SEED),--hypothesis-seed $(SEED)) \
 		-k "TestLife or TestEarlyLife" tests/store/test_life.py tests/store/test_early.py
+
+mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that the tests notice
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) -m tests.mutants --workers $(WORKERS)
 
 screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
 	@$(python) -m tests.screens
