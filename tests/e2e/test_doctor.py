@@ -111,7 +111,7 @@ def test_what_lies_on_a_node_is_held_against_the_database(site: Site, ran: Path)
         "farm:9002": ("runs, and the database has none such", True),
         "farm:1": ("runs on, and is successful", True),
         "farm:attempts/2/work": ("is left of what has ended", True),
-        "farm:cache/3/extra": ("is no copy that the database knows", False),
+        "farm:cache/3/extra": ("is no copy that the database knows", True),
         "farm:cache/in/77/x": ("is no copy that the database knows", False),
         f"farm:{Path(str(copy)).relative_to(ran)}": ("is a copy that is not there", False),
         "farm:cache/aside/half": ("is left by what was interrupted", True),

@@ -1,11 +1,13 @@
 """The first job of a newcomer, on this machine and over ssh."""
 
+import json
 import re
+import subprocess
 from typing import Any
 
 import pytest
 
-from tests.e2e.site import EXAMPLES, Site
+from tests.e2e.site import D0CTL, EXAMPLES, PATIENCE_S, Site
 
 
 @pytest.fixture
@@ -75,7 +77,20 @@ def counts(**some: int) -> dict[str, Any]:
 
 
 def test_without_a_home_status_lists_no_jobs(site: Site) -> None:
-    assert site.json("status") == {"jobs": []}
+    environment = {key: site.environment[key] for key in ("HOME", "LANG", "PATH")}
+    done = subprocess.run(
+        [str(D0CTL), "status", "--json"], env=environment, capture_output=True, timeout=PATIENCE_S
+    )
+
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"jobs": []})
+    assert list((site.folder / "user").iterdir()) == []
+
+
+def test_a_home_that_was_named_and_is_not_there_is_reported(site: Site) -> None:
+    done = site.d0ctl("status", "--json")
+
+    assert done.code == 5
+    assert f"there is no home at `{site.home}`" in done.err
     assert not site.home.exists()
 
 

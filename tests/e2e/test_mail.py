@@ -173,4 +173,7 @@ def test_the_admin_is_told_of_a_node_that_goes_and_of_its_return(
         wait_for(post, "admin@lab.example", "node farm is back")
         Path(f"{record}.go").touch()
         wait_for(post, "reco@fnal.gov", "lost: successful, 1 package")
-        assert {to for to, _ in post.titles()} == {"admin@lab.example", "reco@fnal.gov"}
+        told = {to for to, _ in post.titles()}
+        assert told == {"admin@lab.example", "grid@lab.example", "reco@fnal.gov"}
+        of_grid = [subject for to, subject in post.titles() if to == "grid@lab.example"]
+        assert all(subject.startswith("production ") for subject in of_grid), of_grid
