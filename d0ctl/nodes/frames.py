@@ -7,7 +7,7 @@ from typing import Any
 from d0ctl.errors import NodeUnreachable
 from d0ctl_wrapper import shape, stamp
 from d0ctl_wrapper.message import LARGEST_COUNT, LATEST, LONGEST_SPAN, LONGEST_TEXT
-from d0ctl_wrapper.relay.frames import LONGEST
+from d0ctl_wrapper.relay.frames import LISTED, LONGEST
 
 Frame = dict[str, Any]
 
@@ -248,7 +248,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
 }
 
 _OTHERS: Mapping[str, Mapping[str, tuple[shape.Check, Any]]] = {
-    "hello": {"more": (shape.boolean, False), "cached": (shape.many(shape.positive), [])},
+    "hello": {"more": (shape.boolean, False), "cached": (shape.many(shape.positive, LISTED), [])},
     "taken": stamp.FIELDS,
 }
 """What may be left out of an answer."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import frames
-from d0ctl_wrapper.relay.frames import LONGEST
+from d0ctl_wrapper.relay.frames import LISTED, LONGEST
 
 FACTS = {
     "boot_id": "b", "machine_id": "", "base": "/x", "cpus": 2, "memory": 5, "system": "Linux",
@@ -102,6 +102,20 @@ def test_a_frame_that_lacks_something_we_act_on_is_refused(frame: dict[str, Any]
             frames.read(json.dumps(less).encode())
         with pytest.raises(NodeUnreachable, match="no frame of ours"):
             frames.read(json.dumps({**frame, key: [{}]}).encode())
+
+
+def test_a_hello_names_a_bounded_number_of_attempts_with_a_cache() -> None:
+    most = {**GOOD[0], "cached": list(range(1, LISTED + 1))}
+
+    assert frames.read(json.dumps(most).encode()) == most
+    with pytest.raises(NodeUnreachable, match=f"`cached` has more than {LISTED} items"):
+        frames.read(json.dumps({**most, "cached": list(range(1, LISTED + 2))}).encode())
+
+
+@pytest.mark.parametrize("attempt", [0, -1, 2**63, 1.5, "1", True, [1]])
+def test_a_hello_names_attempts_with_a_cache_by_their_numbers(attempt: object) -> None:
+    with pytest.raises(NodeUnreachable, match="`cached` item 1 is"):
+        frames.read(json.dumps({**GOOD[0], "cached": [attempt]}).encode())
 
 
 def test_what_is_in_no_contract_is_left_out() -> None:

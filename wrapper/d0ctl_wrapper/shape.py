@@ -190,12 +190,14 @@ def maybe(check: Check) -> Check:
     return lambda value: None if value is None else check(value)
 
 
-def many(check: Check) -> Check:
-    """Make a check of a list, each item of which passes `check`."""
+def many(check: Check, most: int = LARGEST) -> Check:
+    """Make a check of a list of at most `most` items, each of which passes `check`."""
 
     def check_all(value: Any) -> "List[Any]":
         if not isinstance(value, list):
             raise ValueError("is not a list")
+        if len(value) > most:
+            raise ValueError("has more than %d items" % most)
         return [_within("item %d" % place, check, item) for place, item in enumerate(value, 1)]
 
     return check_all

@@ -19,6 +19,9 @@ LONGEST = 8 * 1024 * 1024
 COMFORTABLE = 4 * 1024 * 1024
 """An answer with a list ends its frame after so many bytes."""
 
+LISTED = 10000
+"""At most so many attempts are listed in one frame, and as many are named that have a cache."""
+
 FULL = 8 * 1024 * 1024
 """With this many bytes unread by the control host, nothing new is begun."""
 

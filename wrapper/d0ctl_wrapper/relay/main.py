@@ -12,14 +12,11 @@ from d0ctl_wrapper.attempt import detach
 from d0ctl_wrapper.paths import Places, to_path
 from d0ctl_wrapper.relay import facts, lock, requests
 from d0ctl_wrapper.relay.duty import Duty
-from d0ctl_wrapper.relay.frames import Stream
+from d0ctl_wrapper.relay.frames import LISTED, Stream
 from d0ctl_wrapper.relay.loop import Loop
 from d0ctl_wrapper.relay.service import Look
 
 Frame = Dict[str, Any]
-
-LISTED = 10000
-"""At most so many attempts are listed in one frame."""
 
 HELLO_PATIENCE = 120.0
 """How many seconds the control host has for its hello."""
