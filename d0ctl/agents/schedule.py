@@ -52,16 +52,18 @@ def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision
     demands, rooms = conduct.mistrust(store, demands, nodes, now)
     decisions = place(
         nodes,
-        demands,
+        [demand for demand in demands if not demand.stay],
         lambda demand, limit: _list_of(demand, others).oldest(store, demand, limit),
         lambda packages: store_schedule.local_bytes(store, packages),
         lambda packages: store_schedule.brought(store, packages),
         rooms,
     )
     for demand in demands:
-        if demand.early:
+        if demand.early or demand.stay:
             limit = min(demand.ready, MOST_OPEN * len(nodes))
-            packages = _list_of(demand.id, others).waiting_open(store, demand.id, limit)
+            ready = _list_of(demand.id, others)
+            find = ready.oldest if demand.stay else ready.waiting_open
+            packages = find(store, demand.id, limit)
             local = store_schedule.local_bytes(store, packages)
             decisions += place_open(nodes, demand, packages, local)
     return decisions

@@ -64,6 +64,10 @@ def _turn(case: Case, fits: Sequence[Row]) -> str:
     """Why none of the nodes that could take it has done so."""
     one, told = case.package, case.told
     demand = demand_of(case.store, case.package)
+    if one.stay:
+        return (
+            f"it starts on {_names(fits)} as soon as its turn comes: it only delivers its outputs"
+        )
     lacking = {row["name"]: why for row in fits if (why := _lacks(row, demand))}
     told.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [row for row in fits

@@ -1,11 +1,13 @@
-"""Where packages go that start at their first input and take no slot while they wait."""
+"""Where packages go that take no slot: those that wait for inputs, and those that only deliver."""
 
 from collections.abc import Mapping, Sequence
 
 from d0ctl.schedule.place import Decision, Demand, NodeRoom, suited
 
 MOST_OPEN = 64
-"""How many packages may wait for inputs on one node; each is a process that sleeps there."""
+"""How many packages may wait for inputs on one node, and how many may only deliver outputs there;
+each is a process.
+"""
 
 
 def place_open(
@@ -14,9 +16,13 @@ def place_open(
     packages: Sequence[int],
     bytes_of: Mapping[int, Mapping[int, int]],
 ) -> list[Decision]:
-    """Give each package to the node that has most of its inputs, then to the idlest."""
+    """Give each package to the node that has most of its inputs, then to the idlest.
+
+    Those that wait and those that deliver are counted apart, as one may wait for what another
+    delivers.
+    """
     fits = [node for node in suited(demand, nodes) if node.burnt is None]
-    places = {node.id: MOST_OPEN - node.open for node in fits}
+    places = {node.id: MOST_OPEN - (node.delivering if demand.stay else node.open) for node in fits}
     decisions = []
     for package in packages:
         there = bytes_of.get(package, {})

@@ -28,8 +28,9 @@ class NodeRoom:
     """A node that may take packages: its cpus, those given out, and what it is.
 
     `bringing` is how many cpus the packages ask for whose inputs are on their way, which take
-    none before; `open` is how many packages wait there for inputs that are not made yet. One that
-    has burnt packages of a stage, `burnt`, takes a single one, of that stage if there is any.
+    none before; `open` is how many packages wait there for inputs that are not made yet, and
+    `delivering` how many have nothing left to do there but to deliver their outputs. One that has
+    burnt packages of a stage, `burnt`, takes a single one, of that stage if there is any.
     `memory_used` and `disk_used` are what the packages there may take, in bytes; `disk` is the
     size of its disk, and `disk_free` what is free of it, as far as that is known.
     """
@@ -44,6 +45,7 @@ class NodeRoom:
     services: Sequence[str] = ()
     bringing: int = 0
     open: int = 0
+    delivering: int = 0
     burnt: int | None = None
     memory_used: int = 0
     disk: int | None = None

@@ -22,6 +22,7 @@ def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
             used=row["used"],
             bringing=row["bringing"],
             open=row["open"],
+            delivering=row["delivering"],
             memory=row["memory"],
             platform=row["platform"],
             services=services_of(row),

@@ -90,6 +90,27 @@ def test_a_stage_out_that_is_given_up_is_delivered_by_a_retry(site: Site) -> Non
     assert (journal(site), stored.read_text()) == (1, "data\n")
 
 
+def test_a_delivery_goes_on_beside_a_package_that_takes_all_cpus(site: Site) -> None:
+    stored = storage(site)
+    (site.folder / "broken").touch()
+    site.add("farm", cpus=1)
+    site.alone()
+    site.start_daemon()
+    site.ok("submit", site.jobs / stored_job(site, "tries: 0"))
+    site.wait_phase("far/1/1/1", "failed")
+    site.submit(f"job: busy\nstages: [{{lines: [{{run: 'while [ ! -e {site.folder}/go ]; "
+                "do sleep 0.05; done'}]}]\n")  # fmt: skip
+    site.wait_phase("busy/1/1/1", "running")
+    (site.folder / "broken").unlink()
+
+    site.ok("retry", "far/1/1/1", "--yes")
+    site.wait_phase("far/1/1/1", "done")
+
+    assert (site.phase("busy/1/1/1"), journal(site), stored.read_text()) == ("running", 1, "data\n")
+    (site.folder / "go").touch()
+    site.wait_phase("busy/1/1/1", "done")
+
+
 def test_a_retry_from_scratch_runs_the_binary_again(site: Site) -> None:
     storage(site)
     (site.folder / "broken").touch()

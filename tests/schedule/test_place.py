@@ -213,6 +213,19 @@ def test_a_node_has_a_bounded_number_of_open_packages() -> None:
     assert len(place_open(nodes, Demand(1, 3, early=True), [1, 2, 3], {})) == 1
 
 
+def test_a_package_that_only_delivers_goes_to_its_node_however_full_that_is() -> None:
+    full = NodeRoom(1, "a", 1, cpus=1, used=1, open=MOST_OPEN)
+    nodes = [full, NodeRoom(2, "b", 2, cpus=1, used=0)]
+
+    assert place_open(nodes, Demand(1, 1, stay="a"), [7], {}) == [Decision(7, 1, 0)]
+
+
+def test_a_node_has_a_bounded_number_of_packages_that_only_deliver() -> None:
+    nodes = [NodeRoom(1, "a", 1, cpus=1, used=0, delivering=MOST_OPEN - 1)]
+
+    assert len(place_open(nodes, Demand(1, 3, stay="a"), [1, 2, 3], {})) == 1
+
+
 @given(
     st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
     st.lists(wishes, max_size=6, unique_by=lambda wish: wish.id),

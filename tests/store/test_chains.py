@@ -178,6 +178,27 @@ def test_a_late_word_on_what_was_kept_changes_nothing(world: World) -> None:
     assert '"through":1' in found[0] and found[1] is None
 
 
+def test_a_try_that_only_delivers_takes_nothing_of_its_node(tmp_path: Path) -> None:
+    with open_store(make_home(tmp_path / "home")) as store:
+        both = [package(binary(outputs=[name]), cpus=2, memory=5) for name in ("a", "b")]
+        submitted(store, job("all", stage(*both)))
+        world = World(store, cpus=2)
+        world.schedule()
+        [node] = world.nodes.values()
+        world.launch(node)
+        end(world, 1, reason="stage-out", kept={**kept(), "whole": True})
+        world.schedule()
+        world.launch(node)
+        assert list(phases(store).values()) == ["failed", "starting"]
+
+        again(world)
+
+        assert list(phases(store).values()) == ["starting", "starting"]
+        assert launched(world)["delivers"] is True
+        [room] = planning.nodes(store)
+        assert (room.used, room.memory_used, room.delivering) == (2, 5, 1)
+
+
 def test_what_was_kept_draws_the_next_attempt_to_its_node(world: World) -> None:
     node = where(world)
     end(world, 1, kept=kept())

@@ -12,6 +12,7 @@ import pytest
 from tests.support.waiting import wait_until
 from tests.support.web import Web, serving
 from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.conftest import Connect
 
 DATA = b"ten bytes\n" * 1000
 
@@ -221,6 +222,48 @@ def test_outputs_that_are_not_whole_any_more_are_made_again(
 
     assert (second["outcome"], ran(node)) == ("successful", 2)
     assert (store / "out").read_bytes() == DATA
+
+
+def test_a_delivery_needs_no_cpu(connect: Connect, store: Path, tmp_path: Path) -> None:
+    node = connect(cpus=1)
+    (tmp_path / "broken").touch()
+    first = node.run(COUNTED, **made("root://store/out", transfer=rules(store)))
+    (tmp_path / "broken").unlink()
+    node.launch(launch(2, binary(script="while [ ! -e ../go ]; do sleep 0.02; done")))
+    node.started(2)
+
+    third = again(node, first, 3, "root://store/out", transfer=rules(store), delivers=True)
+
+    assert (third["outcome"], third["binaries"], ran(node)) == ("successful", [], 1)
+    assert (store / "out").read_bytes() == DATA
+    (node.folder(2) / "go").touch()
+    node.end(2)
+
+
+def test_a_delivery_waits_for_a_cpu_when_the_outputs_have_to_be_made_again(
+    connect: Connect, store: Path, tmp_path: Path
+) -> None:
+    node = connect(cpus=1)
+    (tmp_path / "broken").touch()
+    first = node.run(COUNTED, **made("root://store/out", transfer=rules(store)))
+    (tmp_path / "broken").unlink()
+    Path(first["kept"]["files"][0]["path"]).write_text("spoilt")
+    node.launch(launch(2, binary(script="while [ ! -e ../go ]; do sleep 0.02; done")))
+    node.started(2)
+
+    former = [{"attempt": 1, "kept": first["kept"]}]
+    more = made("root://store/out", transfer=rules(store))
+    node.launch(launch(3, COUNTED, former=former, delivers=True, **more))
+    wait_until(lambda: (node.folder(3) / "asks").exists())
+    assert ran(node) == 1
+    (node.folder(2) / "go").touch()
+
+    assert node.end(3)["outcome"] == "successful"
+    assert ran(node) == 2
+    told = [one["why"] for one in node.messages(3) if one["kind"] == "state"]
+    assert told == [
+        "its outputs are not whole; it waits for a free cpu", "its outputs are made again",
+    ]  # fmt: skip
 
 
 def test_a_kill_while_outputs_are_stored_leaves_nothing_of_the_attempt(

@@ -195,6 +195,7 @@ _LAUNCH = shape.record(
         "startup": (shape.maybe(_STARTUP), None),
         "early": (shape.boolean, False),
         "ahead": (shape.boolean, False),
+        "delivers": (shape.boolean, False),
     },
 )
 

@@ -119,6 +119,8 @@ def _launch(
         }
     if formers:
         launch["former"] = formers
+    if package["delivers"]:
+        launch["delivers"] = True
     if package["early"] == 1:
         launch["early"] = True
     if package["accept"] is not None:

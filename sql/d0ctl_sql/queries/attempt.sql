@@ -71,7 +71,7 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.attempts as number, package.id as package_id,
-       package.environment, package.accept, demand.cpus,
+       demand.stay is node.name as delivers, package.environment, package.accept, demand.cpus,
        demand.memory, demand.disk, package.wall_time, package.looping, package.early,
        package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id, job.parameters,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path

@@ -379,10 +379,10 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
          where package.node_id = node.id
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
                                  'killing', 'unreachable')
-           and package.phase <> 'staging-in' and package.staging = 0
+           and package.phase <> 'staging-in' and package.staging = 0 and demand.stay is null
            and not (package.early = 1 and package.awaited > 0)) as used,
        (select max(coalesce(attempt.started, attempt.launched, package.changed))
-          from package
+          from package join demand on demand.id = package.demand_id and demand.stay is null
           left join attempt on attempt.id = package.attempt_id and attempt.ended is null
          where package.node_id = node.id
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
@@ -391,12 +391,12 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
            and not (package.early = 1 and package.awaited > 0)) as taken,
        node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free,
        (select coalesce(sum(demand.memory), 0)
-          from package join demand on demand.id = package.demand_id
+          from package join demand on demand.id = package.demand_id and demand.stay is null
          where package.node_id = node.id
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
                                  'killing', 'unreachable')) as memory_used,
        (select coalesce(sum(demand.space), 0)
-          from package join demand on demand.id = package.demand_id
+          from package join demand on demand.id = package.demand_id and demand.stay is null
          where package.node_id = node.id
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
                                  'killing', 'unreachable')) as disk_used
@@ -407,7 +407,7 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
 -- Whose packages take the cpus of a node.
 select job.name, count(*) as n, sum(demand.cpus) as cpus
   from package
-  join demand on demand.id = package.demand_id
+  join demand on demand.id = package.demand_id and demand.stay is null
   join job on job.id = package.job_id
  where package.node_id = :node
    and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',

@@ -125,7 +125,8 @@ select stage_id, max(pace) as pace, max(cpus) as cpus, count(*) - count(pace) as
 
 -- name: outline_node_use
 -- How many slots of each node run packages, how many packages there wait for one, and how many for
--- their inputs; one that has started early and waits for more takes none.
+-- their inputs; one that has started early and waits for more takes none, nor does one that only
+-- delivers its outputs.
 select node_id,
        sum(case when staging = 0 and phase in ('running', 'suspended', 'killing', 'unreachable')
                 then cpus else 0 end) as used,
@@ -134,7 +135,7 @@ select node_id,
   from (select package.node_id, package.phase, demand.cpus,
                (package.phase = 'staging-in' or package.staging = 1) as staging
           from package indexed by package_live
-          join demand on demand.id = package.demand_id
+          join demand on demand.id = package.demand_id and demand.stay is null
          where package.node_id in (select id from node)
            and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
                                  'killing', 'unreachable')

@@ -1,25 +1,29 @@
 -- name: schedulable_nodes
 -- Nodes that may take packages, with the cpus that live packages take there, those of packages
--- whose inputs are on their way, and how many packages wait there for inputs to come, with the
--- memory and the disk that they may take; and those
--- that d0ctl has drained and that one package is to try, with the stage that it failed.
+-- whose inputs are on their way, how many packages wait there for inputs to come and how many only
+-- deliver outputs, with the memory and the disk that all but the latter may take; and those that
+-- d0ctl has drained and that one package is to try, with the stage that it failed.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
-       coalesce(live.open, 0) as open, bad_node.stage_id as burnt,
+       coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
+       bad_node.stage_id as burnt,
        coalesce(live.memory, 0) as memory_used, coalesce(live.space, 0) as disk_used,
        node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free
   from node
   join cluster on cluster.id = node.cluster_id
   left join bad_node on bad_node.node_id = node.id
   left join (select package.node_id,
-                    sum(coalesce(demand.memory, 0)) as memory,
-                    sum(coalesce(demand.space, 0)) as space,
+                    sum(iif(demand.stay is null, coalesce(demand.memory, 0), 0)) as memory,
+                    sum(iif(demand.stay is null, coalesce(demand.space, 0), 0)) as space,
                     sum(iif(package.early = 1 and package.awaited > 0, 1, 0)) as open,
-                    sum(case when package.early = 1 and package.awaited > 0 then 0
+                    sum(iif(demand.stay is null, 0, 1)) as delivering,
+                    sum(case when demand.stay is not null then 0
+                             when package.early = 1 and package.awaited > 0 then 0
                              when package.phase = 'staging-in' or package.staging > 0 then 0
                              else demand.cpus end) as used,
-                    sum(case when package.early = 1 and package.awaited > 0 then 0
+                    sum(case when demand.stay is not null then 0
+                             when package.early = 1 and package.awaited > 0 then 0
                              when package.phase = 'staging-in' or package.staging > 0
                              then demand.cpus
                              else 0 end) as bringing

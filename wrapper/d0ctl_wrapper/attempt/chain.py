@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, List, Tuple
 
 from d0ctl_wrapper import words
-from d0ctl_wrapper.attempt import cores, late, orders, outputs, script, tools, verdict
+from d0ctl_wrapper.attempt import cores, late, orders, outputs, script, slot, tools, verdict
 from d0ctl_wrapper.attempt.arrivals import Arrivals
 from d0ctl_wrapper.attempt.clock import Clock
 from d0ctl_wrapper.attempt.command import CommandFile
@@ -81,6 +81,8 @@ class Run:
         """Run all binaries; raise Failed or Told when the chain ends with one of them."""
         done = self.resume.begin()
         left = self.launch["binaries"][done:]
+        if left and self.launch["delivers"]:
+            self._take_slot()
         unused: "List[bytes | None]" = [None] * done
         self._software = unused + tools.provide(self.places, left, self.tree.check)
         if left and self.launch["startup"] is not None:
@@ -93,6 +95,12 @@ class Run:
             raise
         if left:
             self.arrivals.check_closed()
+
+    def _take_slot(self) -> None:
+        """Wait for processors after all: the outputs that were to be delivered are not whole."""
+        self.report.state("staging-in", "its outputs are not whole; it waits for a free cpu")
+        slot.wait(self.places, self.attempt, self.tree.answer)
+        self.report.state("running", "its outputs are made again")
 
     def _run_rest(self, rest: "List[Tuple[int, Binary]]") -> None:
         """Run the binaries that are not done, within the startup script if there is one."""

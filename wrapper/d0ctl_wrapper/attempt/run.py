@@ -91,9 +91,10 @@ class Wrapper:
             return self._failed(failed)
 
     def _take_slot(self) -> None:
-        """Wait for processors, if the inputs were brought without; with an open list it goes on."""
+        """Wait for processors, if the inputs were brought without; one that only delivers, or
+        whose list is open, goes on."""
         if self.launch["ahead"]:
-            if not self.launch["early"]:
+            if not (self.launch["early"] or self.launch["delivers"]):
                 self.report.state("staging-in", "its inputs are there; it waits for a free cpu")
                 slot.wait(self.places, self.attempt, self.tree.answer)
             self.report.state("running", "its inputs are there")

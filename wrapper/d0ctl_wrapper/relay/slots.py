@@ -54,4 +54,4 @@ class Slots:
 
 def needs_none(launch: Launch) -> bool:
     """Tell whether an attempt can start without processors (`002`, use case I)."""
-    return bool(launch["early"] or launch["ahead"])
+    return bool(launch["early"] or launch["ahead"] or launch["delivers"])
