@@ -7,6 +7,18 @@ import pytest
 
 from tests.support.waiting import descendants, wait_until
 from tests.wrapper.client import Client, binary, launch
+from tests.wrapper.conftest import Connect
+from tests.wrapper.pythons import found
+
+VERSIONS = list(found())
+
+
+@pytest.fixture(params=dict.fromkeys((VERSIONS[0], VERSIONS[-1])))
+def node(connect: Connect, request: pytest.FixtureRequest) -> Client:
+    """A connection to a relay that has greeted, under the oldest and the newest python."""
+    client = connect(found()[request.param])
+    client.wait("hello")
+    return client
 
 
 @pytest.fixture
