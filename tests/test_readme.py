@@ -12,25 +12,55 @@ from d0ctl.errors import ExitCode
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+COMMAND_PAGE = (ROOT / "docs" / "commands.md").read_text()
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
-    table = README.partition("## Commands")[2].partition("**Selectors.**")[0]
+    table = COMMAND_PAGE.partition("## Selectors")[0]
 
     assert [name for name in COMMANDS if f"`{name}" not in table] == []
 
 
 def test_the_exit_codes_are_those_of_the_program() -> None:
-    rows = re.findall(r"^\| (\d+) \|", README.partition("**Exit codes**")[2], re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \|", COMMAND_PAGE.partition("## Exit codes")[2], re.MULTILINE)
 
     assert [int(row) for row in rows] == sorted(ExitCode)
 
 
-def test_every_page_and_file_that_is_linked_is_there() -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))],
+                         ids=lambda page: page.stem)  # fmt: skip
+def test_every_page_and_file_that_is_linked_is_there(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text())
 
-    assert targets
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_every_page_of_docs_is_linked_from_the_first_page() -> None:
+    pages = [f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")]
+
+    assert [page for page in pages if f"({page})" not in README] == []
+
+
+def test_the_first_production_runs_as_it_is_written(tmp_path: Path) -> None:
+    for kind, name in {"sh": "sim.sh", "yaml": "mc.yaml"}.items():
+        (text,) = re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "sim.sh").chmod(0o755)
+    home = tmp_path / "home"
+
+    done = subprocess.run(
+        [sys.executable, "-m", "d0ctl", "--home", home, "run", "mc.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, "warning" in done.stderr) == (0, False), done.stderr
+    assert "`mc-001` is successful: 41 packages" in done.stdout + done.stderr
+    merged = (home / "results/mc-001/all.txt").read_text().splitlines()
+    assert len(merged) == sum(
+        (e * 37 + s * 11) % 91 > 50 for s in range(1, 21) for e in range(1, 101)
+    )
 
 
 def test_every_make_target_that_is_named_exists() -> None:
