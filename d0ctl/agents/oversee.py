@@ -13,7 +13,7 @@ from d0ctl.site.standard import GRACE_S
 from d0ctl.store import files, nodes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import LEASE
-from d0ctl.store.runs import attempts, messages
+from d0ctl.store.runs import attempts, messages, outputs
 from d0ctl.store.site import default
 
 log = logging.getLogger(__name__)
@@ -234,14 +234,17 @@ def _carried(control: Control, report: Carried, now: float) -> None:
         )
         return
     log.warning("file %d: %s", key[0], report.trouble)
-    lost = _copies_at(control, key[0], copy.source) if report.is_gone else []
-    is_over = report.is_gone and not lost and key[1] != 1
+    is_gone = report.is_gone or (report.is_spoilt and files.is_hopeless(control.store, *key))
+    lost = _copies_at(control, key[0], copy.source) if is_gone else []
+    is_over = is_gone and not lost and key[1] != 1
     if is_over and files.give_up(control.store, key[0], key[1]):
         return
     files.delay(
         control.store, file=key[0], cluster=key[1], result=key[2], trouble=report.trouble, now=now
     )
-    if report.is_gone:
+    if is_gone and report.is_spoilt:
+        outputs.lose_spoilt(control.store, lost, report.trouble, now=now)
+    elif is_gone:
         files.lose(control.store, lost, now=now)
 
 

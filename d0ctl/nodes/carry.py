@@ -10,7 +10,7 @@ from pathlib import Path
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier, Weight
-from d0ctl.nodes.download import Limits
+from d0ctl.nodes.download import Garbled, Limits, Oversized, Spoilt
 from d0ctl.nodes.link import Link
 from d0ctl_wrapper import process, stamp
 from d0ctl_wrapper.checksum import digest_by
@@ -19,10 +19,6 @@ TAKE_TIMEOUT_S = 3600.0
 """How long a node may need to check a file that was brought."""
 
 _MADE_BY = re.compile(r"\.(\d{1,9})-(\d{1,18})\.[0-9a-f]{32}\Z")
-
-
-class Spoilt(NotFound):
-    """A file that is there, and is not what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +57,13 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> Weight:
     try:
         link.transport.get(copy.source, aside, Limits(copy.size, courier.site.reserve))
         return _settle(copy, aside, target)
+    except Oversized:
+        raise
     except Spoilt as error:
         question = {"kind": "hash", "id": uuid.uuid4().hex, "path": copy.source}
         answer = courier.ask(link, question, TAKE_TIMEOUT_S)
         if answer["ok"] and (answer["size"], answer["checksum"]) == (copy.size, copy.checksum):
-            raise D0Error(f"{error} here, and is whole on its node") from error
+            raise Garbled(f"{error} here, and is whole on its node") from error
         raise
     finally:
         aside.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes.download import Garbled, Spoilt
 from d0ctl.nodes.frames import Pieces
 from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.oversight import SILENCE_S, Oversight
@@ -88,13 +89,15 @@ NOTHING = Weight()
 class Carried:
     """The end of an errand with files; `trouble` is None when it went well.
 
-    `is_gone` says that the file was not where it should be.
+    `is_gone` says that the file was not where it should be, `is_spoilt` that what came was
+    another file.
     """
 
     node: int
     errand: Any
     trouble: str | None
     is_gone: bool = False
+    is_spoilt: bool = False
     weight: Weight = NOTHING
 
 
@@ -339,8 +342,8 @@ class Courier:
                     raise NodeUnreachable(f"`{self.address.name}` is out of contact")
                 weight = errand(self, link)
             except Exception as error:  # the transfer is tried again, and the next ones are made
-                gone = isinstance(error, NotFound)
-                self._report(Carried(self.node, name, _words(error), is_gone=gone))
+                gone, spoilt = isinstance(error, NotFound), isinstance(error, Spoilt | Garbled)
+                self._report(Carried(self.node, name, _words(error), gone, spoilt))
             else:
                 self._report(Carried(self.node, name, None, weight=weight))
 

@@ -20,8 +20,16 @@ SMALL_DISK_SHARE = 20
 """What stays free unless the site says otherwise: RESERVE bytes, or a twentieth of a small disk."""
 
 
-class Oversized(NotFound):
+class Spoilt(NotFound):
+    """A file that is there, and is not what it was."""
+
+
+class Oversized(Spoilt):
     """A file that is larger than it was declared: it is another file."""
+
+
+class Garbled(D0Error):
+    """A file that arrives as another one, although its node says that it is whole."""
 
 
 class NoSpace(D0Error):

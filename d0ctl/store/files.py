@@ -11,6 +11,9 @@ RETRY_S = 5.0
 LONGEST_RETRY_S = 300.0
 """The longest that a transfer waits between two tries."""
 
+MOST_SPOILT = 3
+"""After so many transfers of which another file arrived no further one is made."""
+
 PARKED = 1e12
 """Until when a transfer is put off that lacks a copy to make it from; one that comes wakes it."""
 
@@ -114,6 +117,12 @@ def arrive(
         else:
             store.change("arrived", file=file, cluster=cluster)
             store.change("feed_arrived", file=file, cluster=cluster)
+
+
+def is_hopeless(store: Store, file: int, cluster: int, result: int) -> bool:
+    """Whether a transfer has failed so often that the copy on the node counts as lost."""
+    row = store.row("transfer_tries", file=file, cluster=cluster, result=result)
+    return row is not None and row["tries"] + 1 >= MOST_SPOILT
 
 
 def delay(store: Store, *, file: int, cluster: int, result: int, trouble: str, now: float) -> None:

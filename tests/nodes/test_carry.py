@@ -10,9 +10,9 @@ import pytest
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes import carry
-from d0ctl.nodes.carry import Copy, Spoilt, checksum_of
+from d0ctl.nodes.carry import Copy, checksum_of
 from d0ctl.nodes.courier import Weight
-from d0ctl.nodes.download import NoSpace, Oversized
+from d0ctl.nodes.download import NoSpace, Oversized, Spoilt
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.local import LocalTransport
 from tests.support.durability import assert_settled, journal

@@ -9,6 +9,7 @@ import pytest
 from d0ctl.construct.spec import OutputSpec
 from d0ctl.store import Store, open_store
 from d0ctl.store.runs import messages
+from d0ctl.store.runs.outputs import lose_spoilt
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.world import World, end_message, output
@@ -71,3 +72,70 @@ def test_an_early_end_keeps_no_output_that_is_not_declared(tmp_path: Path) -> No
 def _copies(store: Store) -> list[Any]:
     query = "select file.name from location join file on file.id = location.file_id"
     return store.connection.execute(query).fetchall()
+
+
+def arrived_otherwise(world: World) -> None:
+    """Make what is ready, and have another file arrive in the place of the output `x`."""
+    world.schedule()
+    [node] = world.nodes.values()
+    world.launch(node)
+    world.order(node)
+    for attempt in list(node.attempts):
+        node.end(attempt, "successful")
+    world.deliver(node, list(node.spool))
+    rows = world.store.connection.execute(
+        "select file_id, cluster_id from location join file on file.id = file_id where name = 'x'"
+    )
+    copies = [tuple(row) for row in rows.fetchall()]
+    with world.store.writing():
+        lose_spoilt(world.store, copies, "`x` is larger than its 7 bytes", now=world.now)
+
+
+def test_a_package_fails_whose_results_are_not_what_it_said_again_and_again(store: Store) -> None:
+    results = [OutputSpec("x", result=True), OutputSpec("y", result=True)]
+    submitted(store, job("one", [simple(outputs=results)]))
+    world = World(store)
+    for _ in range(2):
+        arrived_otherwise(world)
+        assert list(phases(store).values()) == ["ready"]
+
+    arrived_otherwise(world)
+
+    assert list(phases(store).values()) == ["failed"]
+    told = store.connection.execute(
+        "select outcome, reason, message from attempt order by id desc limit 1"
+    )
+    assert tuple(told.fetchone()) == (
+        "failed", "verification", "`x` is larger than its 7 bytes",
+    )  # fmt: skip
+    assert store.connection.execute("select count(*) from transfer").fetchone()[0] == 0
+    assert faults(store) == {}
+
+
+def test_the_policy_for_verification_follows_such_a_failure(store: Store) -> None:
+    policy = {"verification": {"tries": 1}}
+    spec = simple(outputs=[OutputSpec("x", result=True)], policy=policy)
+    submitted(store, job("one", [spec]))
+    world = World(store)
+
+    for _ in range(3):
+        arrived_otherwise(world)
+
+    assert list(phases(store).values()) == ["ready"]
+    assert faults(store) == {}
+
+
+def test_a_package_is_held_whose_output_never_reaches_its_reader_as_it_said(store: Store) -> None:
+    reader = simple(inputs=["x"], nodes=("nowhere",))
+    submitted(store, job("one", [simple(outputs=["x"])], [reader]))
+    world = World(store)
+    for _ in range(2):
+        arrived_otherwise(world)
+        assert list(phases(store).values()) == ["ready", "waiting"]
+
+    arrived_otherwise(world)
+
+    assert list(phases(store).values()) == ["held", "waiting"]
+    note = store.connection.execute("select note from package where id = 1").fetchone()[0]
+    assert note == "verification: `x` is larger than its 7 bytes"
+    assert faults(store) == {}

@@ -1,12 +1,16 @@
-"""Outputs that an end message lists, compared with those that its package declares."""
+"""Outputs that an end message lists, compared with what its package declares and what arrives."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from d0ctl.construct.faults import escape
-from d0ctl.model import Reason
+from d0ctl.model import Phase, Reason
+from d0ctl.store import files
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import MOST_SPOILT
+from d0ctl.store.runs import recovery
+from d0ctl.store.runs.recovery import Failure
 
 Message = dict[str, Any]
 
@@ -65,3 +69,46 @@ def failed(message: Message, reason: Reason, detail: str) -> Message:
     """Return the end message of an attempt whose success is not believed."""
     lost = {"outcome": "failed", "reason": str(reason), "detail": detail, "outputs": []}
     return {**message, **lost, "missing": []}
+
+
+def lose_spoilt(
+    store: Store, copies: Sequence[tuple[int, int]], message: str, *, now: float
+) -> None:
+    """Forget copies, by (file, cluster), of which another file arrived; they are made again.
+
+    After MOST_SPOILT such attempts since a person last had it tried, their maker is not believed
+    any more: one whose results are under way fails (`verification`), one that was done is held.
+    """
+    rows = [store.row("maker_at", file=file, cluster=cluster) for file, cluster in copies]
+    makers = [row for row in rows if row is not None and row["successes"] >= MOST_SPOILT]
+    lost = list(copies)
+    for row in makers:
+        if row["phase"] == Phase.TRANSFERRING:
+            _disbelieve(store, row, message, now)
+            made = store.rows("made_copies", package=row["id"])
+            lost += [(one["file_id"], one["cluster_id"]) for one in made]
+    files.lose(store, dict.fromkeys(lost), now=now)
+    note = f"{Reason.VERIFICATION}: {message}"
+    for row in makers:
+        if row["phase"] == Phase.DONE:
+            store.change("hold_unbelieved", package=row["id"], now=now, note=note)
+
+
+def _disbelieve(store: Store, row: Row, message: str, now: float) -> None:
+    """transferring -> failed, and on to what the policy says."""
+    attempt, package = row["attempt_id"], row["id"]
+    lasted = row["ended"] - (row["started"] or row["ended"])
+    one = Failure(attempt, Reason.VERIFICATION, message, lasted=lasted, rss=row["rss"])
+    answer = recovery.answer(store, [one], now=now)[attempt]
+    store.change(
+        "disbelieve_attempt", attempt=attempt, reason=one.reason, message=message,
+        answer=answer.verdict.value,
+    )  # fmt: skip
+    store.change("fail_transferring", package=package, now=now, note=answer.note)
+    store.change(
+        "answer_failed", package=package, now=now, phase=answer.phase,
+        not_before=answer.not_before, demand=answer.demand, wall_time=answer.wall_time,
+        note=answer.note,
+    )  # fmt: skip
+    store.change("end_result_transfers", package=package)
+    store.change("purge_unbelieved", attempt=attempt)

@@ -189,6 +189,60 @@ update transfer
        not_before = :now + min(:longest, :step * (tries + 1))
  where file_id = :file and cluster_id = :cluster and result = :result;
 
+-- name: transfer_tries
+-- How often a transfer was tried in vain.
+select tries from transfer
+ where file_id = :file and cluster_id = :cluster and result = :result;
+
+-- name: maker_at
+-- The package that made a file in a cluster, and how many of its attempts have gone well since a
+-- person last had it tried.
+select package.id, package.phase, package.attempt_id, attempt.started, attempt.ended, attempt.rss,
+       (select count(*) from attempt as past
+         where past.package_id = package.id and past.outcome = 'successful'
+           and past.number > package.tried_from) as successes
+  from file
+  join package on package.id = file.package_id and package.phase in ('transferring', 'done')
+  join attempt on attempt.id = package.attempt_id and attempt.outcome = 'successful'
+  join node on node.id = attempt.node_id and node.cluster_id = :cluster
+ where file.id = :file;
+
+-- name: disbelieve_attempt
+-- An attempt whose outputs are not what it said has failed.
+update attempt set outcome = 'failed', reason = :reason, message = :message, answer = :answer
+ where id = :attempt and outcome = 'successful';
+
+-- name: fail_transferring
+-- transferring -> failed: what arrives is not what its attempt said.
+update package set phase = 'failed', changed = :now, actor = null, note = :note
+ where id = :package and phase = 'transferring';
+
+-- name: answer_failed
+-- failed -> ready, waiting, cooloff or held, where a policy says so.
+update package
+   set phase = case when :phase = 'ready' and missing > 0 then 'waiting' else :phase end,
+       changed = :now, actor = case when :phase = 'held' then 'policy' end, node_id = null,
+       not_before = :not_before, demand_id = coalesce(:demand, demand_id),
+       wall_time = coalesce(:wall_time, wall_time), note = :note
+ where id = :package and phase = 'failed' and :phase <> 'failed';
+
+-- name: end_result_transfers
+-- Results of a package that has failed after all are not wanted.
+delete from transfer
+ where result = 1 and file_id in (select id from file where package_id = :package);
+
+-- name: made_copies
+-- All copies of what a package made.
+select location.file_id, location.cluster_id
+  from file join location on location.file_id = file.id
+ where file.package_id = :package;
+
+-- name: hold_unbelieved
+-- waiting, ready -> held: what was made again and again never was what its attempts said.
+update package
+   set phase = 'held', changed = :now, actor = 'policy', not_before = null, note = :note
+ where id = :package and phase in ('waiting', 'ready');
+
 -- name: postpone_transfer
 -- A transfer can't be made now, for nobody's fault.
 update transfer set not_before = :until
