@@ -18,7 +18,7 @@ from d0ctl.agents.oversee import give_up, hear, keep_contact, look_after, stand_
 from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.software import see_to_software
-from d0ctl.agents.sync import sync
+from d0ctl.agents.sync import settle_refused, sync
 from d0ctl.agents.tidy import expire, sweep_caches, tidy
 from d0ctl.background import only_daemon
 from d0ctl.config import Home
@@ -56,8 +56,8 @@ STEPS: tuple[Step, ...] = (
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (
-    stand_in, heed, look_after, keep_contact, give_up, see_to_software, forget_idle, expire,
-    sweep_caches, notify,
+    stand_in, heed, look_after, keep_contact, give_up, settle_refused, see_to_software,
+    forget_idle, expire, sweep_caches, notify,
 )  # fmt: skip
 """What a turn does besides, once a second."""
 
@@ -296,6 +296,8 @@ def _leave_out(control: Control) -> bool:
         if trouble:
             troubles += 1
             control.dropbox.reject_text("refused", json.dumps(message), trouble)
+            if message["kind"] == "end":
+                control.refuse_end(message["attempt"], trouble, time.time())
     control.dropbox.clear(letters.files)
     return troubles > 0
 

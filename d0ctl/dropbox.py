@@ -4,6 +4,7 @@ import heapq
 import itertools
 import json
 import os
+import re
 import stat
 import threading
 import time
@@ -36,12 +37,20 @@ BATCH = ".batch"
 """The ending of a file in which a courier put many messages of its node."""
 
 
+_ATTEMPT = re.compile(r'"attempt": ?([1-9][0-9]{0,18})\b')
+_TOKEN = re.compile(r'"token": ?"([0-9a-f]{64})"')
+_END = re.compile(r'"kind": ?"(?:end|part)"')
+"""What is looked for in a text that can't be read, to learn whose end it was to be."""
+
+
 @dataclass(slots=True)
 class Letters:
     """What one look found: messages that are well-formed and signed, and the files they came in."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    refused: dict[int, str] = field(default_factory=dict)
+    """Attempts that signed an end that can't be read, and what is wrong with it."""
     has_more: bool = False
     """Whether more lies there than one look takes along."""
 
@@ -181,8 +190,18 @@ class DropBox:
                 raise ValueError(f"the token of attempt {first['attempt']} is wrong")
         except ValueError as error:
             self._rejected.keep(name, text, str(error))
+            if attempt := self._sender_of_end(text):
+                letters.refused[attempt] = str(error)
         else:
             letters.messages.extend(messages)
+
+    def _sender_of_end(self, text: str) -> int | None:
+        """Return the attempt whose token is in a text that was to be its end; None without one."""
+        attempt, token = _ATTEMPT.search(text), _TOKEN.search(text)
+        if attempt is None or token is None or not _END.search(text):
+            return None
+        number = int(attempt[1])
+        return number if token[1] == message.token(self._key, number) else None
 
     def clear(self, files: Iterable[str]) -> None:
         """Take out what has been applied and committed."""

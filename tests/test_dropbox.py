@@ -112,6 +112,21 @@ def test_what_is_no_message_of_ours_goes_to_rejected(
     assert list(box.new.iterdir()) == []
 
 
+def test_an_end_that_is_refused_is_told_by_its_attempt_if_it_is_signed(box: DropBox) -> None:
+    put(box, "7.1", start(7, kind="end"))
+    put(box, "8.1", start(8, kind="end")[:-5])
+    put(box, "9.1", start(9, kind="end", token="0" * 64))
+    put(box, "10.1", start(10, kind="end", token=message.token(KEY, 11)))
+    put(box, "11.1", start(11, pid=-1))
+
+    letters = box.collect()
+
+    assert letters.messages == []
+    assert letters.refused == {
+        7: "line 1 has no `outcome`", 8: "the text does not end with a line end",
+    }  # fmt: skip
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_leave_the_drop_box_working(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

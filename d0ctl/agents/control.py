@@ -29,6 +29,17 @@ Purge = tuple[int, int | None, str | None]
 
 
 @dataclass(slots=True)
+class RefusedEnd:
+    """An end message that can't be read or applied: why, since when, and how often it came."""
+
+    why: str
+    since: float
+    times: int = 0
+    asked: int = 0
+    """How many of these times the node was asked to send it again."""
+
+
+@dataclass(slots=True)
 class Control:
     """The hands of one process that drives: its store, drop-box, couriers and mailbox.
 
@@ -45,6 +56,8 @@ class Control:
     wake: threading.Event = field(default_factory=threading.Event)
     letters: Letters = field(default_factory=Letters)
     reports: list[Report] = field(default_factory=list)
+    refused: dict[int, RefusedEnd] = field(default_factory=dict)
+    """End messages that were refused, by attempt."""
     carrying: dict[Key, int] = field(default_factory=dict)
     """Which transfers are under way, and the node of each; 0 is this machine."""
     delivering: set[tuple[int, str]] = field(default_factory=set)
@@ -91,6 +104,11 @@ class Control:
         """Let a courier reach its node."""
         self.couriers[courier.node] = courier
         courier.start()
+
+    def refuse_end(self, attempt: int, why: str, now: float) -> None:
+        """Take note of an end message that is refused; its node is asked for it again."""
+        known = self.refused.setdefault(attempt, RefusedEnd(why, now))
+        known.why, known.times = why, known.times + 1
 
     def end(self, node: int) -> None:
         """Let a node go; what it was to carry may be carried by another."""

@@ -13,6 +13,7 @@ from d0ctl import daemon
 from d0ctl.agents.control import Control
 from d0ctl.agents.oversee import keep_contact, look_after
 from d0ctl.agents.schedule import schedule
+from d0ctl.agents.sync import MOST_REFUSED, RESEND_S, settle_refused
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes import courier as couriers
@@ -342,6 +343,89 @@ def launched(control: Control, packages: int) -> list[int]:
         attempts.launch(control.store, 1, limit=100, now=0.0)
     rows = control.store.connection.execute("select id from attempt order by id")
     return [row[0] for row in rows]
+
+
+def torn_end(control: Control, attempt: int) -> str:
+    """The text of an end message that was signed as a wrapper would, without most of it."""
+    return start_message(control, attempt, kind="end")
+
+
+def running(control: Control, gate: Path) -> int:
+    """Have a package run on a real relay until a file is there; its attempt."""
+    script = f"while [ ! -e {gate} ]; do sleep 0.05; done"
+    submitted(control.store, job("job", [simple(script)]))
+    reach_localhost(control)
+    turn_until(control, lambda: set(phases(control.store).values()) == {"running"})
+    return int(control.store.connection.execute("select id from attempt").fetchone()[0])
+
+
+def ended(control: Control) -> tuple[Any, ...]:
+    """How the attempt ended, and why."""
+    query = "select outcome, reason, message from attempt"
+    return tuple(control.store.connection.execute(query).fetchone())
+
+
+REFUSED = ("failed", "verification",
+           "the end message of its node was refused: line 1 has no `outcome`")  # fmt: skip
+
+
+def test_an_attempt_fails_whose_end_message_is_refused_however_often_it_is_sent(
+    control: Control, tmp_path: Path
+) -> None:
+    attempt = running(control, tmp_path / "gate")
+    for _ in range(MOST_REFUSED):
+        assert outcomes(control.store) == [None]
+        control.dropbox.deliver("localhost", [torn_end(control, attempt)])
+        turn(control)
+    turn(control)
+
+    assert ended(control) == REFUSED
+    assert set(phases(control.store).values()) == {"failed"}
+    assert control.refused == {}
+    (tmp_path / "gate").touch()
+
+
+def test_an_attempt_fails_whose_node_does_not_send_a_refused_end_again(
+    control: Control, tmp_path: Path
+) -> None:
+    attempt = running(control, tmp_path / "gate")
+    control.dropbox.deliver("localhost", [torn_end(control, attempt)])
+    turn(control)
+    with control.store.writing():
+        settle_refused(control, time.time() + RESEND_S / 2)
+    assert outcomes(control.store) == [None]
+
+    with control.store.writing():
+        settle_refused(control, time.time() + RESEND_S + 1)
+
+    assert ended(control) == REFUSED
+    (tmp_path / "gate").touch()
+
+
+def test_an_end_message_that_was_torn_on_its_way_is_sent_again_and_counts(
+    control: Control, tmp_path: Path
+) -> None:
+    attempt = running(control, tmp_path / "gate")
+    (tmp_path / "gate").touch()
+
+    def end() -> Path | None:
+        files = control.dropbox.new.iterdir()
+        return next((path for path in files if '"kind":"end"' in path.read_text()), None)
+
+    wait_until(end, PATIENCE_S)
+    torn = end()
+    assert torn is not None
+    text = torn.read_text()
+    torn.unlink()
+    torn.write_text(text[:-40])
+
+    turn(control)
+    assert control.refused[attempt].times == 1
+    turn_until(control, lambda: set(phases(control.store).values()) == {"done"})
+    turn(control)
+
+    assert outcomes(control.store) == ["successful"]
+    assert control.refused == {}
 
 
 def refuse(control: Control, attempt: int) -> None:

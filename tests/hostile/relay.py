@@ -183,6 +183,9 @@ def theft(attempt: Attempt) -> None:
     deliver(line(attempt.failure()))
 
 
+LAUNCHED: dict[int, Attempt] = {}
+"""The attempts that were launched here."""
+
 ATTACKS: dict[str, Callable[[Attempt], None]] = {
     attack.__name__: attack
     for attack in (
@@ -210,9 +213,12 @@ def obey(order: Frame) -> None:
         send({"kind": "facts", "id": order["id"], "facts": facts.gather(os.fsencode(FOLDER))})
     elif kind == "forget":
         send({"kind": "forgotten", "attempts": order["attempts"], "paths": order["paths"]})
+    elif kind == "resend":
+        for attempt in (LAUNCHED[number] for number in order["attempts"] if number in LAUNCHED):
+            ATTACKS[attempt.attack](attempt)
     elif kind == "launch":
         for launch in order["attempts"]:
-            attempt = Attempt(launch)
+            attempt = LAUNCHED[launch["attempt"]] = Attempt(launch)
             send({"kind": "accepted", "attempts": [attempt.number]})
             deliver(attempt.start())
             if attempt.attack in ATTACKS:

@@ -147,8 +147,6 @@ class Field:
 
     def has_tried(self, attack: str) -> bool:
         """Whether all of an attack that ends no attempt was made, as far as d0ctl let it."""
-        if attack == "times":
-            return any((self.site.home / "dropbox" / "rejected").iterdir())
         return attack != "frame" or self.outcome(attack)[1] == "lost lost"
 
     def outcome(self, attack: str) -> tuple[str, str]:
@@ -198,6 +196,7 @@ class Field:
 
 ENDS: Mapping[str, str] = {
     "zero": "failed verification",
+    "times": "failed verification",
     "detail": "failed exit-code",
     "missing": "failed exit-code",
     "binaries": "failed exit-code",

@@ -94,11 +94,31 @@ def fail(
     store: Store, node: int, attempts: Iterable[int], *, reason: str, message: str, now: float
 ) -> None:
     """End attempts of a node that can't say so themselves: it has lost them, or is lost."""
+    _end(store, node, attempts, outcome="lost", reason=reason, message=message, now=now)
+
+
+def refuse(store: Store, node: int, attempt: int, *, reason: str, message: str, now: float) -> None:
+    """Fail an attempt whose end message is refused, and have removed what it made."""
+    _end(store, node, [attempt], outcome="failed", reason=reason, message=message, now=now)
+    store.change("purge_unbelieved", attempt=attempt)
+
+
+def _end(
+    store: Store,
+    node: int,
+    attempts: Iterable[int],
+    *,
+    outcome: str,
+    reason: str,
+    message: str,
+    now: float,
+) -> None:
+    """End attempts by messages of the control host, which know of no node's clock."""
     ends: list[Message] = [
         {
             "attempt": attempt,
             "kind": "end",
-            "outcome": "lost",
+            "outcome": outcome,
             "started": None,
             "ended": now,
             "utc_offset": None,
@@ -251,7 +271,7 @@ def _conduct(ends: Sequence[_End], reasons: Mapping[int, str]) -> list[Ended]:
 
 def _ended(message: Message, context: Row) -> float:
     """When an attempt ended, by our clock."""
-    lag = 0.0 if message["outcome"] == "lost" else context["clock"] or 0.0
+    lag = 0.0 if message["utc_offset"] is None else context["clock"] or 0.0
     return float(message["ended"]) - lag
 
 

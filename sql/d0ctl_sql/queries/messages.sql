@@ -18,6 +18,10 @@ select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.
   join package on package.id = attempt.package_id
   left join node on node.id = attempt.node_id;
 
+-- name: live_node
+-- The node of an attempt that has not ended.
+select node_id from attempt where id = :attempt and outcome is null;
+
 -- name: clear_told_state
 -- Begin a new batch of messages.
 delete from told_state;
