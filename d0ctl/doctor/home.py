@@ -77,7 +77,7 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
 
 def _asides(home: Home) -> Iterator[Finding]:
     """What a restore or a first use was making when it was killed."""
-    for pattern in (".restore.*", ".site.key.*"):
+    for pattern in (".restore.*", ".site.key.*", ".d0ctl.db.*"):
         for path in home.root.glob(pattern):
             if _age(path) > LEFT_S:
                 yield Finding("home", str(path), "is half made, by a process that is gone",

@@ -1,16 +1,23 @@
 """The daemon and its home: one daemon in each, and no work on a database that is not in place."""
 
+import json
+import os
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from d0ctl import background, daemon
 from d0ctl.background import only_daemon, status
 from d0ctl.config import Home
+from d0ctl.doctor.home import furniture
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store import Store, fitting, open_store, settled
 from d0ctl_wrapper import message
@@ -18,6 +25,8 @@ from tests.support.homes import make_home
 from tests.support.jobs import job, simple
 from tests.support.session import Session
 from tests.support.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def gated(session: Session) -> None:
@@ -151,24 +160,34 @@ def test_a_database_of_no_bytes_is_refused(home: Home, create: bool) -> None:
     assert home.database.stat().st_size == 0
 
 
+FIRST_USE = """
+import sys
+from pathlib import Path
+from tests.chaos import trap
+from d0ctl.config import Home
+from d0ctl.store import open_store
+trap.lay(sys.argv[1], "call")
+open_store(Home(Path(sys.argv[2])), create=True)
+"""
+
+
+@pytest.mark.parametrize(("count", "left"), [(1, ".site.key.*"), (2, ".d0ctl.db.*")])
 def test_a_first_use_that_is_killed_leaves_no_half_of_a_database(
-    home: Home, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, count: int, left: str
 ) -> None:
-    fresh = Home(home.root.parent / "fresh")
+    fresh = Home(tmp_path / "fresh")
+    order = {"point": "link", "count": count, "after": False}
+    (tmp_path / "call-1.json").write_text(json.dumps(order))
 
-    def die(*_: object) -> None:
-        raise KeyboardInterrupt
+    killed = subprocess.run([sys.executable, "-c", FIRST_USE, tmp_path, fresh.root], cwd=ROOT)
 
-    monkeypatch.setattr("d0ctl.store.connection.os.link", die)
-    monkeypatch.setattr("d0ctl.config.os.link", die)
-    with pytest.raises(KeyboardInterrupt):
-        open_store(fresh, create=True)
-    monkeypatch.undo()
-
+    assert killed.returncode == -signal.SIGKILL
     assert not fresh.database.exists()
     with open_store(fresh, create=True) as store:
         assert store.value("site")
-    assert not list(fresh.root.glob(".d0ctl.db.*"))
+    (aside,) = fresh.root.glob(left)
+    os.utime(aside, (0, 0))
+    assert f"rm {aside}" in [finding.advice for finding in furniture(fresh)]
 
 
 def damage(home: Home, table: str) -> None:
