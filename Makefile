@@ -27,6 +27,7 @@ demo-ssh: .venv/ready  ## run it across two nodes, each behind an sshd of its ow
 # More workers than cores: most tests wait for daemons and nodes.
 test: .venv/ready-to-test  ## run all tests
 	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) -m tests.support.durability >/dev/null
 	@$(python) -m pytest -n 4 --dist worksteal
 
 check: .venv/ready-to-test  ## run formatter, linter, type checker, import contracts and tests
@@ -54,6 +55,7 @@ soak: .venv/ready-to-test  ## play EXAMPLES=10000 random lives of packages, by e
 
 mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that the tests notice
 	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) -m tests.support.durability >/dev/null
 	@$(python) -m tests.mutants --workers $(WORKERS)
 
 screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
