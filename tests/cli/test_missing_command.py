@@ -2,59 +2,82 @@
 
 from pathlib import Path
 
-from tests.cli.building import Site, job, line, package
+import pytest
+
 from tests.cli.conftest import Type
+from tests.support.jobs import binary, job, package
+from tests.support.session import Session
 
 
-def why(site: Site, d0ctl: Type, folder: Path, said: str, code: int, *needs: str) -> str:
-    """What `why` says of a package whose shell printed this and ended so."""
-    site.submit(job(("a", [line(package("x", needs=needs))]), directory=str(folder)))
-    site.fail("prod/1/1/1", reason="software-missing", exit_code=code, stderr=f"{said}\n",
-              detail=f"binary 1 (sim) ended with exit code {code}")  # fmt: skip
-    return d0ctl("why", "prod/1/1/1").stdout
+def why(session: Session, d0ctl: Type, script: str, *inputs: str, shell: str = "bash") -> str:
+    """What `why` says of a package that ran this script on a node, once, and failed."""
+    one = package(binary(script, inputs, shell=shell))
+    policy = {"software-missing": {"tries": 0}}
+    session.drive(session.submit(job("one", [one], directory=str(session.folder), policy=policy)))
+    return d0ctl("why", "one/1/1/1").stdout
 
 
+def write(path: Path, first_line: str = "#!/bin/sh", mode: int = 0o755) -> Path:
+    """Write a script."""
+    path.write_text(f"{first_line}\nexit 0\n")
+    path.chmod(mode)
+    return path
+
+
+SHELLS = pytest.mark.parametrize("shell", ["bash", "sh"])
+
+
+@SHELLS
 def test_a_script_beside_the_job_file_that_is_no_input_is_named(
-    site: Site, d0ctl: Type, tmp_path: Path
+    session: Session, d0ctl: Type, shell: str
 ) -> None:
-    (tmp_path / "sim.sh").write_text("exit 0\n")
+    write(session.folder / "sim.sh")
 
-    told = why(site, d0ctl, tmp_path, "1.sh: line 1: ./sim.sh: No such file or directory", 127)
+    told = why(session, d0ctl, "./sim.sh", shell=shell)
 
     assert "`sim.sh` is beside the job file but is no input, so it is not on the node" in told
     assert "add `inputs: sim.sh` to the job file" in told
 
 
+@SHELLS
 def test_a_command_that_is_not_on_the_path_is_named_with_its_node(
-    site: Site, d0ctl: Type, tmp_path: Path
+    session: Session, d0ctl: Type, shell: str
 ) -> None:
-    told = why(site, d0ctl, tmp_path, "1.sh: line 1: geant9: command not found", 127)
+    told = why(session, d0ctl, "geant9 --run 1", shell=shell)
 
     assert "`geant9` is not on the PATH of node `localhost`" in told
 
 
+@SHELLS
 def test_a_script_without_its_exec_bit_comes_with_chmod(
-    site: Site, d0ctl: Type, tmp_path: Path
+    session: Session, d0ctl: Type, shell: str
 ) -> None:
-    (tmp_path / "sim.sh").write_text("exit 0\n")
+    script = write(session.folder / "sim.sh", mode=0o644)
 
-    told = why(site, d0ctl, tmp_path, "1.sh: line 1: ./sim.sh: Permission denied", 126)
+    told = why(session, d0ctl, "./sim.sh", f"{script}", shell=shell)
 
-    assert f"`./sim.sh` is not executable: chmod +x {tmp_path / 'sim.sh'}" in told
+    assert f"`./sim.sh` is not executable: chmod +x {script}" in told
 
 
+@SHELLS
 def test_an_absolute_path_that_is_not_there_says_on_which_node(
-    site: Site, d0ctl: Type, tmp_path: Path
+    session: Session, d0ctl: Type, shell: str
 ) -> None:
-    told = why(site, d0ctl, tmp_path, "1.sh: 1: /opt/reco/bin/reco: not found", 127)
+    told = why(session, d0ctl, "/opt/no-such-reco/bin/reco", shell=shell)
 
-    assert "`/opt/reco/bin/reco` does not exist on node `localhost`" in told
+    assert "`/opt/no-such-reco/bin/reco` does not exist on node `localhost`" in told
 
 
-def test_what_the_message_says_already_is_not_printed_again(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    site.submit(job(("a", [line(package("x"))])))
-    site.fail("prod/1/1/1", stderr="boom\n", detail="binary 1 ended with exit code 3: boom")
+def test_an_input_whose_interpreter_is_missing_says_so(session: Session, d0ctl: Type) -> None:
+    script = write(session.folder / "sim.sh", "#!/opt/no-such-reco/bin/python")
 
-    assert d0ctl("why", "prod/1/1/1").stdout.count("boom") == 1
+    told = why(session, d0ctl, "./sim.sh", f"{script}")
+
+    assert "`sim.sh` is an input, so the program on its first line (`#!`) is missing" in told
+
+
+def test_what_the_message_says_already_is_not_printed_again(session: Session, d0ctl: Type) -> None:
+    told = why(session, d0ctl, "echo boom >&2; exit 3")
+
+    assert "exit code 3" in told
+    assert told.count("boom") == 1
