@@ -227,6 +227,17 @@ def test_what_was_never_finished_is_swept_after_a_day(box: DropBox) -> None:
     assert not old.exists()
 
 
+def test_a_drop_box_in_use_opens_no_more_and_more_descriptors(box: DropBox) -> None:
+    def use() -> int:
+        box.deliver("n1", [start(7)])
+        box.clear(box.collect().files)
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before = use()
+
+    assert [use() for _ in range(5)] == [before] * 5
+
+
 def test_an_arrival_is_noticed_at_once(box: DropBox) -> None:
     seen: list[bool] = []
     with box.watched(lambda: seen.append(True)):

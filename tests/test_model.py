@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl.model import MOVING, STATUS_OF, Group, Phase, Status, by_status, can_move, roll_up
+from d0ctl.model import (
+    MOVING,
+    STATUS_OF,
+    Group,
+    Phase,
+    Status,
+    by_status,
+    can_move,
+    known_eta,
+    roll_up,
+)
 
 counts = st.dictionaries(st.sampled_from([str(phase) for phase in Phase]), st.integers(0, 3))
 
@@ -40,6 +50,24 @@ def test_what_is_blocked_has_failed() -> None:
 def test_every_package_has_one_status(some: dict[str, int]) -> None:
     assert sum(by_status(some).values()) == sum(some.values())
     assert set(by_status(some)) == {str(status) for status in Status}
+
+
+@pytest.mark.parametrize(
+    ("phase", "eta", "known"),
+    [
+        (Phase.RUNNING, 200.0, 200.0),
+        (Phase.STAGING_IN, 200.0, 200.0),
+        (Phase.RUNNING, 100.0, None),
+        (Phase.RUNNING, None, None),
+        (Phase.SUSPENDED, 200.0, None),
+        (Phase.UNREACHABLE, 200.0, None),
+        (Phase.KILLING, 200.0, None),
+    ],
+)
+def test_only_a_package_that_progresses_and_is_not_overdue_has_an_eta(
+    phase: Phase, eta: float | None, known: float | None
+) -> None:
+    assert known_eta(phase, eta, now=100.0) == known
 
 
 @given(counts)

@@ -26,7 +26,7 @@ class Share:
     @property
     def rate(self) -> float:
         """Which part of them failed."""
-        return self.failed / self.number if self.number else 0.0
+        return self.failed / self.number
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,20 @@ def test_a_part_of_a_job_is_finished_by_its_packages(site: Site, d0ctl: Type) ->
     assert d0ctl("finish", "prod", "--soft", "--hard").exit_code == 2
 
 
+def test_a_canceled_package_says_why_it_was_finished_or_else_by_whom(
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "emmy")
+    site.submit(production())
+
+    d0ctl("finish", "prod/1/1")
+    d0ctl("finish", "prod/1/2", "--reason", "enough events")
+
+    (silent, told) = (d0ctl("history", f"prod/1/{line}/1").stdout for line in (1, 2))
+    assert "finished by emmy" in silent
+    assert "enough events" in told and "finished by" not in told
+
+
 def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: Type) -> None:
     site.submit(production("one"))
     site.submit(production("two"))

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,8 @@ SOURCES = ("wrapper", "tui", "sql")
 TIMEOUT_S = 600
 """Tests that take longer hang, so the bug was noticed."""
 
+HANGS = "hangs"
+
 
 class Copy:
     """A copy of all files under version control, in which bugs are planted one at a time."""
@@ -32,28 +35,29 @@ class Copy:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target)
-        self._sound: set[tuple[str, ...]] = set()
 
     def is_caught(self, mutant: Mutant) -> bool:
-        """Whether a test fails with the bug in place, and none without it.
+        """Whether a test fails with the bug in place that passes without it.
 
-        Raises ValueError for a bug that does not fit the sources, or tests that fail anyway.
+        Raises ValueError for a bug that does not fit the sources, or a test that fails anyway.
         """
         path = self.folder / mutant.file
         sound = path.read_text()
         if sound.count(mutant.old) != 1:
             raise ValueError(f"{mutant.file} has {mutant.old!r} {sound.count(mutant.old)} times")
-        if mutant.tests not in self._sound:
-            if self._fails(mutant.tests):
-                raise ValueError(f"{' '.join(mutant.tests)} fail without a bug")
-            self._sound.add(mutant.tests)
         path.write_text(sound.replace(mutant.old, mutant.new))
         try:
-            return self._fails(mutant.tests)
+            failed = self._failure(mutant.tests)
         finally:
             path.write_text(sound)
+        if failed is None or failed == HANGS:
+            return failed == HANGS
+        if self._failure((failed,)):
+            raise ValueError(f"{failed} fails without a bug")
+        return True
 
-    def _fails(self, tests: tuple[str, ...]) -> bool:
+    def _failure(self, tests: tuple[str, ...]) -> str | None:
+        """The first test that fails, or the file of it that can't be read; None where none does."""
         roots = [self.folder, *(self.folder / name for name in SOURCES)]
         command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         environment = os.environ | {"PYTHONPATH": ":".join(map(str, roots))}
@@ -64,10 +68,18 @@ class Copy:
                 text=True,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return True
-        if done.returncode not in (0, 1):
+            return HANGS
+        if done.returncode == 0:
+            return None
+        found = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        if not found:
             raise ValueError(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}")
-        return done.returncode == 1
+        return str(found[-1])
+
+
+def judged_in(output: str) -> set[str]:
+    """The bugs that the output of an earlier run calls caught or survived."""
+    return set(re.findall(r"^(?:caught|SURVIVED) +(.*)$", output, re.MULTILINE))
 
 
 def main() -> None:
@@ -75,8 +87,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="Only bugs whose file or name has this in it.")
+    parser.add_argument("--seen", type=Path, help="Not the bugs that this earlier output judged.")
     options = parser.parse_args()
-    chosen = [one for one in PLANTED if options.only in f"{one.file} {one.name}"]
+    seen = judged_in(options.seen.read_text()) if options.seen else set()
+    names = {one: f"{one.file}: {one.name}" for one in PLANTED}
+    chosen = [one for one in PLANTED if options.only in names[one] and names[one] not in seen]
     with tempfile.TemporaryDirectory(prefix="d0ctl-mutants-") as folder:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(options.workers):
@@ -90,7 +105,7 @@ def main() -> None:
                 verdict = f"stale: {error}"
             finally:
                 copies.put(copy)
-            print(f"{verdict:<9} {mutant.file}: {mutant.name}", flush=True)
+            print(f"{verdict:<9} {names[mutant]}", flush=True)
             return verdict
 
         with ThreadPoolExecutor(options.workers) as pool:

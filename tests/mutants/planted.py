@@ -30,9 +30,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/recover/policy.py",
-        "_never: 0 becomes 1",
-        "if rule.memory is None and limit is not None and (case.rss or 0) > limit:",
-        "if rule.memory is None and limit is not None and (case.rss or 1) > limit:",
+        "_never: `or` becomes `and`",
+        "limit = case.memory or never.memory",
+        "limit = case.memory and never.memory",
         ("tests/recover", "tests/store/test_recovery.py"),
     ),
     Mutant(
@@ -107,9 +107,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/recover/black_hole.py",
-        "is_guilty: `<` becomes `<=`",
-        "return _expected(conduct, others, job) < CHANCE",
-        "return _expected(conduct, others, job) <= CHANCE",
+        "is_guilty: `not` is lost",
+        "if not limits.burnt or conduct.streak < limits.burnt or not others.successful:",
+        "if not limits.burnt or conduct.streak < limits.burnt or others.successful:",
         ("tests/recover", "tests/store/test_bad_nodes.py"),
     ),
     Mutant(
@@ -142,9 +142,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/recover/blame.py",
-        "rate: 0.0 becomes 1.0",
-        "return self.failed / self.number if self.number else 0.0",
-        "return self.failed / self.number if self.number else 1.0",
+        "_stands_out: `>=` becomes `>` for the others",
+        "and others.number >= FEWEST",
+        "and others.number > FEWEST",
         ("tests/recover", "tests/cli/test_report.py"),
     ),
     Mutant(
@@ -285,7 +285,7 @@ PLANTED: tuple[Mutant, ...] = (
         "duration: 60 becomes 61",
         'return f"{whole // 3600} h {whole % 3600 // 60:02d} min"',
         'return f"{whole // 3600} h {whole % 3600 // 61:02d} min"',
-        ("tests/cli/test_status.py", "tests/cli/test_history.py"),
+        ("tests/test_format.py", "tests/cli/test_status.py", "tests/cli/test_history.py"),
     ),
     Mutant(
         "d0ctl/dropbox.py",
@@ -331,9 +331,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/construct/loops.py",
-        "_side_by_side: True becomes False",
-        "for key, node in zip(keys, nodes, strict=True):",
-        "for key, node in zip(keys, nodes, strict=False):",
+        "_judge_name: the call of seen.add is lost",
+        "seen.add(name)",
+        "pass",
         ("tests/construct",),
     ),
     Mutant(

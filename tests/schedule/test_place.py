@@ -266,6 +266,14 @@ def test_one_that_is_to_be_tried_is_no_other_node_to_go_to() -> None:
     assert [room.name for room in suited(demand, [well, tried])] == ["a", "b"]
 
 
+def test_a_node_on_trial_takes_one_package_of_the_stage_it_burnt_and_none_before_it() -> None:
+    tried = NodeRoom(1, "a", 1, cpus=8, used=0, burnt=7)
+    other, burnt = Demand(1, ready=3, stage=6), Demand(2, ready=3, stage=7)
+
+    assert [one.package for one in decide([tried], [other, burnt])] == [2000]
+    assert [one.package for one in decide([tried], [other])] == [1000]
+
+
 def test_packages_on_a_node_share_its_memory() -> None:
     node = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=200)
 
