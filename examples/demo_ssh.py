@@ -107,6 +107,7 @@ def fresh_site() -> Site:
     if site.home.exists():
         site.quietly("daemon", "stop")
         shutil.rmtree(site.folder)
+    site.folder.mkdir(parents=True, exist_ok=True)
     try:
         site.d0ctl("node", "drain", "localhost")
     except Stopped as stopped:

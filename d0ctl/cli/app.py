@@ -157,7 +157,7 @@ app = typer.Typer(
 def root(
     home: Annotated[
         Path | None,
-        typer.Option(help="Where everything lies; else $D0CTL_HOME, else ~/.local/share/d0ctl."),
+        typer.Option(help="Data folder (default: $D0CTL_HOME, else ~/.local/share/d0ctl)."),
     ] = None,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the chain of causes of a failure.")

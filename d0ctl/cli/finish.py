@@ -24,7 +24,7 @@ def finish(
         typer.Option("--partial", help="With --hard: keep what they have made, marked partial."),
     ] = False,
 ) -> None:
-    """Start nothing more; with --hard, end what runs."""
+    """Start nothing more; with --hard, end running packages."""
     refuse_both(soft, hard, "--soft and --hard")
     request = Request("finish", chosen(selector), hard=hard, partial=partial)
     plan.carry_out(request, question="finish it?")

@@ -31,7 +31,7 @@ def history(
     older_than: options.OlderThan = None,
     json: options.Json = False,
 ) -> None:
-    """Show what failed, how often and why; of a package, everything."""
+    """Show failures with their reasons; of a package, all changes."""
     wanted = select.parse(selector, status=status or (), reason=reason, node=node,
                           older_than=older_than)  # fmt: skip
     with session.reader() as store, store.reading():

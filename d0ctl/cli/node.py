@@ -22,7 +22,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="The machines that packages run on: list, add, check and more.",
+    help="Machines that run packages: list, add, check and more.",
 )
 
 Destination = Annotated[
@@ -118,7 +118,12 @@ def add(
         ),
     ] = None,
     directory: Annotated[
-        str | None, typer.Option("--dir", metavar="DIR", help="Where all of ours lies there.")
+        str | None,
+        typer.Option(
+            "--dir",
+            metavar="DIR",
+            help="Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE).",
+        ),
     ] = None,
     python: Annotated[
         str | None, typer.Option(metavar="PATH", help="Its python3, 3.6 or newer.")
@@ -275,7 +280,7 @@ def resume(name: options.NodeName) -> None:
 
 @app.command(cls=Changing)
 def remove(name: options.NodeName) -> None:
-    """Forget a node; what only it had is made again if need be."""
+    """Remove a node; files that were only there are made again if needed."""
     if not session.has_home():
         raise NotFound(f"there is no node `{name}`", hint="d0ctl node add NAME [user@]host")
     if _rehearsed("remove", name):

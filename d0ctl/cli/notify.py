@@ -17,7 +17,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="What people are told by mail or command: list, show, test.",
+    help="Mail and notifications to people: list, show, test.",
 )
 
 MOST_ENDED = 10

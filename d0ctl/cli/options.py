@@ -82,7 +82,7 @@ Node = Annotated[
 OlderThan = Annotated[
     str | None,
     typer.Option("--older-than", metavar="TIME",
-                 help="Only packages that have not changed for so long, as `2h`."),
+                 help="Only packages unchanged for at least this time, e.g. `2h`."),
 ]  # fmt: skip
 
 Because = Annotated[
@@ -101,7 +101,7 @@ Parameters = Annotated[
 ]
 
 As = Annotated[
-    str | None, typer.Option("--as", metavar="NAME", help="Call the job so.", show_default=False)
+    str | None, typer.Option("--as", metavar="NAME", help="Name of the job.", show_default=False)
 ]
 
 Force = Annotated[bool, typer.Option("--force", help="Accept packages that no node can take yet.")]

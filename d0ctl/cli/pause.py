@@ -16,5 +16,5 @@ def pause(
     selector: options.Targets,
     running: Annotated[bool, typer.Option("--running", help="Suspend what runs, too.")] = False,
 ) -> None:
-    """Start nothing more; with --running, suspend what runs."""
+    """Start nothing more; with --running, suspend running packages."""
     plan.carry_out(Request("pause", chosen(selector), running=running))

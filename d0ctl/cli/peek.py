@@ -29,7 +29,7 @@ def peek(
     head: Annotated[bool, typer.Option("--head", help="Print its beginning, not its end.")] = False,
     bytes: Annotated[
         str | None,
-        typer.Option("--bytes", metavar="SIZE", help="Print so much of it, not 64 KiB."),
+        typer.Option("--bytes", metavar="SIZE", help="How much of it to print (default: 64 KiB)."),
     ] = None,
     json: options.Json = False,
 ) -> None:

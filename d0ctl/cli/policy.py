@@ -19,7 +19,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="What follows which failure: show.",
+    help="What d0ctl does after each kind of failure: show.",
 )
 
 _TIMES = ("longest", "release", "attempt", "all-attempts")
@@ -27,7 +27,7 @@ _TIMES = ("longest", "release", "attempt", "all-attempts")
 
 @app.callback()
 def policy() -> None:
-    """What follows which failure: show."""
+    """What d0ctl does after each kind of failure: show."""
 
 
 @app.command()

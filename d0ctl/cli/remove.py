@@ -20,6 +20,6 @@ def remove(
         typer.Option("--keep-results", help="Move its results aside, to results/JOB.1."),
     ] = False,
 ) -> None:
-    """Forget a job with its history and its results."""
+    """Delete a job with its history and its results."""
     request = Request("remove", select.parse(job), keep_results=keep_results)
     plan.carry_out(request, question="remove it?")

@@ -20,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="What a production went through, in figures: failures.",
+    help="Statistics of a production: failures.",
 )
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
@@ -34,7 +34,7 @@ WIDEST = 90
 
 @app.callback()
 def report() -> None:
-    """What a production went through, in figures: failures."""
+    """Statistics of a production: failures."""
 
 
 @app.command()

@@ -23,8 +23,8 @@ def restore(
 ) -> None:
     """Go back to a backup; the present is kept beside it.
 
-    Of what the backup does not know the nodes end what runs, and remove logs and files, when
-    they are next reached: going forward again brings back the database, but not those.
+    At their next contact the nodes end all packages that are newer than the backup, and delete
+    their logs and files. Restoring the newer database does not bring those back.
     """
     from d0ctl.store.backup import check_backup, refuse_other_site
     from d0ctl.store.backup import restore as put_back

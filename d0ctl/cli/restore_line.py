@@ -16,6 +16,6 @@ def restore_line(
 ) -> None:
     """Bring back dropped lines.
 
-    That is so until something was launched without their files."""
+    Possible until a package was launched without their files."""
     request = Request("restore-line", select.parse_all(selector))
     plan.carry_out(request)

@@ -2,4 +2,4 @@
 
 from d0ctl.cli.plain_verb import command
 
-app = command("resume", "Let go on what was paused.")
+app = command("resume", "Resume paused jobs or packages.")

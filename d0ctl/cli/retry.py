@@ -59,9 +59,9 @@ def retry(
         typer.Option("--from-scratch", help="Discard the files that earlier attempts kept."),
     ] = False,
 ) -> None:
-    """Let run again what failed, as it was or with other wishes.
+    """Retry failed packages, optionally with changed resources.
 
-    What was canceled or cools off is meant where it is named: by its path, or by its state.
+    Canceled packages, and those in cooloff, are retried only if named by path or state.
     """
     changes = Changes(
         memory=_read("--memory", memory, parse_size),

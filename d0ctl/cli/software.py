@@ -202,7 +202,7 @@ def purge(title: Title, node: Nodes = None, json: options.Json = False) -> None:
 
 @app.command()
 def verify(title: Title, node: Nodes = None, json: options.Json = False) -> None:
-    """Hold each file of software on nodes against its checksum."""
+    """Verify the checksum of each file of software on nodes."""
     _on_nodes("verify", title, node, json)
 
 

@@ -63,6 +63,9 @@ def _explain(store: Store, selector: str | None, node: str | None, file: str | N
 
         return explain_node(store, node or selector or "", now)
     wanted = select.parse(selector, with_binary=True)
+    if not select.has_states(selector) and "/" not in selector and not _has_job(store, selector):
+        missing = browse.no_such_job(store, selector)
+        raise NotFound(f"{missing}, nor a node or file of that name", hint=missing.hint)
     if not wanted.is_one:
         wanted = _only(store, wanted, now)
     return _explain_one(store, wanted, now)

@@ -62,6 +62,7 @@ def _package(package: PackageRecipe, env: Env, world: World, warnings: Notes) ->
             words = _words(text)
             _beside(binary, words, given, made, text, world, warnings)
             _not_executable(binary, files, text, world, warnings)
+            _script_among_inputs(binary, files, text, world, warnings)
             _flattened(binary, words, files, text, warnings)
             _unnamed_outputs(binary, words, text, env, warnings)
 
@@ -120,6 +121,20 @@ def _not_executable(
             word = f"./{one.lies}"
             warnings.add(_place(binary, word), f"{shown(word)} is not executable: chmod +x "
                          f"{one.written or one.file}")  # fmt: skip
+
+
+def _script_among_inputs(
+    binary: BinaryRecipe, files: list[Given], text: str, world: World, warnings: Notes
+) -> None:
+    """Warn of a script that is called and stands among the inputs that it is given as a list."""
+    if len(files) < 2 or not any(sign in text for sign in _LISTS):
+        return
+    called = set(_CALLED.findall(text[:1_000_000]))
+    for one in files:
+        if one.lies in called and disk.is_file(world.absolute(one.file)):
+            told = f"the list of inputs that {shown('./' + one.lies)} gets has `{one.lies}` in it"
+            warnings.add(_place(binary, f"./{one.lies}"), f"{told}, too: name the others by a "
+                         "pattern such as `sim-*.txt`, or pass over it")  # fmt: skip
 
 
 def _is_relative(word: str) -> bool:

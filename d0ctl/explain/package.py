@@ -11,7 +11,7 @@ from d0ctl.explain.common import MOST, Explanation, kept_back
 from d0ctl.explain.room import room
 from d0ctl.explain.waiting import waiting, wants_of, ways_out
 from d0ctl.format import count, duration, iso, listed, moment, size
-from d0ctl.model import Phase, Status
+from d0ctl.model import Phase, Reason, Status
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.jobs import accept
@@ -244,7 +244,7 @@ def _failed(case: Case) -> None:
         names = listed(f"`{path}`" for path in consumers)
         told.facts.append(f"its files are waited for by {names}{more}")
     told.facts += recovery.refusal(case.store, one, last)
-    _left(case, tries)
+    acceptable = _left(case, tries)
     found = advice(case.store, one, last)
     told.facts += found.facts
     if last:
@@ -253,6 +253,8 @@ def _failed(case: Case) -> None:
     if one.line_dropped is None:
         line = one.path.rpartition("/")[0]
         told.commands.append(f"d0ctl kill-line {line} --drop-outputs")
+    if acceptable:
+        told.commands.append(f"d0ctl set-status {one.path} successful")
     _doubt_software(case, last.node_name if last else None)
 
 
@@ -261,19 +263,23 @@ def _retry(case: Case, found: Advice) -> None:
         case.told.commands.append(f"d0ctl retry {case.package.path}{found.options}")
 
 
-def _left(case: Case, tries: Sequence[AttemptView]) -> None:
-    """Say which outputs its attempts left, until when, and what can be done with them."""
+def _left(case: Case, tries: Sequence[AttemptView]) -> bool:
+    """Say which outputs its attempts left, and until when; tell whether they may be accepted.
+
+    Whatever a program left that could not even start is no result.
+    """
     left = [one for one in tries if one.left_size is not None and one.ended is not None]
     if not left:
-        return
+        return False
     last, told = left[-1], case.told
     until = (last.ended or 0.0) + default(case.store, "keep-failed")
     told.facts.append(f"its outputs ({size(last.left_size)}) stay on `{last.node_name}` until "
                       f"{moment(until, case.now)}")  # fmt: skip
     if case.package.stay:
         told.facts.append("a retry only delivers them; with --from-scratch it makes them again")
-    elif accept.is_acceptable(case.store, case.package.id):
-        told.commands.append(f"d0ctl set-status {case.package.path} successful")
+        return False
+    is_result = last.reason != Reason.SOFTWARE_MISSING
+    return is_result and accept.is_acceptable(case.store, case.package.id)
 
 
 def _doubt_software(case: Case, node: str | None) -> None:

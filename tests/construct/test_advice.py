@@ -48,6 +48,24 @@ def test_a_script_that_is_called_but_not_executable(warnings: Warnings, folder: 
     assert warnings(called) == []
 
 
+def test_a_script_that_stands_in_the_list_of_inputs_it_gets(
+    warnings: Warnings, folder: Path
+) -> None:
+    (folder / "sum.sh").write_text("cat")
+    (folder / "sum.sh").chmod(0o755)
+    told = [
+        "the list of inputs that `./sum.sh` gets has `sum.sh` in it, too: name the others by a "
+        "pattern such as `sim-*.txt`, or pass over it"
+    ]
+    (folder / "a.txt").write_text("1")
+
+    def called(run: str) -> list[str]:
+        return warnings(line(f"{{run: '{run}', inputs: [sum.sh, a.txt]}}"))
+
+    assert called("./sum.sh {inputs}") == called("./sum.sh {inputs.list}") == told
+    assert called("./sum.sh *.txt") == called("cat {inputs}") == []
+
+
 def test_a_warning_stands_where_the_word_is(job: Read, folder: Path) -> None:
     (folder / "sim.sh").write_text("echo")
 

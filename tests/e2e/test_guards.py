@@ -30,7 +30,7 @@ stages:
 # line: reason, and the sentence on it
 WANTED = {
     1: ("looping", r"binary 1 \(stage\) made no progress for \d.*; CPU \d+ %: looping"),
-    2: ("looping", r"binary 1 \(stage\) made no progress .*; CPU 0 %: it waits for what .*"),
+    2: ("looping", r"binary 1 \(stage\) made no progress .*; CPU 0 %: it is idle, .*"),
     3: ("wall-time", r"ran for \d+\.\d s, and its wall time is 2\.0 s"),
     4: ("out-of-memory", r"binary 1 \(\S+\) took \d+ MB of memory, and asked for 40 MB"),
     5: ("disk-full", r"its files take 3\.\d MB of disk, and it asked for 1\.0 MB"),

@@ -180,6 +180,15 @@ def test_a_verdict_is_overruled_by_set_status(site: Site) -> None:
     assert site.ok("doctor")
 
 
+def test_what_a_missing_program_left_is_not_offered_as_a_result(site: Site) -> None:
+    site.start_daemon()
+    job = "job: none\nstages: [{lines: [{run: './nothing.sh > a', outputs: a}]}]\n"
+    site.ok("submit", site.write(job, "none.yaml"))
+    site.wait_phase("none/1/1/1", "failed")
+
+    assert "set-status" not in site.ok("why", "none/1/1/1")
+
+
 def test_a_verdict_stands_where_the_outputs_have_changed(site: Site) -> None:
     site.start_daemon()
     site.ok("submit", site.write(EXITS_3, "three.yaml"))

@@ -1,5 +1,6 @@
 """The example job files, as the reader understands them."""
 
+import importlib.util
 import itertools
 import os
 import subprocess
@@ -86,3 +87,20 @@ def test_the_demo_of_a_fresh_clone_keeps_its_home_in_the_clone(tmp_path: Path) -
     assert shown.returncode == 0, shown.stderr
     assert "there is no folder" not in shown.stderr
     assert f"export D0CTL_HOME='{tmp_path}/.demo/home'" in shown.stdout
+
+
+def test_the_demo_across_nodes_makes_the_folder_of_its_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    described = importlib.util.spec_from_file_location("demo_ssh", EXAMPLES / "demo_ssh.py")
+    assert described is not None and described.loader is not None
+    demo = importlib.util.module_from_spec(described)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    described.loader.exec_module(demo)
+    monkeypatch.setattr(demo, "ROOT", tmp_path)
+
+    site = demo.fresh_site()
+
+    assert site.folder == tmp_path / ".demo" / "ssh"
+    assert (site.home / "d0ctl.db").exists()
+    assert capfd.readouterr().err == ""

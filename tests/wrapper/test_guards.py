@@ -59,7 +59,7 @@ def test_a_binary_without_progress_and_cpu_is_said_to_wait(node: Client) -> None
     assert sums_up(end) == ("failed", "looping", 1)
     assert re.fullmatch(
         r"binary 1 \(step\) made no progress for \d+(\.\d)? s; CPU 0 %: "
-        "it waits for what does not come",
+        "it is idle, perhaps waiting for input or a lock",
         end["detail"],
     )
 

@@ -119,6 +119,6 @@ class Looping:
         if self._habit is not None:
             told = (self._habit["runs"], span(self._habit["gap"]))
             habit = "; its longest gap in %d runs is %s" % told
-        verdict = "it waits for what does not come" if busy < IDLE else "looping"
+        verdict = "it is idle, perhaps waiting for input or a lock" if busy < IDLE else "looping"
         told_all = (self._who, span(self._silence()), habit, share(max(0.0, busy)), verdict)
         return "%s made no progress for %s%s; CPU %s: %s" % told_all
