@@ -35,8 +35,8 @@ from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import LEASE
 from d0ctl.store.pages import refuse_damage
 from d0ctl.store.schedule import counts_of
-from d0ctl.store.settled import is_settled
 from d0ctl.store.site import default
+from d0ctl.store.standstill import is_settled
 
 log = logging.getLogger("d0ctl")
 

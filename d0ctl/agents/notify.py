@@ -76,7 +76,7 @@ def collect(store: Store, *, now: float) -> bool:
 
 def _standstill(store: Store, routes: Routes, now: float) -> None:
     """Production as a whole stands still, or moves again; what a person chose alarms nobody."""
-    found = standstill.production(store, driven=True)
+    found = standstill.production(store, driven=True, now=now)
     stands = found.cause is not None and found.cause not in DELIBERATE
     if stands == news.is_troubled(store, STANDS_STILL, ALL):
         return
@@ -161,7 +161,7 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
     people = routes.of_node(row["cluster"])
     is_down, is_last = row["kind"] == "node-down", False
     if is_down:
-        is_last = not any(one.node.takes for one in standstill.node_views(store))
+        is_last = not any(one.node.takes for one in standstill.node_views(store, now=now))
     told = _of_everything(people) if is_down and not is_last else people
     for person in told:
         at = row["since"] or now

@@ -83,7 +83,7 @@ def _standstill(store: Store) -> "Obstacle | None":
     """What keeps production from moving, unless a person wants it so."""
     from d0ctl.explain.production import standstill
 
-    found = production(store)
+    found = production(store, now=time.time())
     if found.cause is None or found.cause in DELIBERATE:
         return None
     return standstill(found, time.time())

@@ -17,13 +17,14 @@ from d0ctl.cli.changing import Changing
 from d0ctl.cli.output import emit, say
 from d0ctl.cli.progress import Progress
 from d0ctl.cli.submit import rehearse
+from d0ctl.cli.wait import stopped
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.format import clean, count, duration
 from d0ctl.model import by_status
-from d0ctl.store import settled
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import JobSummary
+from d0ctl.store.standstill import job_standing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -195,13 +196,14 @@ def _end(name: str) -> ExitCode:
         with store.reading():
             job = browse.job(store, name)
             draw = show_job.drawing(store, job, False, time.time())
-            end = settled.find(store, job.id, now=time.time())
+            now = time.time()
+            reason = stopped(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":
             _tell(store, job)
             return ExitCode.DONE
     draw()
-    if end is not None and end.reason:
-        say(f"`{name}` stands still: {clean(end.reason)}")
+    if reason:
+        say(f"`{name}` stands still: {clean(reason)}")
     return ExitCode.FAILED
 
 

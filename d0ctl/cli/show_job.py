@@ -65,7 +65,7 @@ def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[
         troubles=browse.carrying_troubles(store, job.id),
         short=short_packages(store, job.id) if dropped else [],
         excluded=conduct.exclusions(store, job.id),
-        site=standstill.production(store),
+        site=standstill.production(store, now=now),
         advice=_advice(store, job),
         now=now,
     )

@@ -25,7 +25,7 @@ def drawing(store: Store, pattern: str, json: bool, now: float) -> Callable[[], 
         raise browse.no_such_job(store, pattern)
     if json:
         return lambda: emit_json({"jobs": [documents.job(job) for job in jobs]})
-    found = standstill.production(store)
+    found = standstill.production(store, now=now)
     return lambda: draw(jobs, found, now)
 
 

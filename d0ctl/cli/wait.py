@@ -2,9 +2,8 @@
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import typer
 
@@ -14,18 +13,36 @@ from d0ctl.cli.output import emit, say
 from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.format import clean, count, duration
 from d0ctl.model import Counts, Group, by_status, roll_up
+from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
 from d0ctl.store.look.views import JobSummary
-from d0ctl.store.settled import Standstill, find
-from d0ctl.store.standstill import any_driver
+from d0ctl.store.standstill import JobStanding, any_driver, job_standing, node_views, part_standing
 from d0ctl.units import parse_time
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-_Part: TypeAlias = tuple[JobSummary, Counts]
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A job that is meant, the counts of what of it is meant, and how that stands."""
+
+    job: JobSummary
+    counts: Counts
+    found: JobStanding
+
+    @property
+    def state(self) -> str:
+        """The word for how it stands."""
+        status = roll_up(self.counts, blocked=self.job.blocked)
+        if status != Group.SUBMITTED or not self.found.standing.is_settled:
+            return status
+        if self.job.hold or self.found.standing.cause is Cause.HELD:
+            return "held"
+        return "paused" if self.job.pause else status
+
 
 LOOK_S = 0.1
 LOOK_AT_PACKAGES_S = 1.0
@@ -64,10 +81,9 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
             if version != seen or time.monotonic() >= due:
                 seen, due = version, time.monotonic() + LOOK_ANYWAY_S
                 with store.reading():
-                    parts = _look(store, wanted)
-                    ends = [find(store, job.id, counts, now=time.time()) for job, counts in parts]
-                if all(ends):
-                    return _end(text, parts, ends)
+                    parts = _look(store, wanted, time.time())
+                    if all(part.found.standing.is_settled for part in parts):
+                        return _end(store, text, parts)
                 if not is_told and not any_driver(store):
                     is_told = True
                     say("no daemon is running, so nothing new starts: d0ctl daemon start")
@@ -86,45 +102,54 @@ def _seconds(text: str) -> float:
 
 def _give_up(text: str, parts: list[_Part], length: float) -> ExitCode:
     """Say how things stand when the time is over."""
-    for job, counts in parts:
-        name = text if len(parts) == 1 else job.name
-        say(f"`{name}` is still {roll_up(counts, blocked=job.blocked)} after {duration(length)}: "
-            f"d0ctl why {job.name}")  # fmt: skip
+    for part in parts:
+        name = text if len(parts) == 1 else part.job.name
+        say(f"`{name}` is still {part.state} after {duration(length)}: d0ctl why {part.job.name}")
     return ExitCode.FAILED
 
 
-def _look(store: Store, wanted: Selector) -> list[_Part]:
-    """Each job that is meant, with the counts of what of it is meant."""
+def _look(store: Store, wanted: Selector, now: float) -> list[_Part]:
+    """Each job that is meant, with the counts of what of it is meant, and how that stands."""
     jobs = browse.jobs(store, wanted.job)
     if not jobs:
         raise browse.no_such_job(store, wanted.job)
     if wanted.depth == 1 and not wanted.is_filtered:
-        return [(job, job.counts) for job in jobs]
-    return [(job, _counts(store, job, wanted)) for job in jobs]
+        return [_Part(job, job.counts, job_standing(store, job.id, now=now)) for job in jobs]
+    return [_part(store, job, wanted, now) for job in jobs]
 
 
-def _counts(store: Store, job: JobSummary, wanted: Selector) -> Mapping[str, int]:
+def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> _Part:
     if wanted.level == "stage" and wanted.is_one:
-        return browse.stage(store, job, wanted).counts
-    browse.choose(store, replace(wanted, job=job.name), now=time.time())
-    return lifecycle.phases(store)
+        stage = browse.stage(store, job, wanted)
+        found = part_standing(store, job.id, stage.counts, stage.id, now=now)
+        return _Part(job, stage.counts, found)
+    browse.choose(store, replace(wanted, job=job.name), now=now)
+    counts = lifecycle.phases(store)
+    return _Part(job, counts, part_standing(store, job.id, counts, now=now))
 
 
-def _end(text: str, parts: list[_Part], ends: Sequence[Standstill | None]) -> ExitCode:
-    found = [roll_up(counts, blocked=job.blocked) for job, counts in parts]
-    for (job, counts), status, end in zip(parts, found, ends, strict=True):
-        name = text if len(parts) == 1 else job.name
-        if end is not None and end.reason:
-            emit(f"`{name}` stands still: {clean(end.reason)}")
+def _end(store: Store, text: str, parts: list[_Part]) -> ExitCode:
+    for part in parts:
+        name = text if len(parts) == 1 else part.job.name
+        if reason := stopped(store, part.found, time.time()):
+            emit(f"`{name}` stands still: {clean(reason)}")
             say(f"d0ctl why {shlex.quote(name)}")
             continue
-        state = "held" if job.hold and status == Group.SUBMITTED else str(status)
-        packages = count(sum(counts.values()), "package")
+        state = part.state
+        packages = count(sum(part.counts.values()), "package")
         if state == Group.CANCELED:
-            state += f": {count(by_status(counts)['successful'])} of {packages} done"
+            state += f": {count(by_status(part.counts)['successful'])} of {packages} done"
         elif state == Group.FAILED:
-            state += f": {count(by_status(counts)['failed'])} of {packages} failed"
+            state += f": {count(by_status(part.counts)['failed'])} of {packages} failed"
         emit(f"`{name}` is {state}")
-        if status in (Group.FAILED, Group.CANCELED):
+        if part.state in (Group.FAILED, Group.CANCELED):
             say(f"d0ctl why {shlex.quote(name)}")
-    return ExitCode.DONE if set(found) == {Group.SUCCESSFUL} else ExitCode.FAILED
+    ends = {roll_up(part.counts, blocked=part.job.blocked) for part in parts}
+    return ExitCode.DONE if ends == {Group.SUCCESSFUL} else ExitCode.FAILED
+
+
+def stopped(store: Store, found: JobStanding, now: float) -> str | None:
+    """Why a job that nobody moves stands still, where its state does not say so."""
+    from d0ctl.explain.production import in_the_way
+
+    return in_the_way(found, [view.node for view in node_views(store, now=now)])

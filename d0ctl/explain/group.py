@@ -98,7 +98,7 @@ def _explain(store: Store, part: _Part, now: float) -> Explanation:
     told = Explanation(part.path, status, "")
     totals = by_status(part.counts)
     is_open = bool(totals["unscheduled"] or totals["scheduled"] or totals["launched"])
-    site = standstill.production(store)
+    site = standstill.production(store, now=now)
     if is_open and part.job.ended is None:
         _site(site, part, told, now)
     if part.counts.get("failed"):

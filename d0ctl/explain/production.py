@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 from d0ctl.errors import ExitCode
 from d0ctl.format import count, listed, moment
-from d0ctl.schedule.standstill import Cause
+from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
 from d0ctl.store.standstill import JobStanding, NodeView, Production
 
 MOST = 5
 """How many nodes or jobs a sentence names; it counts the rest."""
+
+MOST_NODES = 3
+"""How many nodes the reason of a standstill names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Check:
 
 def obstacles(found: Production, now: float) -> list[Obstacle]:
     """What is wrong with the site while there is work: the daemon first, then the nodes."""
-    if not found.jobs or not any(job.work.open for job in found.jobs):
+    if not any(job.work.open for job in found.jobs):
         return []
     told = []
     if not found.driven:
@@ -108,7 +111,65 @@ def _job(job: JobStanding) -> str | None:
         return f"`{job.name}`: no node can take {unfit}: {_reasons(standing.why_unfit)}"
     if standing.cause is Cause.NO_FITTING_NODE:
         return f"`{job.name}`: no node that is up can take its {ready}"
+    if standing.cause is Cause.OTHER_JOB:
+        return f"`{job.name}`: {_other_jobs(job)}"
+    if standing.cause is Cause.NO_INPUT:
+        return f"`{job.name}`: {_no_input(job)}"
     return None
+
+
+def _other_jobs(job: JobStanding) -> str:
+    """Which other jobs keep a job waiting."""
+    if job.kept:
+        are = "is" if len(job.kept) == 1 else "are"
+        return f"it waits for files of {_listed(job.kept)}, which {are} held or paused"
+    outside = job.work.outside
+    if outside is not None and not outside.ready:
+        return f"it waits for files of {_listed(job.others)}, of which packages are held"
+    return f"it waits for files of {_listed(job.others)}, which no node can make"
+
+
+def _no_input(job: JobStanding) -> str:
+    """That launched packages wait for inputs in vain."""
+    number = sum(job.work.awaiting.values())
+    if number == 1:
+        return "1 package is launched and waits for an input that will never be produced"
+    return f"{number:,} packages are launched and wait for inputs that will never be produced"
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"`{name}`" for name in names[:MOST]]
+    return listed(quoted + ([f"{len(names) - MOST:,} more"] if len(names) > MOST else []))
+
+
+def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
+    """Why nothing of a job, or of a part, can move without a person, where its state does not
+    say so.
+    """
+    cause = job.standing.cause
+    if not job.standing.is_settled or cause is None or job.work.held or job.work.paused:
+        return None
+    if cause is Cause.NO_INPUT:
+        return _no_input(job)
+    if cause is Cause.HELD:
+        return None
+    outside = job.work.outside
+    work = job.work if job.work.ready or outside is None else outside
+    if cause is Cause.OTHER_JOB and not work.demands:
+        return _other_jobs(job)
+    if not nodes:
+        return "there is no node at all"
+    reasons = {
+        node.room.name: f"is ruled out ({why})" if why else str(node.gone)
+        for demand in work.demands
+        for node in nodes
+        if (why := node.misfit(demand)) or node.gone
+    }
+    named = [f"`{name}` {why}" for name, why in list(reasons.items())[:MOST_NODES]]
+    if (more := len(reasons) - MOST_NODES) > 0:
+        named.append(f"{more:,} more nodes")
+    ready = count(work.ready, "package is", "packages are")
+    return f"{ready} ready, and no node can take them: {listed(named)}"
 
 
 def _reasons(why: dict[str, str]) -> str:
@@ -141,7 +202,7 @@ def check(found: Production, now: float) -> Check:
 
 def standstill(found: Production, now: float) -> Obstacle:
     """What stops all that could move, the weightiest cause, with how much that is."""
-    number = sum(job.work.open or job.work.counts.get("held", 0) for job in found.stopped)
+    number = sum(job.work.left for job in found.stopped)
     left = count(number, "package")
     if (told := obstacles(found, now)) and found.cause in SITEWIDE:
         return Obstacle(f"{told[0].text}; {left} to run", told[0].commands)
@@ -151,7 +212,3 @@ def standstill(found: Production, now: float) -> Obstacle:
         return Obstacle(f"{names} {'is' if len(jobs) == 1 else 'are'} {found.cause}; {left} to run",
                         (f"d0ctl why {jobs[0].name}",))  # fmt: skip
     return Obstacle(_job(jobs[0]) or str(found.cause), (f"d0ctl why {jobs[0].name}",))
-
-
-SITEWIDE = frozenset({Cause.NO_DAEMON, Cause.NO_NODE, Cause.NO_NODE_UP})
-"""Causes that stop every job alike."""

@@ -25,10 +25,20 @@ class Cause(enum.StrEnum):
     """Every node that could take what is ready is down or drained."""
     IMPOSSIBLE = "impossible"
     """No node could ever take what is ready."""
+    OTHER_JOB = "other-job"
+    """It waits for packages of other jobs, and none of them can move."""
+    NO_INPUT = "no-input"
+    """What is launched waits for inputs that nobody will make."""
 
 
 DELIBERATE = frozenset({Cause.HELD, Cause.PAUSED})
 """Causes that a person chose, so nobody has to be alarmed."""
+
+LACKS_NODE = frozenset({Cause.NO_NODE_UP, Cause.NO_FITTING_NODE})
+"""Causes that end when a node comes back."""
+
+SITEWIDE = frozenset({Cause.NO_DAEMON, Cause.NO_NODE, Cause.NO_NODE_UP})
+"""Causes that stop every job alike."""
 
 BUSY = frozenset(
     phase for phase, status in STATUS_OF.items() if status in (Status.SCHEDULED, Status.LAUNCHED)
@@ -40,9 +50,9 @@ BUSY = frozenset(
 class NodeState:
     """A node as it bears on whether work moves.
 
-    `retries` tells that d0ctl drained it and tries it again by itself. A node that was never
-    `reached` is ruled out only by what is known of it: its name, its services, its cpus if it is
-    `sized`, and what the site file says.
+    `retries` tells that d0ctl drained it and tries it again by itself, `gone` why it takes nothing
+    until a person helps. A node that was never `reached` is ruled out only by what is known of it:
+    its name, its services, its cpus if it is `sized`, and what the site file says.
     """
 
     room: NodeRoom
@@ -51,6 +61,7 @@ class NodeState:
     retries: bool = False
     reached: bool = True
     sized: bool = False
+    gone: str | None = None
 
     @property
     def takes(self) -> bool:
@@ -60,7 +71,12 @@ class NodeState:
     @property
     def returns(self) -> bool:
         """Whether it may take packages again without a person."""
-        return not self.takes and (self.retries or not self.drained)
+        return not self.takes and self.gone is None and (self.retries or not self.drained)
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether it is about to be contacted, and may then take packages."""
+        return self.state == "unknown" and self.returns
 
     def misfit(self, demand: Demand) -> str | None:
         """Why packages of a demand can never run on it; None when they can."""
@@ -75,7 +91,9 @@ class NodeState:
 class Work:
     """A job, or a part of one: its counts, and the demands of what is ready.
 
-    `releases` tells that the policy will release some of its held packages.
+    `releases` tells that the policy will release some of its held packages, `awaiting` how many
+    of its launched packages do nothing but wait for inputs. `outside` is the work of other jobs
+    that it waits for.
     """
 
     counts: Counts
@@ -83,6 +101,8 @@ class Work:
     held: bool = False
     paused: bool = False
     releases: bool = False
+    awaiting: Counts = field(default_factory=dict)
+    outside: "Work | None" = None
 
     @property
     def ready(self) -> int:
@@ -90,24 +110,42 @@ class Work:
         return self.counts.get(Phase.READY, 0)
 
     @property
+    def busy(self) -> int:
+        """For how many packages something is under way."""
+        return self._moving(*BUSY)
+
+    @property
+    def silent(self) -> int:
+        """How many packages are on nodes that do not answer; in time they count as lost."""
+        return self._moving(Phase.UNREACHABLE)
+
+    @property
     def open(self) -> int:
         """How many packages could move, if nothing stopped them."""
         return (
-            sum(self.counts.get(phase, 0) for phase in BUSY)
+            self.busy
+            + self.silent
             + self.ready
-            + self.counts.get(Phase.COOLOFF, 0)
-            + self.counts.get(Phase.SUSPENDED, 0)
-            + self.counts.get(Phase.UNREACHABLE, 0)
+            + self._moving(Phase.COOLOFF, Phase.SUSPENDED)
             + (self.counts.get(Phase.HELD, 0) if self.releases else 0)
         )
+
+    @property
+    def left(self) -> int:
+        """How many packages have not ended and do not wait for files."""
+        return self.open or self.counts.get(Phase.HELD, 0) or sum(self.awaiting.values())
+
+    def _moving(self, *phases: Phase) -> int:
+        return sum(self.counts.get(one, 0) - self.awaiting.get(one, 0) for one in phases)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Whether work moves; if not, why, and whether that may end without a person.
 
-    Work that has ended, or waits for other work, neither `moves` nor has a `cause`. `unfit` counts
-    ready packages that no node can ever take, and `why_unfit` says why of each node for one.
+    Work that has ended neither `moves` nor has a `cause`; work that waits for other work
+    `returns` without one. `unfit` counts ready packages that no node can ever take, and
+    `why_unfit` says why of each node for one.
     """
 
     moves: bool
@@ -121,17 +159,49 @@ class Standing:
         """Whether something stops it."""
         return self.cause is not None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing of it can move without a person."""
+        return not self.moves and not self.returns
+
 
 def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
     """Decide whether work moves, and what stops it first if it does not."""
+    own = _alone(work, nodes, driven=driven)
+    if not own.is_settled or work.outside is None or own.cause is Cause.NO_DAEMON:
+        return own
+    other = standing(work.outside, nodes, driven=driven)
+    if not other.is_settled:
+        return replace(own, returns=True)
+    if own.stands_still or not other.stands_still:
+        return own
+    return replace(own, cause=other.cause if other.cause in SITEWIDE else Cause.OTHER_JOB)
+
+
+def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState]) -> Standing:
+    """Decide the same of a part of a job that is driven, given how the whole job stands.
+
+    What waits in it for files may get them as long as anything of the job moves.
+    """
+    own = _alone(part, nodes, driven=True)
+    if not own.is_settled:
+        return whole if whole.is_settled else own
+    if not part.counts.get(Phase.WAITING) or (whole.is_settled and own.stands_still):
+        return own
+    return whole
+
+
+def _alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
+    """Decide it by the packages of the work itself."""
     unfit, why = _unfit(work, nodes)
     if not work.open:
-        return Standing(False, Cause.HELD if work.counts.get(Phase.HELD) else None)
+        if work.counts.get(Phase.HELD):
+            return Standing(False, Cause.HELD)
+        return Standing(False, Cause.NO_INPUT if any(work.awaiting.values()) else None)
     cause = _cause(work, nodes, unfit, driven=driven)
     if cause is None:
         return Standing(True, unfit=unfit, why_unfit=why)
-    lacks_node = cause in (Cause.NO_NODE_UP, Cause.NO_FITTING_NODE)
-    returns = driven and lacks_node and any(_could_serve(node, work) for node in nodes)
+    returns = driven and _returns(work, nodes, cause)
     return Standing(False, cause, returns, unfit, why)
 
 
@@ -140,27 +210,36 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
         return Cause.NO_DAEMON
     if not nodes:
         return Cause.NO_NODE
-    if not any(node.takes or (node.state == "unknown" and node.returns) for node in nodes):
-        return Cause.NO_NODE_UP
-    if any(work.counts.get(phase) for phase in BUSY):
+    is_any_up = any(node.takes or node.is_coming for node in nodes)
+    if work.busy and (is_any_up or any(node.state == "up" for node in nodes)):
         return None
+    if not is_any_up:
+        return Cause.NO_NODE_UP
     if work.held:
         return Cause.HELD
     if work.paused:
         return Cause.PAUSED
-    if work.open > work.ready + work.counts.get(Phase.UNREACHABLE, 0):
+    if work.open > work.ready + work.silent:
         return None
     if not work.ready or any(_is_served(demand, nodes) for demand in work.demands):
         return None
     return Cause.IMPOSSIBLE if unfit >= work.ready else Cause.NO_FITTING_NODE
 
 
+def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
+    """Whether work that a cause stops may move again without a person."""
+    if work.busy or work.silent:
+        return True
+    if work.held or work.paused:
+        return False
+    if work.open > work.ready:
+        return True
+    return cause in LACKS_NODE and any(_could_serve(node, work) for node in nodes)
+
+
 def _is_served(demand: Demand, nodes: Sequence[NodeState]) -> bool:
     """Whether a node takes, or is about to take, packages of a demand."""
-    return any(
-        (node.takes or (node.state == "unknown" and node.returns)) and node.misfit(demand) is None
-        for node in nodes
-    )
+    return any((node.takes or node.is_coming) and node.misfit(demand) is None for node in nodes)
 
 
 def _could_serve(node: NodeState, work: Work) -> bool:

@@ -6,20 +6,15 @@ from dataclasses import dataclass
 
 from d0ctl.construct.spec import JobSpec, PackageSpec
 from d0ctl.errors import Refused
-from d0ctl.format import duration, listed
+from d0ctl.format import listed
 from d0ctl.schedule.place import Demand
 from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Store
 from d0ctl.store.schedule import demand_of
-from d0ctl.store.site import default
-from d0ctl.store.standstill import NodeView, node_views
+from d0ctl.store.standstill import node_views
 
 MOST_NAMED = 3
 """How many nodes or demands a message names; it counts the rest."""
-
-
-LOCAL_PATIENCE_S = 60.0
-"""How long this machine may be unable to work as a node: no network will mend by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +39,7 @@ class Nodes:
     """All nodes as they are now, read once."""
 
     def __init__(self, store: Store, *, now: float) -> None:
-        self._views = node_views(store)
-        self._now = now
-        self._patience = float(default(store, "unreachable-after"))
+        self._views = node_views(store, now=now)
 
     def misfits(self, demand: Demand) -> Mapping[str, str]:
         """Return why no node can ever take packages of a demand, by node.
@@ -55,27 +48,6 @@ class Nodes:
         """
         found = {view.name: view.node.misfit(demand) for view in self._views}
         return {} if None in found.values() else {name: str(why) for name, why in found.items()}
-
-    def absences(self, demand: Demand) -> Mapping[str, str] | None:
-        """Return why no node takes packages of a demand until a person helps, by node.
-
-        None if one does, or may do so by itself: it has not been contacted yet, does not answer
-        for a time that the site waits, or is tried again after d0ctl has drained it.
-        """
-        found = {}
-        for view in self._views:
-            why = view.node.misfit(demand)
-            found[view.name] = f"is ruled out ({why})" if why else self._absence(view)
-        return None if None in found.values() else {n: str(why) for n, why in found.items()}
-
-    def _absence(self, view: NodeView) -> str | None:
-        if view.node.drained and not view.node.retries:
-            return "is drained" + (f" ({view.drain_note})" if view.drain_note else "")
-        silent_s = self._now - view.since if view.since is not None else 0.0
-        patience_s = min(self._patience, LOCAL_PATIENCE_S) if view.is_local else self._patience
-        if view.node.state == "down" and silent_s >= patience_s:
-            return f"has been down for {duration(silent_s)} ({view.trouble or 'no answer'})"
-        return None
 
 
 def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -16,10 +16,11 @@ import pytest
 
 from d0ctl import background, daemon
 from d0ctl.background import only_daemon, status
+from d0ctl.cli.wait import stopped
 from d0ctl.config import Home
 from d0ctl.doctor.home import furniture
 from d0ctl.errors import DatabaseUnavailable, Refused
-from d0ctl.store import Store, fitting, open_store, settled
+from d0ctl.store import Store, open_store, standstill
 from d0ctl_wrapper import message
 from tests.support.homes import make_home
 from tests.support.jobs import job, simple
@@ -221,7 +222,7 @@ def test_a_message_that_meets_a_damaged_page_is_kept(home: Home) -> None:
 def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tries_again(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fitting, "LOCAL_PATIENCE_S", 0.5)
+    monkeypatch.setattr(standstill, "LOCAL_PATIENCE_S", 0.5)
     number = session.submit(job("one", [simple("true")]))
     in_the_way = session.home.nodes / session.site() / "localhost" / "attempts"
     in_the_way.parent.mkdir(parents=True)
@@ -231,10 +232,11 @@ def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tr
 
     assert session.phases() == {"one/1/1/1": "ready"}
     with open_store(session.home) as store:
-        found = settled.find(store, number, now=time.time())
-    assert found and found.reason
-    assert "`localhost` has been down for " in found.reason
-    assert f"the relay cannot go on: [Errno 17] File exists: b'{in_the_way}'" in found.reason
+        now = time.time()
+        reason = stopped(store, standstill.job_standing(store, number, now=now), now)
+    assert reason is not None
+    assert "`localhost` has been down for " in reason
+    assert f"the relay cannot go on: [Errno 17] File exists: b'{in_the_way}'" in reason
 
     in_the_way.unlink()
     session.drive(number)

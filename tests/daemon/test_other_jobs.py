@@ -4,7 +4,7 @@ from d0ctl.construct.spec import JobSpec, OutputSpec
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import retry
 from d0ctl.store.look import browse
-from d0ctl.store.settled import is_settled
+from d0ctl.store.standstill import is_settled
 from tests.support.jobs import job, simple, stage
 from tests.support.session import Session
 

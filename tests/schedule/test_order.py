@@ -3,7 +3,7 @@
 from d0ctl.model import Address
 from d0ctl.store import Store, lifecycle, nodes
 from d0ctl.store import schedule as planning
-from d0ctl.store.settled import is_settled
+from d0ctl.store.standstill import is_settled
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
 

@@ -1,5 +1,7 @@
 """Whether work moves by itself, and what stops it first."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from d0ctl.schedule.place import Demand, NodeRoom
 from d0ctl.schedule.standstill import Cause, NodeState, Work, standing
 
 
-def node(name: str = "a", state: str = "up", cpus: int = 4, **more: bool) -> NodeState:
+def node(name: str = "a", state: str = "up", cpus: int = 4, **more: Any) -> NodeState:
     """A node of a few cpus."""
     return NodeState(NodeRoom(1, name, 1, cpus, 0), state, **more)
 

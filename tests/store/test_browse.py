@@ -16,7 +16,7 @@ from d0ctl.model import Phase
 from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.look import browse
-from d0ctl.store.settled import is_settled
+from d0ctl.store.standstill import is_settled
 from tests.cli.building import Site, job, line, package, production
 from tests.support.homes import make_home
 

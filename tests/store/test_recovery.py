@@ -12,7 +12,7 @@ from d0ctl.model import Phase
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store import schedule as planning
 from d0ctl.store.runs import attempts, messages
-from d0ctl.store.settled import is_settled
+from d0ctl.store.standstill import is_settled
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.world import World, end_message

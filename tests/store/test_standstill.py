@@ -39,15 +39,15 @@ def test_production_moves_while_packages_run(site: Site) -> None:
     site.submit(example())
     site.launch("prod/1/1/1")
 
-    found = production(site.store)
+    found = production(site.store, now=time.time())
 
     assert found.moves
     assert found.stopped == []
 
 
 def test_without_work_nothing_moves_and_nothing_is_stopped(site: Site) -> None:
-    assert not production(site.store).moves
-    assert production(site.store).cause is None
+    assert not production(site.store, now=time.time()).moves
+    assert production(site.store, now=time.time()).cause is None
 
 
 def test_without_a_driver_every_job_with_work_is_stopped(site: Site) -> None:
@@ -55,7 +55,7 @@ def test_without_a_driver_every_job_with_work_is_stopped(site: Site) -> None:
     with site.store.writing():
         nodes.give_lease(site.store, "daemon")
 
-    assert production(site.store).cause is Cause.NO_DAEMON
+    assert production(site.store, now=time.time()).cause is Cause.NO_DAEMON
 
 
 def test_when_the_only_node_is_down_its_unreachable_packages_move_nothing(site: Site) -> None:
@@ -63,7 +63,7 @@ def test_when_the_only_node_is_down_its_unreachable_packages_move_nothing(site: 
     site.launch("prod/1/1/1")
     down(site)
 
-    found = production(site.store)
+    found = production(site.store, now=time.time())
 
     assert found.cause is Cause.NO_NODE_UP
     assert found.jobs[0].work.counts["unreachable"] == 1
@@ -78,7 +78,7 @@ def test_a_job_that_only_fits_a_node_that_is_down_stands_still_beside_one_that_m
     site.submit(job(("a", [line(package("x", nodes=("far",)))]), name="bound"))
     site.submit(example())
 
-    found = production(site.store)
+    found = production(site.store, now=time.time())
 
     assert found.moves
     assert {one.name: one.standing.cause for one in found.jobs} == {
@@ -89,7 +89,7 @@ def test_a_job_that_only_fits_a_node_that_is_down_stands_still_beside_one_that_m
 def test_packages_that_no_node_can_take_are_counted_in_their_job(site: Site) -> None:
     site.submit(job(("a", [line(package("x", cpus=64)), line(package("y"))])))
 
-    found = production(site.store)
+    found = production(site.store, now=time.time())
 
     assert (found.moves, found.unfit) == (True, 1)
 
@@ -98,7 +98,7 @@ def test_failures_are_counted_by_job_even_once_the_job_has_ended(site: Site) -> 
     site.submit(example(lines=1))
     site.fail("prod/1/1/1")
 
-    assert production(site.store).failures == {"prod": 1}
+    assert production(site.store, now=time.time()).failures == {"prod": 1}
 
 
 def test_one_job_is_judged_by_itself(site: Site) -> None:
@@ -106,4 +106,5 @@ def test_one_job_is_judged_by_itself(site: Site) -> None:
     with site.store.writing():
         site.store.change("hold_job", job=1, actor="ada", note=None, now=time.time())
 
-    assert job_standing(site.store, browse.job(site.store, "prod").id).cause is Cause.HELD
+    number = browse.job(site.store, "prod").id
+    assert job_standing(site.store, number, now=time.time()).standing.cause is Cause.HELD

@@ -74,9 +74,9 @@ select package.id
  order by package.id limit :limit;
 
 -- name: needed_phases
--- In which phases the needed packages are, by job, and whether that keeps them back; whether a
--- policy will release those that are held.
-select job.name as job, job.hold or job.pause as is_held, package.phase,
+-- How many of the needed packages are in which phase, by job, and whether that keeps them back;
+-- whether a policy will release those that are held.
+select job.name as job, job.hold or job.pause as is_held, package.phase, count(*) as n,
        max(coalesce(package.not_before, 0)) > 0 as releases
   from needed
   join package on package.id = needed.package_id

@@ -69,12 +69,6 @@ select id from package
  where phase = 'ready' and demand_id = :demand and early > 0 and awaited > 0
  order by id limit :limit;
 
--- name: count_open
--- How many launched packages of a job do nothing but wait for inputs to come.
-select count(*) from package indexed by package_open
- where job_id = :job and early = 1 and awaited > 0
-   and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
-
 -- name: local_bytes
 -- For each package decided on, how many bytes of its inputs lie in which cluster, and of what
 -- former attempts left there; one that was lost counts little, as nobody knows.
@@ -199,10 +193,6 @@ select id, name
                     where stage.job_id = job.id and stage_count.n > 0
                       and stage_count.phase not in ('waiting', 'done', 'failed', 'canceled',
                                                     'dropped'));
-
--- name: is_held
--- Whether a job is kept from being scheduled.
-select 1 from job where id = :job and (hold = 1 or pause = 1);
 
 -- name: end_job
 -- Note when a job could not move any more.

@@ -36,6 +36,21 @@ select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, dem
  where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)
  order by demand.job_id, demand.id;
 
+-- name: awaiting_phases
+-- How many launched packages of a job do nothing but wait for inputs to come, by phase.
+select phase, count(*) as n
+  from package indexed by package_open
+ where job_id = :job and early = 1 and awaited > 0
+   and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+ group by phase;
+
+-- name: ready_chosen
+-- How many of the chosen packages are ready, by what they ask of a node.
+select package.demand_id as id, count(*) as n
+  from chosen
+  join package on package.id = chosen.package_id and package.phase = 'ready'
+ group by package.demand_id;
+
 -- name: jobs_with_failures
 -- How many packages of each job have failed; the newest job first.
 select job.id, job.name, sum(stage_count.n) as failed
