@@ -187,6 +187,10 @@ def _let_go(control: Control) -> None:
 
     Nothing is written to a database that is not in place any more.
     """
+    now = time.time()
+    heard = {
+        node: now - courier.silent for node, courier in control.couriers.items() if courier.is_up
+    }
     for courier in control.couriers.values():
         courier.leave()
     for courier in control.couriers.values():
@@ -195,6 +199,8 @@ def _let_go(control: Control) -> None:
     if control.store.is_in_place():
         with control.store.writing():
             for node in control.couriers:
+                if node in heard:
+                    nodes.heard(control.store, node, None, at=heard[node])
                 control.store.change("node_unknown", node=node, now=time.time())
                 nodes.give_lease(control.store, f"node {node}")
         tell_last(control)

@@ -61,7 +61,7 @@ def test_the_least_hopeful_file_comes_first(site: Site) -> None:
 
     told = why(site, "prod/1/3/2")
 
-    assert told.answer.startswith("package `prod/1/3/2` waits for")
+    assert told.answer.startswith("package `prod/1/3/2` is blocked: it waits for")
     assert "`prod/1/3/1`" in told.answer
     assert "which is failed" in told.answer
     assert "d0ctl kill-line prod/1/3 --drop-outputs" in told.commands

@@ -87,10 +87,13 @@ def _row(row: Row, used: int, bad: Row | None, now: float) -> list[str]:
         notes.append(paint(f"drained: {clean(row['drain_note'] or 'no reason given')}", "yellow"))
     if row["trouble"]:
         notes.append(paint(clean(row["trouble"]), "red"))
+    is_off = row["state"] == "unknown" and row["contact"] is not None
     since = f"since {moment(row['since'], now)}" if row["since"] else ""
+    if is_off:
+        since = f"last heard {moment(row['contact'], now)}"
     return [
         paint(clean(row["name"]), "bold"),
-        mark(row["state"]),
+        mark("not connected" if is_off else row["state"]),
         f"{used}/{row['cpus']} in use",
         clean(row["destination"] or "this machine"),
         clean(row["platform"] or ""),

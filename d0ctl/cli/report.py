@@ -92,15 +92,6 @@ def _hours(seconds: float) -> float:
     return round(seconds / 3600, 4)
 
 
-def _command(one: "Blame", found: "Report") -> str:
-    """What to type about what stands out; a binary that is no software has its last failure."""
-    if one.kind == "software" and "/" not in one.one.name:
-        named = (row for row in found.groups["software"] if row.name == one.one.name)
-        return next((f"d0ctl why {row.sample.path}" for row in named),
-                    "d0ctl report failures --json")  # fmt: skip
-    return _COMMANDS[one.kind].format(shlex.quote(one.one.name))
-
-
 def _draw(found: "Report", now: float) -> None:
     if not found.count:
         emit("nothing has failed")
@@ -110,7 +101,7 @@ def _draw(found: "Report", now: float) -> None:
          f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for one in found.blamed:
         emit(clean(one.sentence()))
-        emit(paint(f"  {clean(_command(one, found))}", "dim"))
+        emit(paint(f"  {clean(_COMMANDS[one.kind].format(shlex.quote(one.one.name)))}", "dim"))
     for group, rows in found.groups.items():
         if rows:
             emit()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from d0ctl.cli import documents, show_part
 from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
 from d0ctl.explain import recovery
+from d0ctl.explain.common import NEVER_PRODUCED
 from d0ctl.format import clean, count, duration, moment, size
 from d0ctl.store.connection import Store
 from d0ctl.store.look import browse
@@ -40,6 +41,7 @@ class Picture:
     short: Shortfall | None
     progress: ProgressView | None
     ends_until: float | None
+    is_blocked: bool
     notes: list[NoteView]
     now: float
 
@@ -58,6 +60,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
         failures=browse.failure_history(store, package.id),
         short=shortfall(store, package.id, package.path),
         progress=browse.progress(store, package.id),
+        is_blocked=browse.is_package_blocked(store, browse.job(store, package.job), package),
         ends_until=recovery.ends_by_itself_until(store, package),
         notes=browse.notes(store, package.id, MOST_NOTES),
         now=now,
@@ -67,7 +70,7 @@ def drawing(store: Store, package: PackageView, json: bool, now: float) -> Calla
 
 def draw(picture: Picture) -> None:
     """Print the screen."""
-    _head(picture.package, picture.ends_until, picture.now)
+    _head(picture)
     _progress(picture.progress, picture.package.phase, picture.now)
     _binaries(picture.binaries, picture.package.attempts)
     show_inputs(picture.inputs)
@@ -85,21 +88,24 @@ def draw(picture: Picture) -> None:
     emit(paint("    ".join(commands), "dim"))
 
 
-def _head(package: PackageView, ends_until: float | None, now: float) -> None:
+def _head(picture: Picture) -> None:
+    package, now = picture.package, picture.now
     name = "" if package.name == str(package.seq) else f"{clean(package.name)}, "
     emit(f"{paint(clean(package.path), 'bold')}  {name}"
          f"stage {clean(package.stage_name)}, line {clean(package.line_name)}")  # fmt: skip
     words = [mark(package.status)]
     if package.phase not in (package.status, "done"):
-        words.append(package.phase)
+        words.append("blocked" if picture.is_blocked else package.phase)
     words.append(f"since {moment(package.changed, now)}")
     if package.node:
         words.append(f"on {clean(package.node)}")
     if package.request:
         words.append(f"request: {clean(package.request)}")
     emit(" · ".join(words))
-    if ends_until is not None:
-        emit(f"its binary may end by itself until {moment(ends_until, now)}")
+    if picture.ends_until is not None:
+        emit(f"its binary may end by itself until {moment(picture.ends_until, now)}")
+    if picture.is_blocked:
+        emit(f"it is blocked: {NEVER_PRODUCED}")
     if package.phase == "cooloff":
         emit(clean(recovery.cooling(package.not_before, package.note, now)))
     elif package.note:

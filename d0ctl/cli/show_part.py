@@ -1,10 +1,11 @@
 """The screens of a stage, a line and a list of packages, and pieces that other screens share."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from d0ctl.cli import documents
 from d0ctl.cli.output import bar, emit, emit_json, glyph, mark, paint, table, tally
+from d0ctl.explain.common import NEVER_PRODUCED
 from d0ctl.format import clean, count, duration, moment
 from d0ctl.model import STATUS_OF, Phase, Status, by_status, known_eta
 from d0ctl.store.connection import Store
@@ -106,30 +107,44 @@ def _draw_line(
         words.append(f"dropped {moment(line.dropped, now)}")
     emit(" · ".join(word for word in words if word))
     emit()
-    package_table(rows, now)
+    package_table(rows, now, is_blocked=lambda row: line.blocked)
 
 
-def packages(rows: Sequence[PackageRow], number: int, now: float) -> None:
+def packages(
+    rows: Sequence[PackageRow], number: int, now: float, blocked_jobs: Collection[str]
+) -> None:
     """Print a list of packages, of which there are `number`."""
     if not rows:
         emit("no packages match")
         return
-    package_table(rows, now, indent="")
+    package_table(
+        rows, now, indent="", is_blocked=lambda row: row.path.partition("/")[0] in blocked_jobs
+    )
     if number > len(rows):
         emit(paint(f"and {count(number - len(rows))} more: --json prints all", "dim"))
 
 
-def package_table(rows: Sequence[PackageRow], now: float, indent: str = "  ") -> None:
+def package_table(
+    rows: Sequence[PackageRow],
+    now: float,
+    indent: str = "  ",
+    is_blocked: Callable[[PackageRow], bool] = lambda row: False,
+) -> None:
     """Print a line for each package: where it is, how it stands, since when, and why."""
+    stuck = {row.id for row in rows if row.phase == Phase.WAITING and is_blocked(row)}
     table(
         [
             [
                 f"{glyph(_look(row))} {clean(row.path)}",
                 clean(row.name) if row.name != row.path.rpartition("/")[2] else "",
-                _state(row),
+                paint("blocked", "red") if row.id in stuck else _state(row),
                 clean(row.node or ""),
                 paint(_age(row, now), "dim"),
-                clean(_cut(how_far(row.percent, row.eta, row.line, now, row.phase) or _why(row))),
+                NEVER_PRODUCED
+                if row.id in stuck
+                else clean(
+                    _cut(how_far(row.percent, row.eta, row.line, now, row.phase) or _why(row))
+                ),
             ]
             for row in rows
         ],

@@ -126,7 +126,8 @@ def _listing(store: Store, wanted: Selector, json: bool, now: float) -> Callable
         return lambda: emit_json({"packages": [documents.package_row(row) for row in rows]})
     from d0ctl.cli import show_part
 
-    return lambda: show_part.packages(rows, number, now)
+    blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
+    return lambda: show_part.packages(rows, number, now, blocked)
 
 
 def _watch(store: Store, wanted: Selector | None) -> None:

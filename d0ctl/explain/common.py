@@ -13,6 +13,8 @@ from d0ctl.store.look.views import JobSummary, PackageView
 MOST = 5
 """How many files, nodes or packages an explanation names; it counts the rest."""
 
+NEVER_PRODUCED = "its input will never be produced"
+
 
 @dataclass(slots=True)
 class Explanation:
@@ -65,7 +67,7 @@ def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
 def blocked(waiting: int) -> str:
     """That packages wait for files that nobody will make."""
     if waiting == 1:
-        return "1 package is blocked: its input will never be produced"
+        return f"1 package is blocked: {NEVER_PRODUCED}"
     return f"{count(waiting)} packages are blocked: their inputs will never be produced"
 
 

@@ -50,7 +50,8 @@ def waiting(case: Case) -> None:
     told.details["waits_for"] = [
         {"file": want.file, "maker": want.maker, "phase": want.phase} for want in wants
     ]
-    verb = "is blocked: it waits" if case.job.blocked else "waits"
+    is_blocked = browse.is_package_blocked(case.store, case.job, one)
+    verb = "is blocked: it waits" if is_blocked else "waits"
     told.answer = f"{case.name} {verb} for {wants[0].words}"
     told.facts += [f"it waits for {want.words}" for want in wants[1:MOST]]
     if (more := one.missing - sum(want.uses for want in wants[:MOST])) > 0:

@@ -189,3 +189,45 @@ def test_running_what_is_neither_a_file_nor_a_job_names_both(site: Site, d0ctl: 
 
     assert result.exit_code == 3
     assert result.stderr == "d0ctl: there is no file and no job `prot`\ndid you mean `prod`?\n"
+
+
+def test_a_node_that_was_used_by_run_shows_in_the_list_when_it_was_heard(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up()
+    with site.store.writing():
+        site.store.change("node_unknown", node=1, now=time.time())
+
+    told = d0ctl("node", "list").stdout
+
+    assert "not connected" in told
+    assert "last heard " in told
+    assert "unknown" not in told
+
+
+def test_a_blocked_package_is_blocked_with_its_reason_wherever_it_is_shown(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    for words in (["prod/1/1"], ["prod/1/1/2"], ["prod/1/1/*"], ["prod:waiting"]):
+        told = d0ctl("status", *words).stdout
+        assert "its input will never be produced" in told
+        assert "blocked" in told
+        assert "waiting" not in told
+    assert "package `prod/1/1/2` is blocked: " in d0ctl("why", "prod/1/1/2").stdout
+
+
+def test_a_package_after_a_failed_one_of_its_line_is_blocked_while_other_lines_move(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(production(lines=2))
+    site.fail("prod/1/1/1")
+    site.launch("prod/1/2/1")
+
+    assert "blocked" in d0ctl("status", "prod/1/1/2").stdout
+    assert "package `prod/1/1/2` is blocked: " in d0ctl("why", "prod/1/1/2").stdout
+    assert "blocked" not in d0ctl("status", "prod/2/1/1").stdout

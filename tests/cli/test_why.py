@@ -100,8 +100,8 @@ CAUSES = {
         "d0ctl kill-line reco001/1/1 --drop-outputs",
     ),
     "reco001:reco-1": (
-        "file `reco-1` of job `reco001` is not there yet: its maker `reco001/1/1/2` waits for "
-        "package `reco001/1/1/1` before it in its line, which is failed",
+        "file `reco-1` of job `reco001` is not there yet: its maker `reco001/1/1/2` is blocked: "
+        "it waits for package `reco001/1/1/1` before it in its line, which is failed",
         ["`reco001/2/1/1` waits for it and for 5 more files"],
         "d0ctl kill-line reco001/1/1 --drop-outputs",
     ),

@@ -145,6 +145,14 @@ def is_stuck(counts: Counts) -> bool:
     return bool(counts.get("failed") and counts.get("waiting")) and not can_move(counts)
 
 
+def is_package_blocked(store: Store, job: JobSummary, one: PackageView) -> bool:
+    """Whether a package waits for what can't come any more."""
+    if one.phase != Phase.WAITING:
+        return False
+    rows = store.rows("lines_counts", stage=one.stage_id, first=one.line, last=one.line)
+    return job.blocked or is_stuck({row["phase"]: row["n"] for row in rows})
+
+
 def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> LineSummary:
     """One line. Raises NotFound, saying which there are."""
     found = lines(store, job, stage, number, number)

@@ -57,8 +57,9 @@ select attempt.node_name as name, count(*) as count,
  group by attempt.node_name order by count desc, name limit :limit;
 
 -- name: failures_by_software
--- The failures that were taken in, by the software of the binary that they ended in.
-select coalesce(binary.software, binary.name) as name, count(*) as count,
+-- The failures that were taken in, by the software of the binary that they ended in; those of
+-- plain runs together.
+select coalesce(binary.software, '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample
@@ -105,8 +106,8 @@ select attempt.node_name as name, count(*) as number, count(failing.attempt_id) 
  group by attempt.node_name;
 
 -- name: shares_of_software
--- The same by the software that ran to its end, or that failed.
-select coalesce(binary.software, binary.name) as name,
+-- The same by the software that ran to its end, or that failed; plain runs are none.
+select binary.software as name,
        count(*) as number, count(failing.attempt_id) as failed
   from attempt
   left join failing on failing.attempt_id = attempt.id
@@ -116,6 +117,7 @@ select coalesce(binary.software, binary.name) as name,
  where attempt.id between (select max(attempt_id) from failing) - :window
                       and (select max(attempt_id) from failing) + :window
    and (attempt.outcome = 'successful' or failing.attempt_id is not null)
+   and binary.software is not null
    and (:job is null or package.job_id = :job)
    and (:chosen = 0 or exists (select 1 from chosen where package_id = package.id))
  group by 1;
