@@ -10,7 +10,7 @@ from d0ctl.doctor.finding import Finding
 from d0ctl.doctor.home import failing_turns, furniture
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.nodes import Nodes
-from d0ctl.doctor.results import deliveries, in_transit
+from d0ctl.doctor.results import copies_here, deliveries, in_transit
 from d0ctl.store import Store
 from d0ctl.store.standstill import any_driver
 
@@ -36,16 +36,16 @@ class Look:
 def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look:
     """Look at database, home and this machine's node, and with `far` at all other nodes.
 
-    With `checksums` the nodes read all their copies, which may take hours.
+    With `checksums` this machine and the nodes read all their copies, which may take hours.
 
     It reads, in many short looks, and writes nothing; nobody waits for it.
     """
     nodes = Nodes(store, far=far, checksums=checksums)
-    found = [*broken_rules(store), *_lasting([*_parts(store), nodes.look])]
+    found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.look])]
     return Look(found, nodes.seen, nodes.unseen)
 
 
-def _parts(store: Store) -> list[Part]:
+def _parts(store: Store, checksums: bool) -> list[Part]:
     """What changes from moment to moment beside the database, and may be caught between."""
     home = store.home
     return [
@@ -58,6 +58,7 @@ def _parts(store: Store) -> list[Part]:
         lambda: leftovers(home.dropbox, is_driven=any_driver(store)),
         lambda: deliveries(store),
         lambda: in_transit(store),
+        lambda: copies_here(store, checksums=checksums),
     ]
 
 

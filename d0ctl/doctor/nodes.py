@@ -116,7 +116,7 @@ def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
         yield from kind
 
 
-def _is_another(row: Row, found: dict[str, Any]) -> bool:
+def is_another(row: Row, found: dict[str, Any]) -> bool:
     """Whether a copy is not the recorded one, as far as can be seen from outside."""
     recorded = {"inode": row["inode"], "mtime": row["mtime"]}
     is_size = row["size"] is None or row["size"] == found["size"]
@@ -229,10 +229,10 @@ class _Belongings:
         """Copies that look different than they did, or have other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
-        others = [row["path"] for row, _, found in seen if _is_another(row, found)]
+        others = [row["path"] for row, _, found in seen if is_another(row, found)]
         yield from self._listed("copy", others, "was changed since it was put there")
         spoilt = [(name, row["maker"]) for row, name, found in seen
-                  if not _is_another(row, found) and row["checksum"] is not None
+                  if not is_another(row, found) and row["checksum"] is not None
                   and found["checksum"] not in (None, row["checksum"])]  # fmt: skip
         for name, maker in spoilt[:MOST]:
             advice = f"d0ctl set-status {maker} unscheduled" if maker else "it came from outside"

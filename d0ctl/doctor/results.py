@@ -1,4 +1,4 @@
-"""Whether results/ holds what was delivered, and nothing that the database does not know."""
+"""Whether results/ and cache/ hold what the database says, and nothing that it does not know."""
 
 import os
 import time
@@ -7,12 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, healing
+from d0ctl.doctor.nodes import is_another
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.format import count
 from d0ctl.store import Store
-from d0ctl.store.checks.belongings import results
+from d0ctl.store.checks.belongings import copies, results
+from d0ctl.store.connection import Row
+from d0ctl.store.tidy import STRAY_S, strays_here
+from d0ctl_wrapper import stamp
+from d0ctl_wrapper.checksum import digest_by
 
 ADVICE = "put it back, or make it anew by set-status PACKAGE unscheduled"
+
+MISSED = "it is brought or made again when it is missed"
+
+OUTSIDE = "it came from outside"
 
 MOST = 20
 """How many files are told one by one."""
@@ -66,3 +75,40 @@ def in_transit(store: Store) -> Iterator[Finding]:
     for path in store.home.cache.glob("[0-9]*"):
         if path.name.isdigit() and int(path.name) not in jobs:
             yield healing("transit", str(path), "is of a job that is gone")
+
+
+def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
+    """Copies in cache/ that are not as they were recorded, and files there that are none."""
+    found = []
+    for row in copies(store, None):
+        if store.home.is_in_cache(row["path"]) and (told := _against(row, checksums)):
+            found.append(told)
+    yield from found[:MOST]
+    if len(found) > MOST:
+        yield Finding("copy", str(store.home.cache), f"{len(found) - MOST} more copies are not as "
+                      "they were recorded", MISSED)  # fmt: skip
+    strays = strays_here(store, before=time.time() - STRAY_S)
+    for path in strays[:MOST]:
+        yield healing("orphan", path, "is no copy that the database knows")
+    if len(strays) > MOST:
+        more = f"{count(len(strays) - MOST, 'more file')} of which the database knows none"
+        yield healing("orphan", str(store.home.cache), more)
+
+
+def _against(row: Row, checksums: bool) -> Finding | None:
+    """What speaks against a copy here; None where it is as it was recorded."""
+    path = row["path"]
+    try:
+        status = os.lstat(path)
+        if is_another(row, {"size": status.st_size, **stamp.of(status)}):
+            return Finding("copy", path, "was changed since it was put there", MISSED)
+        if checksums and row["checksum"] and _digest(path, row["checksum"]) != row["checksum"]:
+            advice = f"d0ctl set-status {row['maker']} unscheduled" if row["maker"] else OUTSIDE
+            return Finding("contents", path, "has another checksum than it had", advice)
+    except OSError:
+        return Finding("copy", path, "is a copy that is not there", MISSED)
+    return None
+
+
+def _digest(path: str, asked: str) -> str:
+    return digest_by(os.fsencode(path), asked, lambda: None)[0]

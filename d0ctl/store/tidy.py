@@ -5,10 +5,16 @@ several the stickier one wins. What is in results/ is never touched.
 """
 
 import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
+from d0ctl.config import ASIDE
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.runs import recovery
+
+STRAY_S = 3600.0
+"""How old a file in the cache of the control host is that nobody is about to record."""
 
 MOST_SPARE = 1000
 """How many files are looked at, at most, to make space on a node."""
@@ -82,6 +88,31 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
 def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:
     """Have the cache folders of these attempts on a node removed that hold nothing needed."""
     store.change("purge_orphans", node=node, attempts=json.dumps(list(attempts)))
+
+
+def strays_here(store: Store, *, before: float) -> list[str]:
+    """List files in the cache of the control host that are no copies, and older than `before`.
+
+    A copy is in the cache for a moment before the database knows it.
+    """
+    cache, found = str(store.home.cache), []
+    for folder, folders, names in os.walk(cache):
+        folders[:] = [name for name in folders if name != ASIDE]
+        file = Path(folder).name
+        for path in (f"{folder}/{name}" for name in names):
+            if _is_older(path, before) and not (
+                file.isdigit() and store.row("copy_here", file=int(file), path=path)
+            ):
+                found.append(path)
+    return sorted(found)
+
+
+def _is_older(path: str, before: float) -> bool:
+    """Whether a file has been there since before a time; one that has just gone is not there."""
+    try:
+        return os.lstat(path).st_mtime < before
+    except OSError:
+        return False
 
 
 def expire(store: Store, *, before: float) -> int:

@@ -14,8 +14,12 @@ from d0ctl.config import Home
 from d0ctl.doctor import leases
 from d0ctl.doctor.finding import Finding
 from d0ctl.doctor.look import examine
-from d0ctl.store import nodes, open_store
+from d0ctl.nodes.carry import checksum_of
+from d0ctl.store import files, nodes, open_store
 from d0ctl.store.holder import holder, start_time
+from d0ctl.store.jobs.removal import sweep
+from d0ctl.store.tidy import STRAY_S
+from d0ctl_wrapper import stamp
 from tests.cli.building import Site, production
 from tests.doctor.conftest import Found, damage
 from tests.support.waiting import wait_until
@@ -304,6 +308,67 @@ def test_files_in_transit_of_a_job_that_is_gone_heal(home: Home, found: Found) -
     (home.cache / "77" / "5").mkdir(parents=True)
 
     assert (only(found).check, only(found).heals) == ("transit", True)
+
+
+@pytest.fixture
+def kept(site: Site, home: Home) -> Path:
+    """A copy in the cache of the control host, as it was recorded."""
+    site.submit(production("mc"))
+    row = site.store.connection.execute("select id, job_id, name from file limit 1").fetchone()
+    path = home.in_transit(row["job_id"], row["id"], row["name"])
+    path.parent.mkdir(parents=True)
+    path.write_text("some data")
+    size, checksum = checksum_of(path)
+    with site.store.writing():
+        files.arrive(
+            site.store, file=row["id"], cluster=1, result=0, path=str(path), node=None, size=size,
+            checksum=checksum, now=0.0, **stamp.of(path.stat()),
+        )  # fmt: skip
+    return path
+
+
+def told(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[str, str]]:
+    """What is said of a file, by the names of the rules."""
+    found = examine(site.store, checksums=checksums).findings
+    return [(one.check, one.detail) for one in found if one.subject == str(path)]
+
+
+def test_a_copy_on_the_control_host_that_was_changed_is_told(
+    site: Site, found: Found, kept: Path
+) -> None:
+    assert told(site, kept, checksums=True) == []
+
+    kept.write_text("any other")
+    assert told(site, kept) == [("copy", "was changed since it was put there")]
+
+    kept.unlink()
+    assert told(site, kept) == [("copy", "is a copy that is not there")]
+
+
+def test_the_contents_of_copies_on_the_control_host_are_read_when_that_is_asked(
+    site: Site, found: Found, kept: Path
+) -> None:
+    status = kept.stat()
+    kept.write_text("any other")
+    os.utime(kept, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    assert told(site, kept) == []
+    assert told(site, kept, checksums=True) == [("contents", "has another checksum than it had")]
+
+
+def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
+    site: Site, home: Home, found: Found, kept: Path
+) -> None:
+    young = old(kept.with_name("young"), 0)
+    stray = old(kept.with_name("stray"), STRAY_S + 60)
+    assert told(site, stray) == [("orphan", "is no copy that the database knows")]
+    assert told(site, young) == []
+
+    sweep(site.store)
+
+    assert not stray.exists()
+    assert kept.exists()
+    assert young.exists()
 
 
 # the daemon --------------------------------------------------------------------------------

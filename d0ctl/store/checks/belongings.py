@@ -17,8 +17,8 @@ def results(store: Store) -> Iterator[Row]:
         yield from store.rows("results_page", after=after, upto=upto, results=folder)
 
 
-def copies(store: Store, node: int) -> Iterator[Row]:
-    """The copies that a node has, each as it was recorded."""
+def copies(store: Store, node: int | None) -> Iterator[Row]:
+    """The copies that a node has, or without one the control host, each as it was recorded."""
     for after, upto in _file_pages(store):
         yield from store.rows("copies_page", after=after, upto=upto, node=node)
 

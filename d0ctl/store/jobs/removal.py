@@ -4,6 +4,7 @@ import shutil
 import time
 
 from d0ctl.errors import Refused
+from d0ctl.store import tidy
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
 from d0ctl.store.holder import holder, is_dead
@@ -11,7 +12,7 @@ from d0ctl.store.jobs import results
 
 
 def sweep(store: Store) -> None:
-    """Remove the rows of submissions and removals whose process is gone, and their files."""
+    """Remove the rows of submissions and removals whose process is gone, and files of no job."""
     for row in store.rows("hidden_jobs"):
         if is_dead(row["submitter"]):
             remove_rows(store, row["id"])
@@ -21,6 +22,7 @@ def sweep(store: Store) -> None:
     for path in in_transit:
         if int(path.name) not in jobs:
             shutil.rmtree(path, ignore_errors=True)
+    store.home.forget_copies(tidy.strays_here(store, before=time.time() - tidy.STRAY_S))
 
 
 def check_removal(store: Store, job: int, name: str) -> None:

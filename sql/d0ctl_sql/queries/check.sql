@@ -423,7 +423,8 @@ select file.id, job.name as job, file.name,
  where file.id > :after and file.id <= :upto and file.result = 1 and file.late = 0;
 
 -- name: copies_page
--- Where copies of a page of files are that a node has, how they looked, and who makes them.
+-- Where copies of a page of files are that a node has, how they looked, and who makes them; with
+-- null as the node, those of the control host.
 select location.path, location.inode, location.mtime, file.size, file.checksum,
        job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker
   from location
@@ -432,7 +433,7 @@ select location.path, location.inode, location.mtime, file.size, file.checksum,
   left join line on line.id = package.line_id
   left join stage on stage.id = package.stage_id
   left join job on job.id = stage.job_id
- where location.file_id > :after and location.file_id <= :upto and location.node_id = :node;
+ where location.file_id > :after and location.file_id <= :upto and location.node_id is :node;
 
 -- name: known_attempts
 -- What is known of attempts that a node tells of.

@@ -135,6 +135,11 @@ select location.path
   join location on location.file_id = unneeded.file_id and location.cluster_id = 1
  where location.node_id is null and substr(location.path, 1, length(:cache)) = :cache;
 
+-- name: copy_here
+-- Whether a path on the control host is that of a copy of a file.
+select 1 from location
+ where file_id = :file and cluster_id = 1 and node_id is null and path = :path;
+
 -- name: forget_unneeded
 -- The superfluous copies are no copies any more; what lies in results/ is one.
 delete from location
