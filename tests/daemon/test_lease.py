@@ -15,7 +15,7 @@ from d0ctl.nodes.courier import Courier, Report, Up
 from d0ctl.nodes.link import Frame, Site
 from d0ctl.nodes.transport import Address
 from d0ctl.store import lifecycle
-from tests.daemon.contact import Stub
+from tests.daemon.contact import PATIENCE_S, Stub
 from tests.support.jobs import NOW, job, simple, submitted
 from tests.support.waiting import wait_until
 from tests.support.world import World
@@ -85,13 +85,13 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
     )
     courier.start()
     try:
-        wait_until(lambda: sum(frame["kind"] == "ping" for frame in link.sent) > 3)
+        wait_until(lambda: sum(frame["kind"] == "ping" for frame in link.sent) > 3, PATIENCE_S)
         assert not any(frame["kind"] == "lease" for frame in link.sent)
 
         courier.accept(1)
         courier.order(courier.renewal)
 
-        wait_until(lambda: link.sent.count({"kind": "lease", "seconds": 7.0}) > 3)
+        wait_until(lambda: link.sent.count({"kind": "lease", "seconds": 7.0}) > 3, PATIENCE_S)
     finally:
         courier.stop()
 

@@ -31,6 +31,9 @@ from d0ctl.daemon import drive
 drive(Home(Path(sys.argv[1])), int(sys.argv[2]), lambda counts: None, threading.Event())
 """
 
+PATIENCE_S = 120.0
+"""How long anything may take on a machine that has other work, too."""
+
 
 class Session:
     """Everything of one test, under `folder`; `close` leaves no process."""
@@ -78,7 +81,7 @@ class Session:
         with open_store(self.home, read_only=True) as store:
             return phases(store)
 
-    def wait_for(self, timeout: float = 20.0, **wanted: str) -> None:
+    def wait_for(self, timeout: float = PATIENCE_S, **wanted: str) -> None:
         """Wait until packages, by `a_1_1_1` for `a/1/1/1`, are in these phases."""
         paths = {path.replace("_", "/"): phase for path, phase in wanted.items()}
 
