@@ -4,8 +4,11 @@ import time
 
 import pytest
 
+from d0ctl import verbs
+from d0ctl.select import parse
 from d0ctl.store import nodes, schedule
 from d0ctl.store.runs import attempts
+from d0ctl.verbs import Request
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 from tests.support.homes import faults
@@ -45,6 +48,17 @@ def test_a_resumed_job_goes_on(site: Site, d0ctl: Type) -> None:
     refused = d0ctl("resume", "prod")
     assert refused.exit_code == 4
     assert "is not paused as a whole" in refused.stderr
+
+
+def test_the_plan_of_a_resume_counts_what_would_go_on_on_the_nodes(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    d0ctl("pause", "prod", "--running")
+    request = Request("resume", parse("prod"))
+
+    assert verbs.preview(site.store, request).launched == 0
+    say(site, attempt, "suspended", 2)
+    assert verbs.preview(site.store, request).launched == 1
 
 
 def test_what_was_planned_of_a_paused_job_is_not_launched(site: Site, d0ctl: Type) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,8 +27,9 @@ def gaps(times: list[float]) -> list[float]:
     return [after - before for before, after in itertools.pairwise(times)]
 
 
-def test_a_node_that_answers_is_asked_less_and_less() -> None:
-    assert gaps(questions([True] * 6)) == [10.0, 20.0, 40.0, 40.0, 40.0]
+@pytest.mark.parametrize("delay", [0.0, 0.1])
+def test_a_node_that_answers_is_asked_less_and_less(delay: float) -> None:
+    assert gaps(questions([True] * 6, delay)) == [10.0, 20.0, 40.0, 40.0, 40.0]
 
 
 def test_an_answer_that_is_overdue_makes_the_next_question_come_soon() -> None:

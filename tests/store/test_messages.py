@@ -149,6 +149,28 @@ def test_a_start_alone_makes_a_package_run() -> None:
         assert phases(store)["all/1/1/1"] == "running"
 
 
+def test_an_attempt_has_started_when_its_start_message_says_so() -> None:
+    with launched() as (store, _):
+        apply(
+            store,
+            [{**start_message(1), "time": NOW + 3, "utc_offset": 7200}, state(1, 2, "running")],
+        )
+
+        assert [tuple(row) for row in store.connection.execute(
+            "select started, utc_offset from attempt where id = 1"
+        )] == [(NOW + 3, 7200)]  # fmt: skip
+
+
+def test_only_packages_that_succeeded_say_how_long_their_kind_takes() -> None:
+    with launched() as (store, _):
+        failed, killed = end_message(4, "failed", "exit-code"), end_message(5, "killed", "killed")
+        ends = [failed, killed, end_message(2, outputs=[output("/c/2", "f2")])]
+
+        applied = apply(store, [{**end, "started": NOW, "ended": NOW + 1} for end in ends])
+
+        assert [len(lengths) for lengths in applied.durations.values()] == [1]
+
+
 def test_messages_of_unknown_attempts_are_named_and_change_nothing() -> None:
     with launched() as (store, _):
         before = rows(store)
