@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.config import Home
-from d0ctl.store import Store, lifecycle, nodes, open_store
+from d0ctl.schedule.place import Decision
+from d0ctl.store import Store, lifecycle, nodes, open_store, schedule
 from d0ctl.store.jobs import retry
 from d0ctl.store.runs import attempts, conduct, messages
 from tests.support.homes import faults, make_home
@@ -122,6 +123,24 @@ def test_a_node_that_burns_what_others_run_well_is_drained_with_the_evidence(sto
     assert site.trouble() == [("hole", "drained")]
     deeds = store.rows("node_deeds", name="hole", limit=9)
     assert [(row["actor"], row["verb"]) for row in deeds] == [("d0ctl", "node drain")]
+
+
+def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store: Store) -> None:
+    site = set_up(store, "good", "hole", packages=400)
+    hole = site.node("hole")
+    query = "select id from package where phase = 'ready' order by id desc limit 1"
+    while not site.row("hole")["drained"]:
+        site.fill()
+        for name in ("localhost", "good"):
+            site.end(site.node(name), "successful")
+        (planned,) = store.connection.execute(query).fetchone()
+        with store.writing():
+            schedule.assign(store, [Decision(planned, hole.id, 0)], now=site.at)
+        site.end(hole, "failed", "exit-code")
+        site.at += 60.0
+
+    query = "select phase, node_id from package where id = ?"
+    assert tuple(store.connection.execute(query, [planned]).fetchone()) == ("ready", None)
 
 
 def test_what_it_burnt_runs_elsewhere_and_no_try_is_counted(store: Store) -> None:
@@ -317,6 +336,10 @@ def test_one_that_fails_again_rests_twice_as_long_and_spends_no_try(store: Store
         " join package on package.id = attempt.package_id where attempt.id = ?", [attempt],
     ).fetchone()  # fmt: skip
     assert tuple(row) == ("restart", "ready")
+    (deed,) = store.rows("node_deeds", name="hole", limit=1)
+    assert (deed["verb"], deed["note"]) == (
+        "node drain", "a package that tried it failed, too; it rests for 1 h 00 min"
+    )  # fmt: skip
     site.fill()
     assert not site.running(site.node("hole"))
 
