@@ -244,10 +244,22 @@ def test_a_file_that_is_not_there_is_told_with_the_nearest(site: Site, d0ctl: Ty
     for words, hint in [(("prod:gen-11",), "did you mean `gen-1`?"),
                         (("prod:faild",), "did you mean `failed`?"),
                         (("nothing.root",), "d0ctl why JOB:NAME"),
-                        (("--file", "prod:failed"), "d0ctl status prod")]:  # fmt: skip
+                        (("--file", "prod:failed"), "d0ctl file list prod")]:  # fmt: skip
         result = d0ctl("why", *words)
         assert result.exit_code == 3
         assert hint in result.stderr
+
+
+def test_a_file_like_no_other_of_the_job_is_answered_with_the_list_of_its_files(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+
+    missed = d0ctl("why", "prod:zzzzz")
+    unknown = d0ctl("why", "elsewhere")
+
+    assert missed.stderr == "d0ctl: job `prod` has no file `zzzzz`\nd0ctl file list prod\n"
+    assert unknown.stderr.startswith("d0ctl: there is no job `elsewhere`, nor a node or file of")
 
 
 def test_states_of_a_job_and_jobs_come_before_files_of_their_name(site: Site, d0ctl: Type) -> None:

@@ -109,8 +109,8 @@ def in_job(store: Store, job: str, name: str, *, also: Iterable[str] = ()) -> Fi
         return found[0]
     browse.job(store, job)
     names = [row[0] for row in store.rows("file_names", job=job)]
-    raise NotFound(f"job `{job}` knows no file `{name}`",
-                   hint=browse.nearest(name, [*names, *also]) or f"d0ctl status {job}")  # fmt: skip
+    hint = browse.nearest(name, [*names, *also]) or f"d0ctl file list {job}"
+    raise NotFound(f"job `{job}` has no file `{name}`", hint=hint)
 
 
 def anywhere(store: Store, name: str, path: str) -> FileView | None:
