@@ -14,7 +14,9 @@ from d0ctl.notify.routes import Person, Routes
 from d0ctl.schedule.standstill import DELIBERATE
 from d0ctl.store import Store, news, outbox, standstill
 from d0ctl.store.connection import Row
+from d0ctl.store.look import browse
 from d0ctl.store.outbox import Notice
+from d0ctl.store.runs import alike
 from d0ctl.store.site import setting
 
 STANDS_STILL = "stands-still"
@@ -117,11 +119,18 @@ def _failures(store: Store, routes: Routes, row: Row) -> None:
 
 
 def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
-    """One that stays failed or held where there is one, and the first and the latest of all."""
+    """One that stays failed or held where there is one, and the first and the latest of all.
+
+    If d0ctl has stopped the job since too many failed alike, the first one says so.
+    """
     chosen = {row["worst"] or row["example"]: None}
     if is_all:
         chosen |= {row["example"]: None, row["other"]: None}
-    return [news.example(store, attempt) for attempt in chosen]
+    examples = [news.example(store, attempt) for attempt in chosen]
+    (job,) = browse.jobs(store, row["name"])
+    if job.hold and job.hold_actor == alike.ACTOR:
+        examples[0]["stopped"] = job.hold_note
+    return examples
 
 
 def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:

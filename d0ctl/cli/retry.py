@@ -7,6 +7,7 @@ import typer
 
 from d0ctl.cli import completion, options, plan
 from d0ctl.cli.changing import Choosing, chosen
+from d0ctl.construct.kinds import unfit_variable
 from d0ctl.errors import BadUsage
 from d0ctl.units import parse_size, parse_time
 from d0ctl.verbs import Changes, Request
@@ -69,7 +70,7 @@ def retry(
         cpus=cpus,
         wall_time=_read("--wall-time", wall_time, parse_time),
         nodes=tuple(on or ()),
-        environment=_pairs("--env", env or ()),
+        environment=_variables(env or ()),
         parameters=_pairs("--set", set_ or ()),
         from_scratch=from_scratch,
     )
@@ -81,9 +82,21 @@ def _read(option: str, text: str | None, reading: Callable[[str], T]) -> T | Non
     if text is None:
         return None
     try:
-        return reading(text)
+        value = reading(text)
     except ValueError as error:
         raise BadUsage(f"{option}: {error}") from error
+    if not value:
+        raise BadUsage(f"{option} takes more than 0, not `{text}`")
+    return value
+
+
+def _variables(texts: Iterable[str]) -> dict[str, str]:
+    """Variables of the environment with their values. Raises BadUsage."""
+    found = _pairs("--env", texts)
+    for name in found:
+        if why := unfit_variable(name):
+            raise BadUsage(f"--env: {why}")
+    return found
 
 
 def _pairs(option: str, texts: Iterable[str]) -> dict[str, str]:

@@ -83,6 +83,8 @@ def _file(store: Store, selector: str | None, file: str | None) -> FileView | No
     found = whereabouts.anywhere(store, text, str(Path(text).absolute()))
     if found is None and (file is not None or not select.is_selector(text)):
         raise NotFound(f"there is no file `{text}` in any job", hint="d0ctl why JOB:NAME")
+    if found is None and (named := select.file_of_job(text)):
+        raise browse.no_such_job(store, named[0])
     return found
 
 

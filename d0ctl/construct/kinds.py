@@ -141,6 +141,22 @@ def checked(check: Callable[[str], str]) -> Callable[[str], str]:
     return convert
 
 
+def some_time(text: str) -> float:
+    """Read a time of more than 0; raises WrongError for none."""
+    if not (seconds := parse_time(text)):
+        raise WrongError(f"takes a time of more than 0, not {shown(text)}")
+    return seconds
+
+
+def unfit_variable(name: str) -> str | None:
+    """Say why a name can't be that of a variable of the environment; None where it can."""
+    if not name.isidentifier() or not name.isascii():
+        return f"{shown(name)} can't name an environment variable"
+    if name.startswith("D0CTL_"):
+        return f"{shown(name)} can't be set: d0ctl sets the variables `D0CTL_*` itself"
+    return None
+
+
 TEXT = Kind(text, "a text")
 ONE_LINE = Kind(one_line, "one line without control characters")
 LABEL = Kind(label, "a name without `/`, line ends and control characters")
@@ -148,6 +164,7 @@ JOB = Kind(job_name, "a name of letters, digits, `_` and `-` that begins with a 
 FLAG = Kind(flag, "`yes` or `no`")
 SIZE = Kind(parse_size, "a size such as `200MB`, `1.5 GiB` or `4096`")
 TIME = Kind(parse_time, "a time such as `20m`, `1h30m` or `90` seconds")
+SPAN = Kind(some_time, "a time of more than 0 such as `20m`, `1h30m` or `90` seconds")
 FRACTION = Kind(parse_fraction, "a fraction such as `97%` or `0.97`")
 PERCENT = Kind(whole(0, 100), "a whole number from 0 to 100")
 COUNT = Kind(whole(0, 10_000_000), "a whole number, 0 or more")

@@ -17,10 +17,12 @@ from d0ctl.construct.kinds import (
     ONE_LINE,
     PERCENT,
     SIZE,
+    SPAN,
     TEXT,
     TIME,
     Kind,
     WrongError,
+    unfit_variable,
     words,
 )
 from d0ctl.construct.level import Level, Reading
@@ -135,7 +137,7 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     if level is None:
         level = Level(node, "a package", SHORT_PACKAGE_KEYS, reading)
         level.fields({"name": LABEL}, fields)
-    sizes = {"memory": SIZE, "disk": SIZE, "wall-time": TIME, "looping": TIME}
+    sizes = {"memory": SIZE, "disk": SIZE, "wall-time": SPAN, "looping": TIME}
     level.fields({"platform": TEXT, "cpus": CPUS, **sizes}, fields)
     level.lists({"nodes": _node_kind(reading), "exclude-nodes": _node_kind(reading)}, fields)
     wrapper = _wrapper(level, fields)
@@ -179,8 +181,8 @@ def _variables(level: Level, key: str, fields: Fields) -> None:
     """Read names with texts that become variables of the environment."""
     node = level.mapping(key)
     for name, (scalar, value) in (node.items if node else {}).items():
-        if not name.isidentifier() or not name.isascii():
-            level.reading.fault(scalar.place, f"{shown(name)} can't name an environment variable")
+        if why := unfit_variable(name):
+            level.reading.fault(scalar.place, why)
         if not isinstance(value, Scalar):
             level.reading.scalar(value, f"`{name}`")
     level.trees({key: False}, fields)

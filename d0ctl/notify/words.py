@@ -142,9 +142,16 @@ def _about_failures(one: Notice) -> Iterator[str]:
         span = f"{span} to {when(one.last)}"
     yield f"  {count(one.count, 'failure')}: {told}"
     yield f"  {span}"
+    if stopped := _stopped(one):
+        yield f"  the job is held by `max-alike-failures`: {stopped}"
     for sample in one.samples:
         yield from _sample(sample)
     yield from _commands_for_failures(one)
+
+
+def _stopped(one: Notice) -> str | None:
+    """Why d0ctl stopped the job, if it did."""
+    return next((sample["stopped"] for sample in one.samples if "stopped" in sample), None)
 
 
 def _sample(sample: Mapping[str, Any]) -> Iterator[str]:
@@ -164,6 +171,8 @@ def _commands_for_failures(one: Notice) -> Iterator[str]:
     yield f"  d0ctl report failures {one.subject}"
     if one.failed:
         yield f"  d0ctl retry '{one.subject}/*/*:failed'"
+    if _stopped(one):
+        yield f"  d0ctl release {one.subject}"
     if one.held:
         yield f"  d0ctl release '{one.subject}/*/*:held'"
 

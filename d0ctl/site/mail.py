@@ -10,7 +10,7 @@ from typing import Any
 from d0ctl.construct.document import Mapping as MappingNode
 from d0ctl.construct.document import Node, Sequence
 from d0ctl.construct.faults import did_you_mean, shown
-from d0ctl.construct.kinds import MAIL_MODE, TEXT, TIME, Kind, WrongError, whole, words
+from d0ctl.construct.kinds import MAIL_MODE, SPAN, TEXT, TIME, Kind, WrongError, whole, words
 from d0ctl.construct.level import Level, Reading, kind_of
 from d0ctl.construct.policy import is_reason
 from d0ctl.site.fields import many, named, values
@@ -89,10 +89,10 @@ CERTIFICATES = Kind(_there, "the absolute path of a file")
 
 _KINDS = {
     "host": HOST, "port": PORT, "security": SECURITY, "certificates": CERTIFICATES,
-    "login": SECRET, "sender": ADDRESS, "digest": TIME, "rate": RATE, "mode": MAIL_MODE,
+    "login": SECRET, "sender": ADDRESS, "digest": SPAN, "rate": RATE, "mode": MAIL_MODE,
     "command-timeout": TIME,
 }  # fmt: skip
-_PERSON = {"address": ADDRESS, "digest": TIME, "rate": RATE, "mode": MAIL_MODE}
+_PERSON = {"address": ADDRESS, "digest": SPAN, "rate": RATE, "mode": MAIL_MODE}
 
 
 def read_mail(node: Node, reading: Reading) -> dict[str, Any]:
@@ -129,9 +129,15 @@ def _addresses(node: Node, role: str, level: Level) -> Any:
 
 def _routes(node: Node, reading: Reading) -> dict[str, list[str]]:
     found = {}
-    for key, one in named(node, "routes", reading):
+    entries = list(named(node, "routes", reading))
+    if not entries and isinstance(node, MappingNode):
+        reading.fault(node.place, "`routes` is empty: name a reason, or leave it out")
+    for key, one in entries:
         if is_reason(key, reading):
             items = one.items if isinstance(one, Sequence) else [one]
+            if not items:
+                reading.fault(one.place, f"the route of `{key.text}` is empty: name who is told, "
+                                         f"or `{NOBODY}`")  # fmt: skip
             found[key.text] = [role for item in items if (role := _role(item, reading))]
     return found
 

@@ -55,6 +55,7 @@ def add(store: Store, one: Notice) -> None:
            "reason": one.reason}  # fmt: skip
     known = json.loads(store.value("notice_like", **key) or "[]")
     samples = [*known, *(sample for sample in one.samples if sample not in known)]
+    samples.sort(key=lambda sample: "stopped" not in sample)
     store.change(
         "add_notice", **key, subject=one.subject, count=one.count, failed=one.failed,
         held=one.held, first=one.first, last=one.last, due=one.due, trouble=one.trouble,

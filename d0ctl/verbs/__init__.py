@@ -60,7 +60,8 @@ def apply(
         plan = _plan(store, request)
         verb.act(store, plan, actor, note, at)
         lifecycle.keep_action(
-            store, verb=request.verb, target=str(request.target), actor=actor, note=note,
+            store, verb=request.verb, target=str(request.target), actor=actor,
+            note="; ".join(filter(None, (note, request.changes.words()))) or None,
             packages=plan.packages, now=at, undo=plan.undo,
         )  # fmt: skip
     verb.follow(store, plan)

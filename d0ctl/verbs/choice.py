@@ -13,6 +13,9 @@ from d0ctl.store.look.views import JobSummary
 from d0ctl.verbs.deeds import last_on_chosen
 from d0ctl.verbs.plan import MOST_SHOWN, Change, Plan, Request
 
+BY_POLICY = "policy"
+"""Who holds a package that the policy held."""
+
 LIVE = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
 HOLDABLE = frozenset({Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.ASSIGNED})
@@ -85,6 +88,9 @@ def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: s
     hint = f"d0ctl why {target.parts[0]}"
     if target.is_one and target.level == "package" and len(kept) == 1:
         (phase,) = kept
+        if phase == Phase.HELD and browse.package(store, target).actor == BY_POLICY:
+            return Refused(f"package `{target}` is held by the policy, so it can't be {past}",
+                           hint=f"d0ctl release {target}")  # fmt: skip
         return Refused(f"package `{target}` is {_state_of(phase)}, so it can't be {past}{deed}",
                        hint=hint)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())

@@ -15,6 +15,9 @@ from d0ctl.verbs.plan import MOST_SHOWN, Loser, Plan, Request
 
 def plan_kill_line(store: Store, request: Request) -> Plan:
     """Whole lines, and with `drop_outputs` all that can't do without them."""
+    for part in request.target.parts:
+        if not browse.jobs(store, part.job):
+            raise browse.no_such_job(store, part.job)
     if request.target.level != "line":
         raise BadUsage(
             f"`{request.target.brief}` names no line",

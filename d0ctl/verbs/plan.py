@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from d0ctl.select import Selector
+from d0ctl.units import format_size, format_time
 
 MOST_SHOWN = 50
 """How many packages or files of each kind a plan names; it counts the rest."""
@@ -26,6 +27,20 @@ class Changes:
     environment: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
     from_scratch: bool = False
+
+    def words(self) -> str:
+        """The options that ask for it, for the history; only the names of variables."""
+        given = [
+            ("--memory", None if self.memory is None else format_size(self.memory)),
+            ("--disk", None if self.disk is None else format_size(self.disk)),
+            ("--cpus", self.cpus),
+            ("--wall-time", None if self.wall_time is None else format_time(self.wall_time)),
+            *(("--on", node) for node in self.nodes),
+            *(("--env", name) for name in self.environment),
+            *(("--set", f"{name}={value}") for name, value in self.parameters.items()),
+        ]
+        told = [f"{option} {value}" for option, value in given if value is not None]
+        return " ".join(told + (["--from-scratch"] if self.from_scratch else []))
 
     @property
     def wishes(self) -> dict[str, Any]:

@@ -242,3 +242,56 @@ def test_a_result_that_is_not_made_yet_is_listed_so(site: Site, d0ctl: Type) -> 
 
     assert "not made yet" in told
     assert "results" not in told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--wall-time", "0"), ("--memory", "0"), ("--env", "1X=3"), ("--env", "D0CTL_X=3")],
+)
+def test_what_no_package_can_be_given_is_refused(
+    site: Site, d0ctl: Type, words: tuple[str, str]
+) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    result = d0ctl("retry", "prod", *words)
+
+    assert result.exit_code == 2
+    assert words[0] in result.stderr
+    assert site.phase("prod/1/1/1") == "failed"
+
+
+def test_the_history_tells_with_what_a_retry_was(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+    d0ctl("retry", "prod", "--memory", "4GB", "--env", "KEY=secret", "--reason", "too little")
+
+    told = d0ctl("history", "prod").stdout
+
+    assert "too little; --memory 4GB --env KEY" in told
+    assert "secret" not in told
+
+
+def test_a_retry_of_what_the_policy_holds_names_the_policy(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+    d0ctl("priority", "prod", "60")
+    with site.store.writing():
+        site.store.connection.execute(
+            "update package set phase = 'held', actor = 'policy' where phase = 'waiting'"
+        )
+
+    result = d0ctl("retry", "prod/1/1/2")
+
+    assert result.exit_code == 4
+    assert "package `prod/1/1/2` is held by the policy" in result.stderr
+    assert "d0ctl release prod/1/1/2" in result.stderr
+
+
+def test_a_job_that_is_not_there_is_not_found(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+
+    for words in (("why", "nosuch:file"), ("kill-line", "nosuch"), ("kill-line", "nosuch/1/1")):
+        result = d0ctl(*words)
+        assert result.exit_code == 3, words
+        assert "there is no job `nosuch`" in result.stderr

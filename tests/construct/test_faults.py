@@ -311,3 +311,17 @@ def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, fol
     assert faults("stages:\n- lines:\n  - {run: x, inputs: {glob: '*.x'}}\n") == [
         "3:29: the file name `a\\nb.x` has a control character"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("wall-time: 0", "`wall-time`: takes a time of more than 0, not `0`"),
+        ("environment: {D0CTL_X: '1'}",
+         "`D0CTL_X` can't be set: d0ctl sets the variables `D0CTL_*` itself"),
+    ],
+)  # fmt: skip
+def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, told: str) -> None:
+    (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
+
+    assert fault.endswith(told)

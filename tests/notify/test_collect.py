@@ -3,6 +3,7 @@
 from typing import Any
 
 from d0ctl.model import Address
+from d0ctl.notify.words import body
 from d0ctl.store import Store, nodes, schedule
 from d0ctl.store.jobs import removal
 from d0ctl.store.runs import attempts, messages
@@ -425,3 +426,19 @@ def test_ten_thousand_failures_are_one_thing_with_examples(
     (one,) = told.waiting()
     assert (one.count, one.failed, len(one.samples)) == (10_000, 10_000, 2)
     assert told.recipients() == ["admin@lab.example", "grid@lab.example", "me@here"]
+
+
+def test_a_job_that_is_held_for_alike_failures_says_so_in_the_mail(
+    store: Store, site: Site, say: Say, told: Told
+) -> None:
+    say()
+    lines = [line(package(f"x{n}")) for n in range(2)]
+    site.submit(job(("a", lines), max_alike_failures=2))
+    for number in (1, 2):
+        site.fail(f"prod/1/{number}/1")
+    told.collect()
+
+    text = body([one for one in told.waiting() if one.kind == "failures"], {})
+
+    assert "the job is held by `max-alike-failures`: 2 packages of `prod/1` failed alike" in text
+    assert "  d0ctl release prod\n" in text

@@ -97,6 +97,12 @@ def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> Non
         ("mail: {host: x, sender: a@b.c, login: /no/such}",
          "1:39: `login`: `/no/such` can't be read: No such file or directory"),
         ("mail: {host: x, sender: a@b.c, login: /}", "1:39: `login`: `/` is no file"),
+        ("mail: {command: /bin/true, digest: 0}",
+         "1:36: `digest`: takes a time of more than 0, not `0`"),
+        ("mail: {command: /bin/true, routes: {}}",
+         "1:36: `routes` is empty: name a reason, or leave it out"),
+        ("mail: {command: /bin/true, routes: {lost: []}}",
+         "1:43: the route of `lost` is empty: name who is told, or `nobody`"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_a_fault(faults: Faults, text: str, told: str) -> None:
