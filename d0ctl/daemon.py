@@ -19,7 +19,7 @@ from d0ctl.agents.room import make_room
 from d0ctl.agents.schedule import finish, schedule
 from d0ctl.agents.software import see_to_software
 from d0ctl.agents.sync import settle_refused, sync
-from d0ctl.agents.tidy import expire, sweep_caches, tidy
+from d0ctl.agents.tidy import expire, give_back_memory, sweep_caches, tidy
 from d0ctl.background import only_daemon
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox, Letters
@@ -57,7 +57,7 @@ STEPS: tuple[Step, ...] = (
 
 SLOW_STEPS: tuple[Step, ...] = (
     stand_in, heed, look_after, keep_contact, give_up, settle_refused, see_to_software,
-    forget_idle, expire, sweep_caches, notify,
+    forget_idle, expire, sweep_caches, give_back_memory, notify,
 )  # fmt: skip
 """What a turn does besides, once a second."""
 

@@ -88,6 +88,8 @@ class Control:
     """When the last turn ended, by the monotonic clock."""
     rest: float = 0.0
     """How long from there to the next turn at least."""
+    trimmed: float = 0.0
+    """When freed memory was last given back, by the monotonic clock."""
     slow_done: float = 0.0
     """When the slow steps were last done, by the monotonic clock."""
 

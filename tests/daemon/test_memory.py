@@ -1,0 +1,42 @@
+"""Memory that was freed goes back to the system."""
+
+import subprocess
+import sys
+
+import pytest
+
+from d0ctl.agents.control import Control
+from tests.daemon.contact import turn
+
+SCRIPT = """
+from d0ctl.agents.tidy import trim
+
+def resident():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
+
+blocks = [b"x" * 100_000 for _ in range(1000)]
+last = blocks.pop()  # what lies behind the others keeps them from being given back
+del blocks
+before = resident()
+trim()
+print(before - resident())
+"""
+
+
+def test_freed_memory_before_a_block_in_use_is_given_back() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
+
+    assert int(done.stdout) > 50_000_000, done.stderr
+
+
+def test_a_daemon_gives_memory_back_once_in_a_while(
+    control: Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[bool] = []
+    monkeypatch.setattr("d0ctl.agents.tidy.trim", lambda: done.append(True))
+
+    turn(control)
+    turn(control)
+
+    assert done == [True]
