@@ -32,6 +32,10 @@ def tui(
     ascii: Annotated[
         bool, typer.Option("--ascii", help="Draw without glyphs beyond ASCII.")
     ] = False,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", min=0, max=3600,
+                            help="Shortest time between two updates (default: 0.08).")
+    ] = 0.0,
 ) -> None:  # fmt: skip
     """Show everything live, and act, in the terminal."""
     if selector is not None and not (wanted := select.parse(selector)).is_one:
@@ -42,13 +46,14 @@ def tui(
     os.environ.setdefault("ESCDELAY", ESCAPE_MS)
     from d0ctl_tui.acting import Speech
     from d0ctl_tui.app import Dashboard, Terminal
-    from d0ctl_tui.themes import NAMES
+    from d0ctl_tui.themes import NAMES, is_coarse
 
     if theme is not None and theme not in NAMES:
         raise BadUsage(f"there is no theme `{theme}`", hint=f"one of {', '.join(NAMES)}")
     poor = os.environ.get("TERM", "") in POOR
     plain = poor or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
-    terminal = Terminal(ascii or poor or not speaks_unicode(sys.stdout), plain, theme or "dark")
+    no_glyphs = ascii or poor or not speaks_unicode(sys.stdout)
+    terminal = Terminal(no_glyphs, plain, theme or "dark", is_coarse(), interval)
     speech = Speech(plan_words.describe, plan_words.report, session.actor())
     dashboard = Dashboard(session.home(), terminal, speech, selector)
     dashboard.run()

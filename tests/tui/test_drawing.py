@@ -10,11 +10,13 @@ from d0ctl.model import Phase
 from d0ctl.store.look.pulse import Failed
 from d0ctl.store.nodes import LEASE
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
-from d0ctl_tui.draw import strips
+from d0ctl_tui.draw import rows, strips
+from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.groups import clusters
 from d0ctl_tui.draw.looks import ASCII, LOOKS, UNICODE, bar, short, tally
 from d0ctl_tui.draw.rates import Rates, plot
+from d0ctl_tui.draw.sheet import Sheet
 from d0ctl_tui.draw.spans import text, width
 from d0ctl_tui.read.beat import Beat, NodeLine
 
@@ -163,3 +165,56 @@ def test_a_group_of_failures_shows_the_message_of_the_latest() -> None:
                         "reason")  # fmt: skip
 
     assert (found.message, found.last) == ("new", 9.0)
+
+
+def wanted(**more: int) -> Need:
+    """What a production with failures wants of the columns."""
+    fields = {"name": 24, "title": 60, "state": 12, "count": 9, "tally": 20, "about": 80, "time": 8}
+    return Need(**(fields | more))
+
+
+@pytest.mark.parametrize("columns", [30, 46, 70, 80, 110, 160])
+def test_the_columns_of_the_tree_fill_the_width_and_no_more(columns: int) -> None:
+    of = Columns.of(columns, wanted())
+    parts = [of.name, of.state, of.bar, of.count, of.tally, of.time]
+
+    assert sum(part + 2 for part in parts if part) - 2 < max(columns, 46)
+    assert of.name >= 12
+
+
+def test_a_name_and_the_reason_of_a_failure_have_room_at_120_columns() -> None:
+    of = Columns.of(71, wanted(tally=0))
+
+    assert (of.name, of.about) >= (18, 21)
+    assert Columns.of(71, wanted(name=12, title=40)).about >= 27
+
+
+def test_a_column_without_anything_in_it_is_left_out() -> None:
+    of = Columns.of(160, wanted(tally=0, time=0))
+
+    assert (of.tally, of.time) == (0, 0)
+    assert "end" not in text(rows.heading(of))
+
+
+def test_titles_have_all_their_room_on_a_wide_screen() -> None:
+    assert Columns.of(160, wanted(about=0)).name == 60
+
+
+def test_the_last_cell_of_a_table_goes_below_where_it_has_no_room() -> None:
+    row = [("exit-code", "bad"), ("last 03:54:48", "faint"), ("corrupt block at event 1000", "")]
+    narrow, wide = Sheet(44, UNICODE), Sheet(80, UNICODE)
+    for sheet in (narrow, wide):
+        sheet.table([[*row[:2], (row[2][0] * 2, "")]])
+
+    assert len(wide.lines) == 1
+    assert text(narrow.lines[0]).split() == ["exit-code", "last", "03:54:48"]
+    assert "".join(text(line).strip() for line in narrow.lines[1:]).count("event") == 2
+
+
+def test_a_long_command_goes_on_in_a_second_line_as_a_shell_takes_it() -> None:
+    sheet = Sheet(40, UNICODE)
+    sheet.commands(["d0ctl kill-line prod/1/4 --drop-outputs --reason bad"])
+    words = "\n".join(text(line) for line in sheet.lines).replace("  $ ", "").replace("\\\n", "")
+
+    assert len(sheet.lines) == 2
+    assert words.split() == ["d0ctl", "kill-line", "prod/1/4", "--drop-outputs", "--reason", "bad"]

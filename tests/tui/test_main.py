@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from d0ctl.config import Home
+from d0ctl.construct.spec import INPUTS, BinarySpec, OutputSpec, PackageSpec
 from d0ctl.store import open_store
 from d0ctl.store.nodes import add_localhost
-from tests.cli.building import Site, production
+from d0ctl_tui.app import Terminal
+from tests.cli.building import Site, job, line, production
 from tests.tui.conftest import Desk, Open
 
 
@@ -99,3 +101,46 @@ def test_no_home_at_all_is_told_and_found_when_it_is_made(tmp_path: Path, dashbo
         await desk.sees("▸ prod")
 
     dashboard(script, home=tmp_path / "none")
+
+
+def test_with_an_interval_changes_wait_for_their_time_and_keys_do_not(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("○ ready")
+        await desk.until(lambda: desk.app.drivers == () and desk.app._watching, "it watches")
+        site.launch("prod/1/1/1")
+        await desk.until(lambda: desk.app._due is not None, "an update is due")
+        assert "▶ running" not in desk.screen
+        await desk.press("g")
+        await desk.sees("prod  A production")
+
+    dashboard(script, start="prod/1/1/1", terminal=Terminal(interval=3600.0))
+
+
+def test_the_ticker_leaves_out_the_steps_to_a_running_package(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod/1/1/1 running")
+        told = "\n".join(desk.lines("ticker"))
+        assert "assigned" not in told and "starting" not in told
+
+    dashboard(script)
+
+
+def test_a_row_of_a_binary_shows_its_command_as_it_was_written(site: Site, dashboard: Open) -> None:
+    one = BinarySpec("cat", script=f"cat {INPUTS} > all", outputs=(OutputSpec("all"),))
+    two = BinarySpec("sort", argv=("sort", "all"), outputs=(OutputSpec("list"),))
+    site.submit(job(("make", [line(PackageSpec("make", (one, two)))])))
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("1 make")
+        await desk.press("l")
+        await desk.sees("cat {inputs} > all", "sort all")
+        await desk.misses("\\x01", '["')
+
+    dashboard(script, start="prod/1/1/1", size=(160, 36))

@@ -29,7 +29,8 @@ class Screen:
         self.program = subprocess.Popen(
             words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
             preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
-            env=os.environ | {"TERM": "xterm-256color", "D0CTL_HOME": str(home), "PS1": "$ "},
+            env=os.environ | {"TERM": "xterm-256color", "D0CTL_HOME": str(home), "PS1": "$ ",
+                              "COLORTERM": ""},
         )  # fmt: skip
         os.close(theirs)
         os.set_blocking(self.ours, False)
@@ -120,3 +121,25 @@ def test_the_whole_screen_is_drawn_again_after_fg(site: Site, terminal: Open) ->
     screen.sees(b"A production", again)
     screen.type(b"q")
     screen.sees(NORMAL, again)
+
+
+def test_the_first_picture_is_drawn_once_and_takes_less_than_ten_kilobytes(
+    site: Site, terminal: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    screen = terminal(PROGRAM, "tui", "prod/1/2/1")
+    screen.sees(b"exit-code")
+    screen.sees(b"? help")
+
+    assert len(screen.read()) < 10_000
+    assert screen.read().count(b"A production") == 1
+
+
+def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) -> None:
+    site.submit(production())
+    screen = terminal(PROGRAM, "tui")
+    screen.sees(b"d0ctl ")
+
+    assert b"48;5;233" in screen.read()
+    assert b"48;2;" not in screen.read() and b"38;2;" not in screen.read()

@@ -7,7 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from rich.console import RenderableType
 from textual.app import App, ScreenStackError
 from textual.screen import Screen
 from textual.timer import Timer
@@ -26,7 +28,7 @@ from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.draw.spans import Line, Span, fit, foreign
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.messages import Changed, Handed, Troubled
+from d0ctl_tui.messages import Changed, CommandClicked, Handed, PathClicked, Troubled
 from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import beat, logs
 from d0ctl_tui.read.beat import Beat
@@ -57,6 +59,10 @@ class Terminal:
     ascii: bool = False
     plain: bool = False
     theme: str = "dark"
+    coarse: bool = False
+    """Whether there are no more than 256 colours."""
+    interval: float = 0.0
+    """The shortest time from one update of the screen to the next, in seconds."""
 
 
 class Dashboard(App[None]):
@@ -92,10 +98,11 @@ class Dashboard(App[None]):
         self.notice: Span | None = None
         self._notice_end: Timer | None = None
         self._due: Timer | None = None
-        self._watching = False
+        self._watching = self._settled = False
         self._looked_at = 0.0
-        self._pause = SHORTEST_S
-        for theme in themes.THEMES:
+        self.interval = terminal.interval
+        self._pause = max(SHORTEST_S, self.interval)
+        for theme in themes.COARSE if terminal.coarse else themes.THEMES:
             self.register_theme(theme)
         self.theme = "terminal" if terminal.plain else terminal.theme
 
@@ -183,6 +190,25 @@ class Dashboard(App[None]):
             return fit([self.notice], columns, ellipsis=self.glyphs.ellipsis)
         return strips.footer(commands, columns, more)
 
+    def press(
+        self, commands: Sequence[Command], columns: int, more: Sequence[Span], column: int
+    ) -> None:
+        """Do what the last line offers in a column, as its key does."""
+        command = strips.command_at(commands, columns, more, column)
+        if command is not None and self.notice is None:
+            self.simulate_key(command.keys.split(",")[0])
+
+    def on_path_clicked(self, message: PathClicked) -> None:
+        """Go to the main screen, and there to the path."""
+        while self.screen is not self.main:
+            self.pop_screen()
+        self.go_to(message.path)
+
+    def on_command_clicked(self, message: CommandClicked) -> None:
+        """Copy the command, by way of the terminal."""
+        self.copy_to_clipboard(message.command)
+        self.tell(f"copied: {message.command}", "good")
+
     def show(self) -> None:
         """Let what is seen show it: the screen in front, and what a box in front lies over."""
         with suppress(ScreenStackError):  # we are leaving
@@ -199,7 +225,7 @@ class Dashboard(App[None]):
         self.look()
         self.show()
         self._looked_at = time.monotonic()
-        self._pause = max(SHORTEST_S, SHARE * (self._looked_at - began))
+        self._pause = max(SHORTEST_S, self.interval, SHARE * (self._looked_at - began))
 
     def header(self, columns: int) -> Line:
         """The first line of every screen."""
@@ -313,6 +339,15 @@ class Dashboard(App[None]):
             return
         names = [name for name in themes.NAMES if name != "terminal"]
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    def settle(self) -> None:
+        """Draw from now on: at the start, panes find their sizes one after the other."""
+        self._settled = True
+        self.screen.refresh()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if self._settled:
+            super()._display(screen, renderable)
 
     def action_repaint(self) -> None:
         """Draw everything anew, over what another program has written."""

@@ -26,12 +26,21 @@ class Board(Protocol):
     places: Places
     beat: Beat
     filter_name: str
+    interval: float
 
     def header(self, columns: int) -> Line:
         """The first line of every screen."""
 
     def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
         """The last line of a screen: what there is to say, else the keys."""
+
+    def press(
+        self, commands: Sequence[Command], columns: int, more: Sequence[Span], column: int
+    ) -> None:
+        """Do what the last line offers in a column, as its key does."""
+
+    def settle(self) -> None:
+        """Draw from now on."""
 
     def node_lines(self, columns: int) -> list[Line]:
         """The nodes, a line each."""

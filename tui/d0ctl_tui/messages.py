@@ -63,3 +63,21 @@ class RowOpened(Message):
     """A row that has nothing below it was asked to show all of it."""
 
     path: Path
+
+
+class ColumnsMoved(Repeated):
+    """The columns of the tree share its width in another way."""
+
+
+@dataclass
+class PathClicked(Message):
+    """The path of a line or package was clicked."""
+
+    path: str
+
+
+@dataclass
+class CommandClicked(Message):
+    """A command to type was clicked."""
+
+    command: str

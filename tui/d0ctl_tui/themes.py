@@ -1,5 +1,6 @@
 """The only place for colours: each theme gives those of the states, and of what is around them."""
 
+from rich.console import Console
 from textual.theme import Theme
 
 STATES = ("good", "bad", "warn", "live", "faint", "mark", "command", "title", "line", "cursor")
@@ -11,7 +12,6 @@ def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False
     variables = {f"d0-{state}": colours[state] for state in STATES}
     variables |= {
         "d0-blurred": colours["blurred"],
-        "d0-cursor-ink": colours["cursor-ink"],
         "d0-panel": colours["panel"],
         "block-cursor-background": colours["cursor"],
         "input-cursor-background": ink if not ansi else "ansi_default",
@@ -39,21 +39,21 @@ DARK = _theme("dark", {
     "ink": "#d6dbe4", "paper": "#12161d", "panel": "#1a202a", "good": "#6cc782",
     "bad": "#ff6b6b", "warn": "#e8b84a", "live": "#5ab4f2", "faint": "#78839a",
     "mark": "#d98cf0", "command": "#8fd3c8", "title": "#9db4ff", "line": "#2c3544",
-    "cursor": "#2b4a73", "blurred": "#242d3b", "cursor-ink": "#ffffff",
+    "cursor": "#203454", "blurred": "#242d3b",
 }, dark=True)  # fmt: skip
 
 LIGHT = _theme("light", {
     "ink": "#20242c", "paper": "#fbfaf7", "panel": "#efede7", "good": "#1f7a3a",
     "bad": "#c0212f", "warn": "#8a5a00", "live": "#0b63b0", "faint": "#6c7280",
     "mark": "#8a2fb0", "command": "#0a6b62", "title": "#3046b0", "line": "#d5d1c6",
-    "cursor": "#cfe1f7", "blurred": "#e6e3da", "cursor-ink": "#0c1420",
+    "cursor": "#cfe1f7", "blurred": "#e6e3da",
 }, dark=False)  # fmt: skip
 
 SAFE = _theme("colour-blind", {
     "ink": "#e4e4e4", "paper": "#14161a", "panel": "#1d2026", "good": "#56b4e9",
     "bad": "#e69f00", "warn": "#f0e442", "live": "#ffffff", "faint": "#858b96",
-    "mark": "#cc79a7", "command": "#9ad0f5", "title": "#cfd8e6", "line": "#333842",
-    "cursor": "#1f4e79", "blurred": "#272c34", "cursor-ink": "#ffffff",
+    "mark": "#d990b8", "command": "#9ad0f5", "title": "#cfd8e6", "line": "#333842",
+    "cursor": "#183a5b", "blurred": "#272c34",
 }, dark=True)  # fmt: skip
 
 TERMINAL = _theme("terminal", {
@@ -61,10 +61,39 @@ TERMINAL = _theme("terminal", {
     "good": "ansi_green", "bad": "ansi_red", "warn": "ansi_yellow", "live": "ansi_cyan",
     "faint": "ansi_default", "mark": "ansi_magenta", "command": "ansi_green",
     "title": "ansi_blue", "line": "ansi_default", "cursor": "ansi_default",
-    "blurred": "ansi_default", "cursor-ink": "ansi_default",
+    "blurred": "ansi_default",
 }, dark=True, ansi=True)  # fmt: skip
+
+COARSE_DARK = _theme("dark", {
+    "ink": "#d7d7d7", "paper": "#121212", "panel": "#1c1c1c", "good": "#5fd787",
+    "bad": "#ff5f5f", "warn": "#ffaf5f", "live": "#5fafff", "faint": "#8a8a8a",
+    "mark": "#d787ff", "command": "#87d7d7", "title": "#afafff", "line": "#3a3a3a",
+    "cursor": "#303030", "blurred": "#262626",
+}, dark=True)  # fmt: skip
+
+COARSE_LIGHT = _theme("light", {
+    "ink": "#1c1c1c", "paper": "#ffffff", "panel": "#eeeeee", "good": "#005f00",
+    "bad": "#af0000", "warn": "#875f00", "live": "#005faf", "faint": "#626262",
+    "mark": "#8700af", "command": "#005f5f", "title": "#0000af", "line": "#d0d0d0",
+    "cursor": "#d7d7ff", "blurred": "#eeeeee",
+}, dark=False)  # fmt: skip
+
+COARSE_SAFE = _theme("colour-blind", {
+    "ink": "#e4e4e4", "paper": "#121212", "panel": "#1c1c1c", "good": "#5fafff",
+    "bad": "#ffaf00", "warn": "#ffff5f", "live": "#ffffff", "faint": "#8a8a8a",
+    "mark": "#d787af", "command": "#87d7ff", "title": "#d7d7ff", "line": "#3a3a3a",
+    "cursor": "#303030", "blurred": "#262626",
+}, dark=True)  # fmt: skip
 
 THEMES = (DARK, LIGHT, SAFE, TERMINAL)
 """All themes, in the order in which the key goes through them."""
 
+COARSE = (COARSE_DARK, COARSE_LIGHT, COARSE_SAFE, TERMINAL)
+"""The same of the colours that a terminal of 256 colours has."""
+
 NAMES = tuple(theme.name for theme in THEMES)
+
+
+def is_coarse() -> bool:
+    """Whether the terminal has no more than 256 colours, as far as its environment tells."""
+    return Console().color_system != "truecolor"

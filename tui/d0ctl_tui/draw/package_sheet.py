@@ -97,14 +97,14 @@ def _why(sheet: Sheet, one: Package) -> None:
 def _failures(sheet: Sheet, one: Package, now: float) -> None:
     if not one.failures:
         return
-    sheet.head("failure history")
+    sheet.head("failure history", "last time and node")
     sheet.table(
         [
             [
                 (foreign(failure.reason or "unknown"), "bad"),
                 (count(failure.count, "time"), "plain"),
-                (f"last {moment(failure.last, now)}", "faint"),
-                (f"on {foreign(failure.node_name)}", "faint"),
+                (moment(failure.last, now), "faint"),
+                (foreign(failure.node_name), "faint"),
                 (foreign(failure.message), "plain"),
             ]
             for failure in one.failures
@@ -183,13 +183,13 @@ def _inputs(sheet: Sheet, inputs: Sequence[InputView], most: int) -> None:
 def _input(sheet: Sheet, one: InputView) -> list[Span]:
     gone = one.dropped or one.file_dropped
     state = "dropped" if gone else "done" if one.present else "waiting"
-    origin = f"by {one.maker_path}, {one.maker_phase}" if one.maker_path else "from outside"
+    origin = f"{one.maker_path} {one.maker_phase}" if one.maker_path else "from outside"
     return [
         (cut_front(foreign(one.name), 40, ellipsis=sheet.glyphs.ellipsis), "plain"),
         (sheet.glyphs.states[state], looks.LOOKS[state]),
-        (size(one.size), "faint"),
+        (size(one.size) if one.size is not None else "", "faint"),
         (foreign(origin), "faint"),
-        ("" if one.required else "can do without", "faint"),
+        ("" if one.required else "optional", "faint"),
     ]
 
 
@@ -208,10 +208,15 @@ def _output(sheet: Sheet, one: OutputView) -> list[Span]:
     return [
         (cut_front(foreign(one.name), 40, ellipsis=sheet.glyphs.ellipsis), "plain"),
         (sheet.glyphs.states[state], looks.LOOKS[state]),
-        (size(one.size if one.size is not None else one.size_asked), "faint"),
+        (_size(one), "faint"),
         (foreign(kind), "faint"),
         (foreign(where), "faint"),
     ]
+
+
+def _size(one: OutputView) -> str:
+    known = one.size if one.size is not None else one.size_asked
+    return size(known) if known is not None else ""
 
 
 def _more(sheet: Sheet, number: int, most: int) -> None:

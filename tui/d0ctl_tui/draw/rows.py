@@ -1,44 +1,27 @@
-"""A row of the tree as a line: columns that give way to a narrow screen one after the other."""
+"""A row of the tree as a line, and how much room it wants."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
+from d0ctl.construct.spec import INPUTS
 from d0ctl.format import moment
 from d0ctl.model import Counts, Phase, by_status, known_eta
 from d0ctl.store.look.pulse import NO_HEADWAY, Headway
 from d0ctl.store.look.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl_tui.draw import looks
+from d0ctl_tui.draw.columns import BAR, GAP, Columns, Need
 from d0ctl_tui.draw.estimate import Estimate
 from d0ctl_tui.draw.looks import Glyphs
-from d0ctl_tui.draw.spans import Line, Span, cut, fit, foreign, pad, width
+from d0ctl_tui.draw.spans import Line, Span, fit, foreign, pad, width
 
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 """What a row of the tree shows."""
 
-STATE = 17
 COUNT = 11
-TIME = 8
-GAP = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """How the columns of the tree share the width of the screen; 0 is left out."""
-
-    name: int
-    bar: int
-    tally: int
-    time: int
-
-    @classmethod
-    def of(cls, columns: int) -> "Columns":
-        """The columns for a width, of which the name gets what is left."""
-        time = TIME if columns >= 64 else 0
-        bar = 24 if columns >= 130 else 14 if columns >= 84 else 8 if columns >= 50 else 0
-        tally = min(36, columns // 4) if columns >= 100 else 0
-        taken = STATE + COUNT + 2 * GAP
-        taken += sum(part + GAP for part in (bar, tally, time) if part)
-        return cls(max(12, columns - taken - 2), bar, tally, time)
+"""The most that numbers of packages take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +51,53 @@ def draw(row: Row | None, columns: Columns, sight: Sight) -> Line:
     return _group(row, columns, sight)
 
 
+def need(row: Row | None, sight: Sight) -> Need:
+    """How many columns a row wants."""
+    if row is None:
+        return Need()
+    front = 2 * sight.depth + 3
+    match row:
+        case PackageRow():
+            name, about, time = _package_name(row, sight), _about(row), _when(row, sight)
+            state = width(looks.state(looks.phase_name(row.phase, blocked=sight.blocked),
+                                      sight.glyphs))  # fmt: skip
+            percent = BAR + GAP if _has_gauge(row) else 0
+            return Need(front + width(name), front + width(name), state,
+                        about=percent + cell_len(about), time=len(time))  # fmt: skip
+        case BinaryView():
+            name = _binary_name(row)
+            state = width(looks.state(binary_state(row), sight.glyphs))
+            return Need(front + width(name), front + width(name), state,
+                        time=len(_binary_time(row, sight)))  # fmt: skip
+    name = _name(row)
+    bare = name[:1] if isinstance(row, JobSummary) else name
+    word = status_of(row, sight.kept)
+    badges = [badge for badge in looks.badges(row.counts, sight.glyphs) if _adds(badge, word)]
+    state = width(looks.state(word, sight.glyphs)) + sum(1 + width([badge]) for badge in badges)
+    tally = sum(1 + width([span]) for span in _tally(row)) - 1
+    return Need(front + width(bare), front + width(name), state, len(_done(row.counts, sight)),
+                tally, time=len(_end(row, sight)))  # fmt: skip
+
+
 def heading(columns: Columns) -> Line:
     """The names of the columns."""
-    cells = [(pad("  name", columns.name + 2), "faint"), (pad("status", STATE + GAP), "faint")]
+    cells = [("name".rjust(6), columns.name), ("status", columns.state)]
     if columns.bar:
-        cells.append((pad("progress", columns.bar + GAP), "faint"))
-    cells.append((pad("done", COUNT, right=True) + " " * GAP, "faint"))
+        cells.append(("progress", columns.bar))
+    cells.append(("done".rjust(columns.count), columns.count))
     if columns.tally:
-        cells.append((pad("what else", columns.tally + GAP), "faint"))
+        cells.append(("what else", columns.tally))
     if columns.time:
-        cells.append((pad("end", columns.time, right=True), "faint"))
-    return tuple(cells)
+        cells.append(("end".rjust(columns.time), columns.time))
+    return tuple((pad(word, room) + " " * GAP, "faint") for word, room in cells)
 
 
 def _front(name: Sequence[Span], columns: Columns, sight: Sight, twisty: str) -> list[Span]:
     mark = (sight.glyphs.mark if sight.marked else " ", "mark")
     indent = " " * (2 * sight.depth)
-    room = columns.name - len(indent) - 1
-    fitted = fit(name, max(4, room), ellipsis=sight.glyphs.ellipsis)
-    blank = " " * max(0, room - width(fitted) + 1)
+    room = max(4, columns.name - len(indent) - 3)
+    fitted = fit(name, room, ellipsis=sight.glyphs.ellipsis)
+    blank = " " * (max(0, room - width(fitted)) + GAP)
     return [mark, (indent, ""), (f"{twisty} ", "faint"), *fitted, (blank, "")]
 
 
@@ -94,11 +105,12 @@ def _group(row: JobSummary | StageSummary | LineSummary, columns: Columns, sight
     glyphs = sight.glyphs
     twisty = glyphs.open if sight.opened else glyphs.shut
     spans = _front(_name(row), columns, sight, twisty)
-    spans += _state(status_of(row, sight.kept), glyphs, looks.badges(row.counts, glyphs))
+    badges = looks.badges(row.counts, glyphs)
+    spans += _state(status_of(row, sight.kept), columns, glyphs, badges)
     if columns.bar:
         earned = sight.headway.percents / 100
         spans += [*looks.bar(row.counts, columns.bar, glyphs, earned), (" " * GAP, "")]
-    spans.append((pad(_done(row.counts, sight), COUNT, right=True) + " " * GAP, "plain"))
+    spans.append((pad(_done(row.counts, sight), columns.count, right=True) + " " * GAP, "plain"))
     if columns.tally:
         spans += _cells(_tally(row), columns.tally, glyphs)
     if columns.time:
@@ -125,12 +137,17 @@ def status_of(row: JobSummary | StageSummary | LineSummary, kept: str) -> str:
     return str(row.status)
 
 
-def _state(name: str, glyphs: Glyphs, badges: Sequence[Span] = ()) -> list[Span]:
+def _state(name: str, columns: Columns, glyphs: Glyphs, badges: Sequence[Span] = ()) -> list[Span]:
     spans = list(looks.state(name, glyphs))
     for badge in badges:
-        if badge[1] != spans[0][1] and width(spans) + 1 + width([badge]) <= STATE:
+        if _adds(badge, name) and width(spans) + 1 + width([badge]) <= columns.state:
             spans += [(" ", ""), badge]
-    return [*spans, (" " * max(GAP, STATE + GAP - width(spans)), "")]
+    return [*spans, (" " * max(GAP, columns.state + GAP - width(spans)), "")]
+
+
+def _adds(badge: Span, name: str) -> bool:
+    """Whether a badge tells what the word of a state doesn't."""
+    return badge[1] != looks.LOOKS.get(name, "plain")
 
 
 def _done(counts: Counts, sight: Sight) -> str:
@@ -183,21 +200,31 @@ def clock(at: float, now: float, *, short: bool = False) -> str:
 def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
     glyphs = sight.glyphs
     twisty = glyphs.open if sight.opened else glyphs.shut
-    number = row.path if sight.with_path else row.path.rpartition("/")[2]
-    name = [(foreign(number), "strong")]
-    if row.name != row.path.rpartition("/")[2]:
-        name.append((f" {foreign(row.name)}", "plain"))
     word = looks.phase_name(row.phase, blocked=sight.blocked)
-    spans = [*_front(name, columns, sight, twisty), *_state(word, glyphs)]
-    room = COUNT + sum(part + GAP for part in (columns.bar, columns.tally) if part)
-    if row.percent is not None and looks.is_live(row.phase) and columns.bar:
-        spans += [*looks.gauge(row.percent / 100, columns.bar, glyphs), (" " * GAP, "")]
-        room -= columns.bar + GAP
+    name = _package_name(row, sight)
+    spans = [*_front(name, columns, sight, twisty), *_state(word, columns, glyphs)]
+    room = columns.about
+    if row.percent is not None and _has_gauge(row) and columns.bar:
+        bar = min(columns.bar, BAR)
+        spans += [*looks.gauge(row.percent / 100, bar, glyphs), (" " * GAP, "")]
+        room -= bar + GAP
     spans.append((pad(_about(row), room, ellipsis=glyphs.ellipsis), _about_look(row)))
     if columns.time:
         told = pad(_when(row, sight), columns.time, right=True)
         spans.append((" " * GAP + told, "faint"))
     return tuple(spans)
+
+
+def _package_name(row: PackageRow, sight: Sight) -> list[Span]:
+    number = row.path if sight.with_path else row.path.rpartition("/")[2]
+    name = [(foreign(number), "strong")]
+    if row.name != row.path.rpartition("/")[2]:
+        name.append((f" {foreign(row.name)}", "plain"))
+    return name
+
+
+def _has_gauge(row: PackageRow) -> bool:
+    return row.percent is not None and looks.is_live(row.phase)
 
 
 def _when(row: PackageRow, sight: Sight) -> str:
@@ -210,21 +237,15 @@ def _when(row: PackageRow, sight: Sight) -> str:
 
 
 def _about(row: PackageRow) -> str:
-    """Where it is and what is worth saying of it."""
-    words = [foreign(row.node)] if row.node else []
-    if row.percent is not None and looks.is_live(row.phase):
-        words.insert(0, f"{row.percent:.0f} %")
-    if row.line:
-        words.append(foreign(row.line))
+    """Where it is and what is worth saying of it; the reason of a failure comes first."""
+    failed = row.phase == Phase.FAILED
+    words = [f"{row.percent:.0f} %"] if row.percent is not None and looks.is_live(row.phase) else []
+    words += [row.reason or ""] if failed else []
+    words += [row.node or "", f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
     if row.request and row.phase != Phase.KILLING:
-        words.append(f"({foreign(row.request)})")
-    if row.phase == Phase.FAILED:
-        words.append(foreign(": ".join(w for w in (row.reason, row.message) if w)))
-    elif row.note:
-        words.append(foreign(row.note))
-    if row.attempts > 1:
-        words.insert(min(1, len(words)), f"try {row.attempts}")
-    return "  ".join(word for word in words if word)
+        words.append(f"({row.request})")
+    words.append((row.message if failed else row.note) or "")
+    return "  ".join(foreign(word) for word in words if word)
 
 
 def _about_look(row: PackageRow) -> str:
@@ -233,15 +254,28 @@ def _about_look(row: PackageRow) -> str:
 
 def _binary(row: BinaryView, columns: Columns, sight: Sight) -> Line:
     glyphs = sight.glyphs
-    name = [(str(row.seq), "strong"), (f" {foreign(row.name)}", "plain")]
-    spans = [*_front(name, columns, sight, glyphs.leaf), *_state(binary_state(row), glyphs)]
-    room = COUNT + sum(part + GAP for part in (columns.bar, columns.tally) if part)
-    command = foreign((row.script or row.argv or "").strip().replace("\n", " "))
-    spans.append((pad(cut(command, room, ellipsis=glyphs.ellipsis), room), "faint"))
-    if columns.time and row.started is not None:
-        at = clock(row.ended if row.ended is not None else row.started, sight.now)
-        spans.append((" " * GAP + pad(at, columns.time, right=True), "faint"))
+    spans = [*_front(_binary_name(row), columns, sight, glyphs.leaf),
+             *_state(binary_state(row), columns, glyphs)]  # fmt: skip
+    command = foreign(_command(row))
+    spans.append((pad(command, columns.about, ellipsis=glyphs.ellipsis), "faint"))
+    if columns.time:
+        told = pad(_binary_time(row, sight), columns.time, right=True)
+        spans.append((" " * GAP + told, "faint"))
     return tuple(spans)
+
+
+def _command(row: BinaryView) -> str:
+    words = row.script or " ".join(json.loads(row.argv or "[]"))
+    return " ".join(words.replace(INPUTS, "{inputs}").split())
+
+
+def _binary_name(row: BinaryView) -> list[Span]:
+    return [(str(row.seq), "strong"), (f" {foreign(row.name)}", "plain")]
+
+
+def _binary_time(row: BinaryView, sight: Sight) -> str:
+    at = row.started if row.ended is None else row.ended
+    return "" if row.started is None or at is None else clock(at, sight.now)
 
 
 def binary_state(row: BinaryView) -> str:

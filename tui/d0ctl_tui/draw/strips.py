@@ -17,6 +17,9 @@ from d0ctl_tui.read.beat import Beat, NodeLine
 ALWAYS = ("help", "quit", "back")
 """What the last line never leaves out."""
 
+PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
+"""Phases that pass by themselves and soon."""
+
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
 
@@ -109,8 +112,9 @@ def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -
 
 
 def ticker(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
-    """The latest changes, the newest first."""
-    lines = [_event(event, columns, now, glyphs) for event in events]
+    """The latest changes, the newest first, without the steps on the way to a running package."""
+    told = [event for event in events if event.actor or event.new not in PASSING]
+    lines = [_event(event, columns, now, glyphs) for event in told]
     return lines or [(("nothing has happened yet", "faint"),)]
 
 
@@ -123,9 +127,11 @@ def _event(event: Event, columns: int, now: float, glyphs: Glyphs) -> Line:
     ]
     if event.node:
         spans.append((f" {foreign(event.node)}", "plain"))
+    note = event.note or ""
     if event.new == "failed" and event.reason:
         spans.append((f" {foreign(event.reason)}", "bad"))
-    if told := ": ".join(word for word in (event.actor, event.note) if word):
+        note = note.removeprefix(f"{event.reason}: ")
+    if told := ": ".join(word for word in (event.actor, note) if word):
         spans.append((f" {foreign(told)}", "faint"))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)
 
@@ -150,20 +156,38 @@ def footer(commands: Iterable[Command], columns: int, more: Sequence[Span] = ())
     """The keys that are worth knowing here, as many as there is room for; help and the way out
     always.
     """
+    spans: list[Span] = [(" ", "")]
+    for command in _offered(commands, columns, more):
+        spans += _key(command)
+    return spread(spans, more, columns) if more else fit(spans, columns)
+
+
+def command_at(
+    commands: Iterable[Command], columns: int, more: Sequence[Span], column: int
+) -> Command | None:
+    """The command that a column of the last line offers."""
+    left = 1
+    for command in _offered(commands, columns, more):
+        right = left + _key_width(command)
+        if left <= column < right:
+            return command
+        left = right
+    return None
+
+
+def _offered(commands: Iterable[Command], columns: int, more: Sequence[Span]) -> list[Command]:
     known = [command for command in commands if command.foot]
     always = [command for command in known if command.foot in ALWAYS]
     room = columns - 1 - width(more) - sum(map(_key_width, always))
-    spans: list[Span] = [(" ", "")]
+    offered = []
     for command in known:
         if command in always:
             continue
         room -= _key_width(command)
         if room < 0:
             break
-        spans += _key(command)
-    for command in always:
-        spans += _key(command)
-    return spread(spans, more, columns) if more else fit(spans, columns)
+        offered.append(command)
+    return [*offered, *always]
 
 
 def _key(command: Command) -> list[Span]:

@@ -15,8 +15,9 @@ from d0ctl.store.trouble import told
 from d0ctl_tui.board import Board
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import rows
+from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
-from d0ctl_tui.draw.rows import Columns, Sight, clock
+from d0ctl_tui.draw.rows import Sight, clock
 from d0ctl_tui.draw.spans import Line, Span, foreign, spread
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import Handed, LineOpened
@@ -63,7 +64,8 @@ class Groups(LineView):
         path = self.outline.locate(number)
         if len(path) > 1:
             sight = Sight(1, self.glyphs, time.time(), with_path=True)
-            return rows.draw(self.package(number), Columns.of(columns), sight)
+            row = self.package(number)
+            return rows.draw(row, Columns.of(columns, rows.need(row, sight)), sight)
         return self._cluster(self.found[path[0]], self.outline.is_open(path), columns)
 
     def package(self, number: int) -> PackageRow | None:

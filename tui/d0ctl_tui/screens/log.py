@@ -137,7 +137,8 @@ class LogScreen(SubScreen):
 
     def _begin(self) -> None:
         self._reader.submit(self._choose, self.pane.size.height or 1)
-        self._timer = self.set_interval(NEAR_S if self.log_file.is_near else FAR_S, self._look)
+        again = NEAR_S if self.log_file.is_near else FAR_S
+        self._timer = self.set_interval(max(again, self.board.interval), self._look)
 
     def on_unmount(self) -> None:
         """Let the reading thread end."""

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
@@ -18,18 +19,21 @@ from d0ctl.verbs import VERBS
 from d0ctl_tui.board import Board
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import rows
-from d0ctl_tui.draw.rows import Columns
 from d0ctl_tui.draw.spans import Line, Span
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.messages import CursorMoved, RowChosen, RowOpened
+from d0ctl_tui.messages import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.read import walk
 from d0ctl_tui.screens import finding
 from d0ctl_tui.screens.failures import FailuresScreen
 from d0ctl_tui.screens.finder import Choice, Finder
+from d0ctl_tui.screens.nodes import NodeStrip
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.band import Band, Page
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 from d0ctl_tui.widgets.tree import Tree
+
+SETTLE_S = 0.04
+"""How long the sheet gets to be read before anything is drawn."""
 
 
 class MainScreen(Screen[None]):
@@ -46,15 +50,15 @@ class MainScreen(Screen[None]):
         self.zoomed = False
         glyphs = board.glyphs
         self.tree_view = Tree(board.source, glyphs)
-        self.about = AboutPane(board.source, glyphs)
+        self.about = AboutPane(board.source, glyphs, board.interval)
         self.bands = [
             Band("header", board.header, glyphs),
             Band("columns", self._heading, glyphs),
-            Band("footer", self._footer, glyphs),
+            Band("footer", self._footer, glyphs, self._press),
         ]
         self.strips = [
-            Page("nodes", board.node_lines, glyphs),
-            Page("ticker", board.event_lines, glyphs),
+            NodeStrip(board),
+            Page("ticker", board.event_lines, glyphs, is_list=True),
             Page("rates", self._rates, glyphs),
         ]
 
@@ -86,6 +90,7 @@ class MainScreen(Screen[None]):
         elif self.tree_view.outline.height:
             self._unfold_first()
         self.update()
+        self.set_timer(SETTLE_S, self.board.settle)
 
     def _unfold_first(self) -> None:
         """Open the job that there is, if there is just one."""
@@ -112,6 +117,10 @@ class MainScreen(Screen[None]):
         """Tell about what is chosen now, and how many are marked."""
         self.about.show(self.tree_view.selector)
         self.bands[-1].renew()
+
+    def on_columns_moved(self, message: ColumnsMoved) -> None:
+        """The names of the columns stand over them."""
+        self.bands[1].renew()
 
     def on_row_opened(self, message: RowOpened) -> None:
         """Show all about a package."""
@@ -291,16 +300,26 @@ class MainScreen(Screen[None]):
         self.query_one("#right").toggle_class("-broad")
 
     def _heading(self, columns: int) -> Line:
-        width = self.tree_view.size.width or columns
-        return rows.heading(Columns.of(width))
+        return rows.heading(self.tree_view.columns)
+
+    def on_click(self, event: events.Click) -> None:
+        """The line between tree and pane gives the pane more room."""
+        if event.widget is self.query_one("#right") and event.x == 0:
+            self.action_wider()
 
     def _footer(self, columns: int) -> Line:
+        return self.board.foot(MAIN, columns, self._chosen())
+
+    def _press(self, column: int) -> None:
+        self.board.press(MAIN, self.bands[2].size.width, self._chosen(), column)
+
+    def _chosen(self) -> list[Span]:
         more: list[Span] = []
         if self.tree_view.marks:
             more.append((f" {len(self.tree_view.marks):,} marked ", "mark"))
         if self.tree_view.filtered is not None:
             more.append((f" {self.board.filter_name}: {len(self.tree_view.filtered):,} ", "mark"))
-        return self.board.foot(MAIN, columns, more)
+        return more
 
     def _rates(self, columns: int) -> list[Line]:
         return self.board.rate_lines(columns, self.strips[2].size.height)

@@ -17,6 +17,20 @@ from d0ctl_tui.widgets.band import Page
 from d0ctl_tui.widgets.lines import LineView
 
 
+class NodeStrip(Page):
+    """The nodes, a line each; a click shows all about one."""
+
+    def __init__(self, board: Board) -> None:
+        super().__init__("nodes", board.node_lines, board.glyphs)
+        self.board = board
+
+    def click_line(self, number: int, column: int) -> None:
+        """Show the node."""
+        order = strips.ordered(self.board.beat.nodes)
+        if number < len(order):
+            self.board.show_nodes(order[number].name)
+
+
 class NodeList(LineView):
     """The nodes, a line each; what is in trouble first."""
 

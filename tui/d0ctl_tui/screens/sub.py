@@ -25,7 +25,7 @@ class SubScreen(Screen[None]):
         self.bands = [
             Band("header", board.header, board.glyphs),
             Band("title", self.headline, board.glyphs),
-            Band("footer", self._footer, board.glyphs),
+            Band("footer", self._footer, board.glyphs, self._press),
         ]
 
     def compose(self) -> ComposeResult:
@@ -56,3 +56,7 @@ class SubScreen(Screen[None]):
 
     def _footer(self, columns: int) -> Line:
         return self.board.foot((*self.COMMANDS_HERE, *SUB), columns)
+
+    def _press(self, column: int) -> None:
+        commands = (*self.COMMANDS_HERE, *SUB)
+        self.board.press(commands, self.bands[2].size.width, (), column)

@@ -33,9 +33,10 @@ AGAIN_S = 0.4
 class AboutPane(Page):
     """What is told of a job, stage, line or package."""
 
-    def __init__(self, source: Source, glyphs: Glyphs) -> None:
+    def __init__(self, source: Source, glyphs: Glyphs, interval: float) -> None:
         super().__init__("about", self._sheet, glyphs)
         self.source = source
+        self.interval = interval
         self.selector: str | None = None
         self.told: About | None = None
         self.tail: str | None = None
@@ -52,7 +53,8 @@ class AboutPane(Page):
             self.scroll_to(y=0, animate=False, immediate=True)
             self._in(REST_S)
         elif soon and self._timer is None:
-            self._in(max(REST_S, AGAIN_S - (time.monotonic() - self._read_at)))
+            again = max(AGAIN_S, self.interval)
+            self._in(max(REST_S, again - (time.monotonic() - self._read_at)))
 
     def _stop_following(self) -> None:
         if self._tail_timer is not None:
@@ -96,7 +98,7 @@ class AboutPane(Page):
                 self.tail = said
                 self.renew()
             if isinstance(self.told, Package) and is_live(self.told.view.phase):
-                self._tail_timer = self.set_timer(TAIL_AGAIN_S, self._follow)
+                self._tail_timer = self.set_timer(max(TAIL_AGAIN_S, self.interval), self._follow)
 
     def _follow(self) -> None:
         if self.selector is not None and isinstance(self.told, Package):

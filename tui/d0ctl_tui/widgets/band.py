@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from d0ctl_tui.draw import sheet
 from d0ctl_tui.draw.looks import UNICODE, Glyphs
 from d0ctl_tui.draw.spans import EMPTY, Line
+from d0ctl_tui.messages import CommandClicked, PathClicked
 from d0ctl_tui.widgets.lines import LineView
 
 Draw = Callable[[int], Line]
@@ -13,10 +15,13 @@ Draw = Callable[[int], Line]
 class Band(LineView, can_focus=False):
     """A line that is drawn by whoever owns it."""
 
-    def __init__(self, id: str, draw: Draw, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(
+        self, id: str, draw: Draw, glyphs: Glyphs = UNICODE, click: Callable[[int], object] = int
+    ) -> None:
         super().__init__(id=id, glyphs=glyphs)
         self.add_class("band")
         self._draw = draw
+        self._click = click
 
     def line_count(self) -> int:
         """Always one."""
@@ -26,12 +31,22 @@ class Band(LineView, can_focus=False):
         """What it was told to draw."""
         return self._draw(columns)
 
+    def click_line(self, number: int, column: int) -> None:
+        """Do what stands there."""
+        self._click(column)
+
 
 class Page(LineView):
-    """Lines made all at once, of a width, and scrolled through."""
+    """Lines made all at once, of a width, and scrolled through.
 
-    def __init__(self, id: str, draw: Callable[[int], list[Line]], glyphs: Glyphs) -> None:
+    A click on a path goes there, one on a command copies it; a line of a `list` is all one path.
+    """
+
+    def __init__(
+        self, id: str, draw: Callable[[int], list[Line]], glyphs: Glyphs, *, is_list: bool = False
+    ) -> None:
         super().__init__(id=id, glyphs=glyphs)
+        self._is_list = is_list
         self._draw = draw
         self._lines: list[Line] = []
         self._columns = 0
@@ -43,6 +58,13 @@ class Page(LineView):
     def line(self, number: int, columns: int) -> Line:
         """One of the lines that were drawn."""
         return self._lines[number] if number < len(self._lines) else EMPTY
+
+    def click_line(self, number: int, column: int) -> None:
+        """Follow what stands there."""
+        if command := sheet.command_at(self._lines, number):
+            self.post_message(CommandClicked(command))
+        elif path := sheet.path_at(self._lines[number], None if self._is_list else column):
+            self.post_message(PathClicked(path))
 
     def renew(self) -> None:
         """Draw anew."""

@@ -108,14 +108,16 @@ class LineView(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Choose the line that is clicked; open it at the second click."""
-        number = self.scroll_offset.y + event.y
-        if not self.has_cursor or number >= self.line_count():
+        place = event.get_content_offset(self)
+        if place is None or self.scroll_offset.y + place.y >= self.line_count():
             return
-        if event.chain > 1:
-            self.open_line(number, event.x)
-        else:
+        number = self.scroll_offset.y + place.y
+        if self.has_cursor and event.chain > 1:
+            self.open_line(number, place.x)
+            return
+        if self.has_cursor:
             self.move_to(number)
-            self.click_line(number, event.x)
+        self.click_line(number, place.x)
 
     def click_line(self, number: int, column: int) -> None:
         """A line was clicked once."""
@@ -188,7 +190,7 @@ class LineView(ScrollView, can_focus=True):
 
     def style_of(self, look: str, over: str = "") -> Style:
         """The style of a look under the present theme, on a line that has a look itself."""
-        readable = "plain" if over == "cursor" and look == "faint" else look
+        readable = "plain" if over and look == "faint" else look
         key = readable or "plain", over
         if key not in self._styles:
             style = self.rich_style

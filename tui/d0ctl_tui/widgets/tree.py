@@ -11,12 +11,13 @@ from d0ctl.store.look.pulse import Headway
 from d0ctl.store.look.views import BinaryView, JobSummary, PackageRow, StageSummary
 from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import rows
+from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimate, Share, remaining
 from d0ctl_tui.draw.looks import Glyphs
-from d0ctl_tui.draw.rows import Columns, Row, Sight
+from d0ctl_tui.draw.rows import Row, Sight
 from d0ctl_tui.draw.spans import Line
 from d0ctl_tui.marks import Marks, Whole, beside, filtered
-from d0ctl_tui.messages import RowChosen, RowOpened
+from d0ctl_tui.messages import ColumnsMoved, RowChosen, RowOpened
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.source import PAGE, Source
 from d0ctl_tui.widgets.lines import LineView
@@ -46,16 +47,26 @@ class Tree(LineView):
         self._found: dict[int, dict[int, PackageRow]] = {}
         self._estimates: dict[Path, Estimate | None] = {}
         self._ids: list[int] = []
+        self._need = Need()
 
     def line_count(self) -> int:
         """How many rows are in sight or beyond."""
         return self.outline.height if self.filtered is None else len(self.filtered)
 
+    @property
+    def columns(self) -> Columns:
+        """How the rows share the width; a column only grows, so that nothing jumps about."""
+        return Columns.of(self.size.width, self._need)
+
     def line(self, number: int, columns: int) -> Line:
         """A row."""
+        row, sight = self._sight(number)
+        return rows.draw(row, self.columns, sight)
+
+    def _sight(self, number: int) -> tuple[Row | None, Sight]:
         if self.filtered is not None:
             sight = Sight(0, self.glyphs, self.now, with_path=True, marked=self._is_marked(number))
-            return rows.draw(self.package_at(number), Columns.of(columns), sight)
+            return self.package_at(number), sight
         path = self.outline.locate(number)
         sight = Sight(
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
@@ -65,7 +76,32 @@ class Tree(LineView):
             headway=self.source.headway(path) if len(path) <= 3 else Headway(),
             kept=self._kept(path),
         )  # fmt: skip
-        return rows.draw(self.source.row(path), Columns.of(columns), sight)
+        return self.source.row(path), sight
+
+    def renew(self) -> None:
+        """Look at all that is seen again, and give each column what it needs."""
+        if self.is_mounted:
+            self._measure_columns(self.scroll_offset.y)
+        super().renew()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Other rows need other columns."""
+        self._measure_columns(round(new_value))
+        super().watch_scroll_y(old_value, new_value)
+
+    def _measure_columns(self, top: int) -> None:
+        need = self._need
+        for number in range(top, min(top + self.size.height, self.line_count())):
+            need |= rows.need(*self._sight(number))
+        if need != self._need:
+            self._need = need
+            self.post_message(ColumnsMoved())
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size shows other rows, which need other columns."""
+        self._need = Need()
+        super().on_resize(event)
+        self.renew()
 
     def refresh_rows(self, now: float, slots: int) -> None:
         """Look at everything anew: the list of jobs may be another."""
@@ -126,7 +162,8 @@ class Tree(LineView):
 
     def reveal(self, path: Path) -> None:
         """Expand all that a row is in, and go to it."""
-        self.filtered = None
+        if self.filtered is not None:
+            self.filtered, self._need = None, Need()
         for depth in range(1, len(path)):
             if not self.outline.is_open(path[:depth]):
                 self.outline.expand(path[:depth], self.source.size(path[:depth]))
@@ -139,6 +176,7 @@ class Tree(LineView):
         """Show these packages, all that a selector means where there is one; or the whole tree."""
         self.filtered, self.filter_selector = ids, selector
         self._found.clear()
+        self._need = Need()
         self.cursor = 0
         self.scroll_to(y=0, animate=False, immediate=True)
         self.renew()

@@ -1,0 +1,96 @@
+"""What the mouse does beside rows: keys of the last line, nodes, changes, paths, commands."""
+
+import pytest
+
+from d0ctl_tui.screens.finder import Finder
+from d0ctl_tui.screens.nodes import NodesScreen
+from tests.cli.building import Site, production
+from tests.tui.conftest import Desk, Open
+
+
+async def click(desk: Desk, part: str, words: str) -> None:
+    """Click on the first of these words in a part of the screen."""
+    await desk.until(lambda: any(words in line for line in desk.lines(part)), words)
+    lines = desk.lines(part)
+    row = next(number for number, line in enumerate(lines) if words in line)
+    widget = desk.app.screen.query_one(f"#{part}")
+    inner = widget.content_region.offset - widget.region.offset
+    place = (inner.x + lines[row].index(words) + 1, inner.y + row)
+    await desk.hands.click(f"#{part}", offset=place)
+
+
+def test_a_click_on_a_key_of_the_last_line_does_what_the_key_does(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await click(desk, "footer", "filter")
+        await desk.until(lambda: isinstance(desk.app.screen, Finder), "the filter")
+        await desk.press("escape")
+        await click(desk, "footer", "nodes")
+        await desk.until(lambda: isinstance(desk.app.screen, NodesScreen), "the nodes")
+        await click(desk, "footer", "back")
+        await desk.until(lambda: desk.app.screen is desk.main, "the main screen")
+
+    dashboard(script)
+
+
+def test_a_click_on_a_node_shows_it(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await click(desk, "nodes", "localhost")
+        await desk.sees("localhost  this machine", "here now")
+
+    dashboard(script)
+
+
+def test_a_click_on_a_change_goes_to_its_package(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await click(desk, "ticker", "failed")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "it is there")
+
+    dashboard(script)
+
+
+def test_a_click_on_a_path_in_the_sheet_goes_there(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await click(desk, "about", "prod/1/1/1")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1/1", "it is there")
+
+    dashboard(script, start="prod/1/1/2")
+
+
+@pytest.mark.parametrize("size", [(200, 50), (120, 36)])
+def test_a_click_on_a_command_copies_it_whole(
+    site: Site, dashboard: Open, size: tuple[int, int]
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await click(desk, "about", "d0ctl kill-line")
+        await desk.until(lambda: desk.app.clipboard, "it is copied")
+        assert desk.app.clipboard == "d0ctl kill-line prod/1/2 --drop-outputs"
+        await desk.sees("copied: d0ctl kill-line prod/1/2 --drop-outputs")
+
+    dashboard(script, start="prod/1/2/1", size=size)
+
+
+def test_a_click_on_the_line_between_tree_and_pane_gives_the_pane_room(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        before = desk.main.about.size.width
+        await desk.hands.click("#right", offset=(0, 3))
+        await desk.until(lambda: desk.main.about.size.width > before + 10, "more room")
+
+    dashboard(script)

@@ -1,0 +1,66 @@
+"""How the columns of the tree share its width, by what the rows in sight want."""
+
+from dataclasses import astuple, dataclass
+
+GAP = 2
+BAR, LONG_BAR = 8, 24
+NAME, TITLE = 24, 20
+"""How many columns names and titles get before what is told of packages gets its due."""
+
+SHORT, ABOUT = 22, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """How many columns the rows in sight want: `title` is a name with what it means."""
+
+    name: int = 12
+    title: int = 12
+    state: int = 10
+    count: int = 4
+    tally: int = 0
+    about: int = 0
+    time: int = 0
+
+    def __or__(self, other: "Need") -> "Need":
+        """What is enough for both."""
+        return Need(*map(max, astuple(self), astuple(other)))
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How the columns of the tree share the width of the screen; 0 is left out."""
+
+    name: int
+    state: int
+    bar: int
+    count: int
+    tally: int
+    time: int
+
+    @classmethod
+    def of(cls, columns: int, need: Need) -> "Columns":
+        """The columns for a width, of which the last stays blank."""
+        time = need.time if columns >= 64 else 0
+        bar = BAR if columns >= 50 else 0
+        taken = need.state + need.count + 2 * GAP + 1
+        taken += sum(part + GAP for part in (bar, time) if part)
+        name = max(12, min(need.name, NAME, columns - taken))
+        left = max(0, columns - taken - name)
+        tally = min(need.tally, left - GAP) if columns >= 84 and left > 10 + GAP else 0
+        left -= tally + GAP if tally else 0
+        rest = need.count + sum(part + GAP for part in (bar, tally) if part)
+        titled = min(need.title, need.name + TITLE)
+        for about, called in ((SHORT, need.name), (SHORT, titled), (ABOUT, need.title)):
+            more = max(0, min(left, min(need.about, about) - rest)) if bar else 0
+            bar, rest, left = bar + more, rest + more, left - more
+            more = max(0, min(left, called - name))
+            name, left = name + more, left - more
+        if bar:
+            bar += max(0, min(left, LONG_BAR - bar))
+        return cls(name, need.state, bar, need.count, tally, time)
+
+    @property
+    def about(self) -> int:
+        """How much room there is for what is told of a package."""
+        return self.count + sum(part + GAP for part in (self.bar, self.tally) if part)
