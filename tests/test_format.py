@@ -19,6 +19,7 @@ MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
         (59.5, "1 min 00 s"),
         (HOUR - 1, "59 min 59 s"),
         (HOUR, "1 h 00 min"),
+        (HOUR + MINUTE, "1 h 01 min"),
         (2 * HOUR + 59 * MINUTE + 59, "2 h 59 min"),
         (DAY - 1, "23 h 59 min"),
         (DAY, "1 d 0 h"),
