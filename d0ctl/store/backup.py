@@ -9,12 +9,11 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
-from d0ctl.store.connection import Store, remove_database
+from d0ctl.store.connection import Store, refuse_newer, remove_database, schema_version
 from d0ctl.store.holder import is_dead
 from d0ctl.store.migrate import migrate
 from d0ctl.store.pages import damage
 from d0ctl.store.turn import daemon_lock, turn
-from d0ctl_sql import migrations
 
 PAGES = 2_000
 """How many pages are copied between two looks at what others write."""
@@ -98,7 +97,7 @@ def check_backup(source: Path) -> None:
         raise BadUsage(f"`{source}` is no plain file, so it is no backup")
     try:
         with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
-            version = int(backup.execute("pragma user_version").fetchone()[0])
+            version = schema_version(backup)
             row = backup.execute("select name from site where generation > 0").fetchone()
             backup.execute("select phase from package limit 1").fetchone()
             fault = damage(backup)
@@ -106,12 +105,9 @@ def check_backup(source: Path) -> None:
         raise BadUsage(f"`{source}` is no backup of d0ctl: {error}") from error
     if fault:
         raise BadUsage(f"`{source}` is damaged: {fault}")
-    if version < 1 or row is None:
+    if row is None:
         raise BadUsage(f"`{source}` is no backup of d0ctl: it holds another program's tables")
-    if version > len(migrations()):
-        raise DatabaseUnavailable(
-            f"`{source}` was written by a newer d0ctl", hint="pip install --upgrade d0ctl"
-        )
+    refuse_newer(source, version)
 
 
 def refuse_other_site(home: Home, source: Path) -> None:

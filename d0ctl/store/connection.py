@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -178,19 +178,15 @@ def open_store(
     try:
         file = _file_of(home)
         connection = _connect(home.database, read_only, patience_ms, cache_kib)
-        version = int(connection.execute("pragma user_version").fetchone()[0])
+        version = schema_version(connection)
     except sqlite3.DatabaseError as error:
         raise unavailable(home, error) from error
-    if version < len(migrations()):
+    if version != newest_version():
         connection.close()
+        refuse_newer(home.database, version)
         refuse_network_disk(home.root)
-        _migrate(home)
+        _upgrade(home)
         connection = _connect(home.database, read_only, patience_ms, cache_kib)
-    elif version > len(migrations()):
-        connection.close()
-        raise DatabaseUnavailable(
-            f"`{home.database}` was written by a newer d0ctl", hint="pip install --upgrade d0ctl"
-        )
     store = Store(home, connection, file)
     if not read_only:
         store.run_script("temporary_tables")
@@ -258,13 +254,35 @@ def _connect(
     return connection
 
 
-def _migrate(home: Home) -> None:
+def schema_version(connection: sqlite3.Connection) -> str:
+    """Return the name of the last migration that a database has."""
+    return str(connection.execute(read_queries()["schema_version"]).fetchone()[0])
+
+
+def newest_version() -> str:
+    """Return the name of the last migration that this release has."""
+    return max(migrations())
+
+
+def refuse_newer(database: Path, version: str) -> None:
+    """Raise DatabaseUnavailable for a migration that this release does not know."""
+    if version > newest_version():
+        raise DatabaseUnavailable(
+            f"`{database}` was written by a newer d0ctl", hint="pip install --upgrade d0ctl"
+        )
+
+
+def _upgrade(home: Home) -> None:
     """Bring the database to the newest schema, each migration in its own transaction."""
-    from d0ctl.store.migrate import migrate
+    from d0ctl.store.migrate import keep_copy, migrate
 
     with turn(home):
         try:
-            migrate(home.database)
+            with closing(sqlite3.connect(home.database)) as connection:
+                version = schema_version(connection)
+            if version != newest_version():  # else another process was faster
+                keep_copy(home.database, version)
+                migrate(home.database)
         except sqlite3.DatabaseError as error:
             raise unavailable(home, error) from error
 

@@ -1,7 +1,10 @@
 """Bring a database file to the newest schema."""
 
 import secrets
+import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from sqlite_utils import Database, Migrations
@@ -10,29 +13,47 @@ from d0ctl_sql import migrations
 
 
 def migrate(path: Path) -> None:
-    """Apply the migrations that the file lacks; numbers go up only, one transaction each.
-
-    `user_version` keeps how many there are, so that opening needs no look at the list.
-    """
+    """Apply the migrations that the file lacks; numbers go up only, one transaction each."""
     path.touch(mode=0o600)
     database = Database(path)
     try:
         database.enable_wal()
         steps = Migrations("d0ctl")
-        for number, (name, text) in enumerate(migrations().items(), start=1):
-            _register(steps, name, text, number)
+        for name, text in migrations().items():
+            _register(steps, name, text)
         steps.apply(database)
+        row = {"id": 1, "name": secrets.token_hex(8), "created": time.time()}
+        database.table("site").insert(row, ignore=True)
     finally:
         database.close()
 
 
-def _register(steps: Migrations, name: str, text: str, number: int) -> None:
+def _register(steps: Migrations, name: str, text: str) -> None:
     @steps(name=name)
     def apply(database: Database) -> None:
-        database.executescript(text)
-        if number == 1:
-            database.execute(
-                "insert into site (id, name, created) values (1, ?, ?)",
-                [secrets.token_hex(8), time.time()],
-            )
-        database.execute(f"pragma user_version = {number}")
+        for statement in _statements(text):
+            database.execute(statement)
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Split a migration after each line that ends a statement.
+
+    sqlite-utils asks SQLite after each character: 0.7 s for a new database instead of 0.01 s.
+    """
+    statement = ""
+    for line in text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def keep_copy(path: Path, version: str) -> Path:
+    """Copy a database to a file beside it, named after its last migration, before an upgrade."""
+    target = path.with_name(f"{path.name}.{version}")
+    target.unlink(missing_ok=True)
+    target.touch(mode=0o600)
+    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(target)) as copy:
+        old.backup(copy)
+        copy.execute("pragma journal_mode = delete")
+    return target

@@ -28,7 +28,10 @@ def unavailable(home: Home, error: sqlite3.Error) -> DatabaseUnavailable:
     if any(word in reason for word in FORBIDDEN) and home.database.exists():
         denied = PermissionError(errno.EACCES, reason, str(home.database))
         return access.unusable(home.root, denied)
-    if "is full" in reason:
+    if "no such table: _sqlite_migrations" in reason:
+        reason = "it is not d0ctl's"
+        hint = "d0ctl restore FILE, of the last `d0ctl backup`"
+    elif "is full" in reason:
         hint = f"df -h {home.root}"
     elif any(word in reason for word in DAMAGED):
         hint = "d0ctl restore FILE, of the last `d0ctl backup`"

@@ -1,10 +1,11 @@
 """The only place for SQL: numbered migrations, and queries that each have a name and a sentence."""
 
 import re
+import sqlite3
+from contextlib import closing
 from importlib.resources import files
 
 _HEAD = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
-_CREATE = re.compile(r"^CREATE", re.MULTILINE)
 
 
 def migrations() -> dict[str, str]:
@@ -31,7 +32,12 @@ def queries() -> dict[str, str]:
     return found
 
 
-def schema() -> list[str]:
-    """What the migrations make of an empty file, a statement each."""
-    text = (files(__name__) / "schema.sql").read_text().partition("\n\n")[2]
-    return [f"CREATE{part}".strip().removesuffix(";") for part in _CREATE.split(text)[1:]]
+def schema() -> dict[str, str]:
+    """The definition of each table, index, view and trigger, such as `table job`."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for text in migrations().values():
+            connection.executescript(text)
+        rows = connection.execute(
+            "select type || ' ' || name, sql from sqlite_master where name not like 'sqlite_%'"
+        )
+        return dict(rows.fetchall())

@@ -1,20 +1,16 @@
 """The schema, the words of the state machine in it, in Python and in the docs: all the same."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from d0ctl.config import Home
-from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl.errors import Refused
 from d0ctl.model import STATUS_OF, Phase, Reason
-from d0ctl.store import Store, open_store
-from d0ctl_sql import migrations
+from d0ctl.store import Store
 from d0ctl_wrapper import message
 from tests.support.jobs import job, submitted
-from tests.support.schema import FILE, schema
 
 STATES = Path(__file__).resolve().parents[2] / "docs" / "states.md"
 
@@ -25,22 +21,6 @@ def rows_under(heading: str) -> Iterator[list[str]]:
     for line in section.splitlines():
         if line.startswith("| ") and not line.startswith("| verb") and "| phase |" not in line:
             yield [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_schema_sql_is_what_the_migrations_make(store: Store) -> None:
-    assert schema(store) == FILE.read_text(), "python -m tests.support.schema"
-
-
-def test_migrations_are_numbered_without_gaps() -> None:
-    assert [int(name[:3]) for name in migrations()] == list(range(1, len(migrations()) + 1))
-
-
-def test_a_database_of_a_newer_release_is_refused(home: Home) -> None:
-    with open_store(home) as store:
-        store.connection.execute(f"pragma user_version = {len(migrations()) + 1}")
-
-    with pytest.raises(DatabaseUnavailable, match="newer"):
-        open_store(home)
 
 
 def test_all_tables_are_strict(store: Store) -> None:
@@ -109,17 +89,6 @@ def test_every_transition_that_is_not_in_the_table_is_refused(store: Store) -> N
 
 def test_the_reasons_are_the_same_for_the_node_and_for_us() -> None:
     assert tuple(Reason) == message.REASONS
-
-
-def test_a_second_migration_of_the_same_file_changes_nothing(home: Home) -> None:
-    from d0ctl.store.migrate import migrate
-
-    before = sqlite3.connect(home.database).execute("select name from site").fetchone()
-    migrate(home.database)
-    after = sqlite3.connect(home.database).execute("select name from site").fetchone()
-
-    assert re.fullmatch("[0-9a-f]{16}", before[0])
-    assert before == after
 
 
 def test_no_trigger_of_every_package_makes_a_table_for_each_row(store: Store) -> None:

@@ -1,6 +1,5 @@
 """Whether tables, triggers and indices are as the migrations make them: rules rest on them."""
 
-import re
 from collections.abc import Iterator
 
 from d0ctl.store.connection import Store
@@ -9,7 +8,7 @@ from d0ctl_sql import schema
 
 def drifts(store: Store) -> Iterator[tuple[str, str]]:
     """What is missing, changed, or added by somebody else."""
-    wanted = {_name(text): _plain(text) for text in schema() if "_sqlite_" not in text}
+    wanted = {name: _plain(text) for name, text in schema().items()}
     found = {f"{row['type']} {row['name']}": _plain(row["sql"]) for row in store.rows("defined")}
     for name in wanted.keys() | found.keys():
         if name not in found:
@@ -19,11 +18,6 @@ def drifts(store: Store) -> Iterator[tuple[str, str]]:
                 yield name, "is none of ours, and may change what it likes"
         elif wanted[name] != found[name]:
             yield name, "is not as the migrations made it"
-
-
-def _name(text: str) -> str:
-    kind, name = re.match(r"create (?:unique )?(\w+) \"?(\w+)", text, re.IGNORECASE).groups()  # type: ignore[union-attr]
-    return f"{kind.lower()} {name}"
 
 
 def _plain(text: str) -> str:

@@ -19,6 +19,10 @@ select type, name, sql from sqlite_master
  where sql is not null and name not like 'sqlite_%' and name not like '%\_sqlite\_%' escape '\'
  order by rowid;
 
+-- name: schema_version
+-- The last migration that was applied.
+select max(name) from _sqlite_migrations where migration_set = 'd0ctl';
+
 -- name: package_page
 -- The end of a page of packages, and how many were in it.
 select max(id) as upto, count(*) as n

@@ -1,0 +1,1334 @@
+-- The database of d0ctl. It is one file, `d0ctl.db`, and all that d0ctl remembers is in it.
+--
+-- In this order: site; states of packages; jobs; packages; files; attempts and their history;
+-- nodes; software; policies and recovery; notifications; audit and cleanup; rules (triggers);
+-- planner statistics.
+--
+-- Times are seconds since 1970 in UTC, durations seconds, sizes bytes. Lists and mappings are
+-- JSON. Flags are 0 or 1. `seq` counts from 1 within the row above. `actor` is a user name; where
+-- it is null, d0ctl acted itself.
+
+
+-- Site ---------------------------------------------------------------------------------------
+
+-- The one row that identifies this database.
+create table site (
+    id         integer primary key check (id = 1),
+    name       text not null,              -- random; names this database's folders on the nodes
+    generation integer not null default 1, -- raised by each restore, so that no id is used twice
+    created    real not null
+) strict;
+
+-- Who has the right to a task that one process at a time may do, such as driving a job or a node.
+create table lease (
+    name   text primary key,
+    holder text not null,                  -- boot id, pid, start time
+    taken  real not null
+) strict, without rowid;
+
+
+-- States of packages (docs/states.md) ----------------------------------------------------------
+
+-- The phases a package can be in, and the status that users see for each.
+create table phase (
+    name   text primary key,
+    status text not null
+           check (status in ('unscheduled', 'scheduled', 'launched',
+                             'successful', 'failed', 'canceled')),
+    slot   integer not null default 0      -- 1: takes CPUs of its node
+) strict, without rowid;
+
+insert into phase (name, status, slot) values
+    ('waiting',      'unscheduled', 0),
+    ('ready',        'unscheduled', 0),
+    ('cooloff',      'unscheduled', 0),
+    ('held',         'unscheduled', 0),
+    ('assigned',     'scheduled',   1),
+    ('starting',     'launched',    1),
+    ('staging-in',   'launched',    1),
+    ('running',      'launched',    1),
+    ('suspended',    'launched',    1),
+    ('killing',      'launched',    1),
+    ('unreachable',  'launched',    1),
+    ('transferring', 'launched',    0),
+    ('done',         'successful',  0),
+    ('failed',       'failed',      0),
+    ('canceled',     'canceled',    0),
+    ('dropped',      'canceled',    0);
+
+-- The changes of phase that are allowed; the trigger `package_refused` refuses all others.
+create table transition (
+    old  text not null references phase,
+    new  text not null references phase,
+    verb text not null,
+    primary key (old, new)
+) strict, without rowid;
+
+insert into transition (old, new, verb) values
+    -- From submission to launch.
+    ('waiting',      'ready',        'release files'),
+    ('ready',        'waiting',      'lose a file'),
+    ('cooloff',      'waiting',      'lose a file'),
+    ('assigned',     'waiting',      'lose a file'),
+    ('cooloff',      'ready',        'cool off'),
+    ('ready',        'assigned',     'schedule'),
+    ('assigned',     'ready',        'unschedule'),
+    ('assigned',     'starting',     'launch'),
+    ('starting',     'ready',        'refuse'),
+    ('starting',     'cooloff',      'refuse'),
+    ('starting',     'held',         'refuse'),
+
+    -- On the node.
+    ('starting',     'staging-in',   'stage in'),
+    ('starting',     'running',      'start'),
+    ('staging-in',   'running',      'start'),
+    ('starting',     'suspended',    'pause'),
+    ('staging-in',   'suspended',    'pause'),
+    ('running',      'suspended',    'pause'),
+    ('suspended',    'running',      'resume'),
+    ('starting',     'unreachable',  'lose contact'),
+    ('staging-in',   'unreachable',  'lose contact'),
+    ('running',      'unreachable',  'lose contact'),
+    ('suspended',    'unreachable',  'lose contact'),
+    ('unreachable',  'starting',     'regain contact'),
+    ('unreachable',  'staging-in',   'regain contact'),
+    ('unreachable',  'running',      'regain contact'),
+    ('unreachable',  'suspended',    'regain contact'),
+
+    -- The end of an attempt.
+    ('starting',     'transferring', 'end'),
+    ('staging-in',   'transferring', 'end'),
+    ('running',      'transferring', 'end'),
+    ('suspended',    'transferring', 'end'),
+    ('killing',      'transferring', 'end'),
+    ('unreachable',  'transferring', 'end'),
+    ('starting',     'done',         'end'),
+    ('staging-in',   'done',         'end'),
+    ('running',      'done',         'end'),
+    ('suspended',    'done',         'end'),
+    ('killing',      'done',         'end'),
+    ('unreachable',  'done',         'end'),
+    ('transferring', 'done',         'transfer'),
+    ('starting',     'canceled',     'end'),
+    ('staging-in',   'canceled',     'end'),
+    ('running',      'canceled',     'end'),
+    ('suspended',    'canceled',     'end'),
+    ('starting',     'failed',       'fail'),
+    ('staging-in',   'failed',       'fail'),
+    ('running',      'failed',       'fail'),
+    ('suspended',    'failed',       'fail'),
+    ('unreachable',  'failed',       'fail'),
+    ('transferring', 'failed',       'fail'),
+
+    -- Hold and release.
+    ('waiting',      'held',         'hold'),
+    ('ready',        'held',         'hold'),
+    ('cooloff',      'held',         'hold'),
+    ('assigned',     'held',         'hold'),
+    ('failed',       'held',         'hold'),
+    ('held',         'waiting',      'release'),
+    ('held',         'ready',        'release'),
+
+    -- Kill.
+    ('starting',     'killing',      'kill'),
+    ('staging-in',   'killing',      'kill'),
+    ('running',      'killing',      'kill'),
+    ('suspended',    'killing',      'kill'),
+    ('waiting',      'canceled',     'kill'),
+    ('ready',        'canceled',     'kill'),
+    ('cooloff',      'canceled',     'kill'),
+    ('held',         'canceled',     'kill'),
+    ('assigned',     'canceled',     'kill'),
+    ('killing',      'canceled',     'kill'),
+    ('unreachable',  'canceled',     'kill'),
+    ('transferring', 'canceled',     'kill'),
+    ('failed',       'canceled',     'kill'),
+
+    -- Try again.
+    ('failed',       'ready',        'retry'),
+    ('failed',       'waiting',      'retry'),
+    ('failed',       'cooloff',      'retry'),
+    ('canceled',     'ready',        'retry'),
+    ('canceled',     'waiting',      'retry'),
+    ('done',         'ready',        'remake'),
+    ('done',         'waiting',      'remake'),
+    ('transferring', 'ready',        'remake'),
+    ('transferring', 'waiting',      'remake'),
+    ('failed',       'done',         'set status'),
+    ('canceled',     'done',         'set status'),
+
+    -- Drop and restore.
+    ('waiting',      'dropped',      'drop'),
+    ('ready',        'dropped',      'drop'),
+    ('cooloff',      'dropped',      'drop'),
+    ('held',         'dropped',      'drop'),
+    ('assigned',     'dropped',      'drop'),
+    ('killing',      'dropped',      'drop'),
+    ('unreachable',  'dropped',      'drop'),
+    ('transferring', 'dropped',      'drop'),
+    ('failed',       'dropped',      'drop'),
+    ('canceled',     'dropped',      'drop'),
+    ('dropped',      'waiting',      'restore'),
+    ('dropped',      'ready',        'restore'),
+    ('dropped',      'held',         'restore'),
+    ('dropped',      'failed',       'restore'),
+    ('dropped',      'canceled',     'restore');
+
+
+-- Jobs ---------------------------------------------------------------------------------------
+
+-- A job as it was submitted, and what users have asked of it since.
+create table job (
+    id            integer primary key autoincrement,
+    name          text not null unique,
+    title         text not null default '',
+    originator    text not null,
+    directory     text not null,           -- relative paths in the job file start here
+    source        text not null,           -- the job file
+    parameters    text not null default '{}',
+    policy        text not null default '{}',
+    mail          text,                    -- what its user wants mail about; null: as the site says
+    most_alike    integer,                 -- failures for the same reason that put a stage on hold;
+                                           -- null: as the site says; 0: any number is accepted
+    priority      integer not null default 50 check (priority between 0 and 100),
+    visible       integer not null default 0 check (visible in (0, 1)),  -- 0: being submitted
+    submitter     text not null,           -- lease holder that inserts its rows
+    submitted     real not null,
+    ended         real,                    -- when no package of it could change any more
+    told          real,                    -- the value of `ended` that notifications know
+
+    -- `d0ctl hold` of the whole job.
+    hold          integer not null default 0 check (hold in (0, 1)),
+    hold_actor    text,
+    hold_note     text,
+    hold_since    real,
+
+    -- `d0ctl pause` of the whole job.
+    pause         integer not null default 0 check (pause in (0, 1)),
+    pause_running integer not null default 0
+                  check (pause_running in (0, 1)),  -- 1: running packages are suspended, too
+    pause_actor   text,
+    pause_note    text,
+    pause_since   real,
+
+    -- `d0ctl finish`: packages that are not launched are canceled; null: was not asked.
+    finish        text check (finish is null or finish = 'soft' or finish = 'hard'),
+    finish_actor  text,
+    finish_note   text,
+    finish_since  real
+) strict;
+
+-- The daemon looks for jobs to finish at every turn.
+create index job_finishing on job (id) where finish is not null;
+
+-- Jobs whose end, or reopening, notifications do not know.
+create index job_untold on job (id) where ended is not told;
+
+-- Job `job_id` reads files that job `maker_id` makes.
+create table need (
+    job_id   integer not null references job on delete cascade,
+    maker_id integer not null,
+    primary key (job_id, maker_id)
+) strict, without rowid;
+
+-- A stage of a job.
+create table stage (
+    id      integer primary key,
+    job_id  integer not null references job on delete cascade,
+    seq     integer not null,
+    name    text not null,
+    require real not null default 1.0 check (require between 0 and 1),
+                                           -- fraction that must succeed for stages that read it
+    lines   integer not null default 0,
+    weighed real,                          -- when nothing of it could change any more, and its
+                                           -- successes were compared with `require`
+    unique (job_id, seq)
+) strict;
+
+-- Stages that may succeed in part; most require all.
+create index stage_lenient on stage (job_id) where require < 1;
+
+-- How many packages of a stage are in each phase; triggers keep it (`group by` over 10^6 packages
+-- takes 0.4 s).
+create table stage_count (
+    stage_id integer not null references stage on delete cascade,
+    phase    text not null references phase,
+    n        integer not null default 0 check (n >= 0),
+    primary key (stage_id, phase)
+) strict, without rowid;
+
+-- A line of a stage: packages that run one after the other.
+create table line (
+    id          integer primary key,
+    stage_id    integer not null references stage on delete cascade,
+    seq         integer not null,
+    name        text not null,
+    early_start integer not null default 0 check (early_start in (0, 1)),
+    dropped     real,                      -- when, by `kill-line --drop-outputs`
+    named       integer not null default 0 check (named in (0, 1)),
+                                           -- 1: a user dropped this line; 0: dropped because its
+                                           -- inputs are, so it comes back together with them
+    unique (stage_id, seq)
+) strict;
+
+-- Few lines are dropped.
+create index line_dropped on line (stage_id) where dropped is not null;
+
+
+-- Packages -----------------------------------------------------------------------------------
+
+-- What packages require of a node; packages of a stage with the same requirements share a row.
+create table demand (
+    id            integer primary key,
+    job_id        integer not null references job on delete cascade,
+    stage_id      integer not null,
+    cpus          integer not null default 1 check (cpus > 0),
+    memory        integer,
+    disk          integer,                 -- as the job file says
+    space         integer,                 -- `disk`, else estimated from files: reserved on a node
+    platform      text,
+    nodes         text not null default '[]',
+    exclude_nodes text not null default '[]',
+    software      text not null default '[]',
+    needs         text not null default '[]',  -- services
+    early         integer not null default 0 check (early in (0, 1)),    -- starts at first input
+    fetches       integer not null default 0 check (fetches in (0, 1)),  -- has inputs that may
+                                                                         -- have to be transferred
+
+    -- Set by policies and by retries.
+    avoid         text,                    -- the node to leave out if another fits
+    failed_on     text,                    -- the node of its last failure
+    stay          text,                    -- the node that has its outputs
+    boost         integer not null default 0 check (boost between 0 and 100),
+
+    ready         integer not null default 0 check (ready >= 0),  -- packages; triggers keep it
+    pace          real                     -- run time of recent packages
+) strict;
+
+create index demand_of_job on demand (job_id);
+
+-- The scheduler starts here: a few rows instead of all ready packages.
+create index demand_ready on demand (job_id) where ready > 0;
+
+create index demand_stay on demand (stay) where stay is not null;
+
+-- A package: its binaries run on one node, one after the other.
+create table package (
+    id          integer primary key,
+    job_id      integer not null,
+    stage_id    integer not null,
+    line_id     integer not null references line,
+    seq         integer not null,
+    name        text not null,
+    demand_id   integer not null,
+
+    phase       text not null references phase,
+    status      text not null generated always as (
+        case when phase in ('waiting', 'ready', 'cooloff', 'held') then 'unscheduled'
+             when phase = 'assigned' then 'scheduled'
+             when phase = 'done' then 'successful'
+             when phase = 'failed' then 'failed'
+             when phase in ('canceled', 'dropped') then 'canceled'
+             else 'launched' end) virtual,
+    changed     real not null,             -- when the phase or request last changed
+    actor       text,
+    note        text,                      -- why it changed
+    request     text,                      -- a command that is not done yet: `pause`, `resume`,
+                                           -- `kill`, `kill now`, `kill partial`, `drop`,
+                                           -- `drop now` or `resubmit`
+    parked      integer not null default 0 check (parked in (0, 1)),
+                                           -- 1: held by `pause`, so that `resume` releases it
+    not_before  real,                      -- end of cooloff, or when a policy releases it
+
+    -- Inputs; triggers keep these counters.
+    missing     integer not null default 0 check (missing >= 0),
+                                           -- inputs that are not there, plus 1 while the package
+                                           -- before it in its line has not succeeded
+    staging     integer not null default 0 check (staging >= 0),
+                                           -- inputs on their way to its node
+    early       integer not null default 0 check (early in (0, 1, 2)),
+                                           -- 1: starts at its first input; 2: its list is closed
+    gathered    integer not null default 0 check (gathered >= 0),
+                                           -- early: inputs made by packages that are there
+    awaited     integer not null default 0 check (awaited >= 0),
+                                           -- early: inputs that are not there yet
+
+    -- Attempts.
+    node_id     integer,
+    attempt_id  integer,                   -- the one whose messages count
+    attempts    integer not null default 0,
+    tried_from  integer not null default 0,
+                                           -- `attempts` at submission or at the last retry by a
+                                           -- user; policies count from here
+    restarts    integer not null default 0,  -- after losses; each retry by a user resets it
+    accept      integer,                   -- the attempt whose outputs a user accepts
+
+    -- What the job file says; null: as the job, stage or site says.
+    wall_time   real,
+    looping     real,                      -- seconds without progress
+    wrapper     text,
+    wrapper_parameters text,
+    environment text,
+    policy      text,
+
+    unique (line_id, seq)
+) strict;
+
+-- Selections by phase within a job, such as `--failed`.
+create index package_in_phase on package (job_id, phase);
+
+-- The ready packages of a demand, oldest first, for the scheduler.
+create index package_ready on package (demand_id, id) where phase = 'ready';
+
+-- The packages on a node; as many as there are CPUs, however large the job.
+create index package_live on package (node_id)
+    where phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
+                    'unreachable');
+
+-- The packages to launch on a node.
+create index package_assigned on package (node_id, id) where phase = 'assigned';
+
+-- The packages to kill on a node.
+create index package_killing on package (node_id) where phase = 'killing';
+
+-- The packages to pause or resume on a node.
+create index package_requested on package (node_id)
+    where request = 'pause' or request = 'resume';
+
+-- The packages whose next try is due.
+create index package_cooling on package (not_before) where phase = 'cooloff';
+
+-- The packages that a policy holds for a time.
+create index package_releasing on package (not_before, job_id)
+    where phase = 'held' and not_before is not null;
+
+-- The packages that have just become ready.
+create index package_released on package (id) where phase = 'waiting' and missing = 0;
+
+-- Packages that start early are rare; their triggers ask first whether there are any.
+create index package_early on package (id) where early > 0;
+
+-- Those of a job that run and get more inputs.
+create index package_open on package (job_id)
+    where early = 1 and awaited > 0
+      and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
+
+-- Those of a job that await inputs, in any phase.
+create index package_awaiting on package (job_id) where early > 0 and awaited > 0;
+
+-- A binary of a package, as the job file says.
+create table binary (
+    package_id    integer not null references package,
+    seq           integer not null,
+    name          text not null,
+    script        text,                    -- a script, or `argv`: a command
+    shell         text not null default 'bash',
+    argv          text,
+    software      text,
+    version       text,
+    parameters    text,
+    needs         text,                    -- services
+    cpu           integer,
+    runtime       real,                    -- expected
+    work_size     integer,                 -- disk for temporary files
+    log_rules     text,
+    progress      text,                    -- how its log shows progress
+    "check"       text,                    -- command that verifies its outputs
+    check_timeout real,
+    events        text,                    -- first, last, and the part that has them
+    primary key (package_id, seq)
+) strict, without rowid;
+
+-- Inputs that arrived after an early package started, and that it must be told of. File 0 says
+-- that the list of inputs is closed.
+create table feed (
+    package_id integer not null references package on delete cascade,
+    file_id    integer not null,
+    node_id    integer not null,
+    state      integer not null default 0 check (state in (0, 1, 2)),
+                                           -- 0: to send; 1: its copy is on the way; 2: sent
+    primary key (package_id, file_id)
+) strict, without rowid;
+
+-- What to send to a node.
+create index feed_due on feed (node_id) where state = 0;
+
+-- Who waits for a copy that has arrived.
+create index feed_of_file on feed (file_id);
+
+
+-- Files --------------------------------------------------------------------------------------
+
+-- A file that a package makes, or one from outside (`package_id` null, `name` absolute).
+create table file (
+    id             integer primary key autoincrement,  -- it names copies: never used twice
+    job_id         integer not null,
+    name           text not null,
+    package_id     integer references package,         -- its maker
+    binary         integer,
+    result         integer not null default 0 check (result in (0, 1)),  -- 1: goes to results/
+    dispositions   text not null default '',           -- of its maker: how long to keep it
+    disposition    text                                -- set by a user, and goes before all others
+                   check (disposition in ('retain-indef', 'retain-temp', 'deletable')),
+
+    -- What the job file says of it.
+    locator        text,                   -- where it comes from, or is stored in addition
+    size_asked     integer,
+    min_size       integer,
+    checksum_asked text,
+
+    -- A late output: its names are known when it is made. Each match is a file of its own.
+    late           integer not null default 0 check (late in (0, 1)),
+    min_count      integer,                -- fewer matches are a failure
+    pattern_id     integer,                -- of a match: the late output
+
+    -- What is known of it.
+    present        integer not null default 0 check (present in (0, 1)),  -- readers can have it
+    dropped        integer not null default 0 check (dropped in (0, 1)),  -- will not be made
+    partial        integer not null default 0 check (partial in (0, 1)),  -- of an attempt that was
+                                                                          -- ended before its time
+    size           integer,
+    checksum       text,
+    stored         text,                   -- list of locators where it was stored
+    unique (job_id, name)
+) strict;
+
+create index file_of_package on file (package_id) where package_id is not null;
+
+create index file_late on file (package_id) where late = 1;
+
+create index file_of_pattern on file (pattern_id) where pattern_id is not null;
+
+-- A file that a binary reads.
+create table input (
+    package_id  integer not null references package,
+    binary      integer not null,
+    file_id     integer not null references file,
+    place       integer not null,          -- in the list of the binary's inputs
+    own         integer not null default 0 check (own in (0, 1)),  -- made in the same package
+    acquire     text not null              -- not `in (...)`, of which SQLite makes a table per row
+                check (acquire = 'none' or acquire = 'self' or acquire = 'pre-fetch'),
+    required    integer not null default 1 check (required in (0, 1)),
+    writable    integer not null default 0 check (writable in (0, 1)),
+    "match"     text,                      -- of a late output: only the files that match this
+    disposition text,                      -- how long this reader wants it kept
+    locator     text,
+    size        integer,
+    checksum    text,
+    dropped     integer not null default 0 check (dropped in (0, 1)),  -- 1: it does without
+    primary key (package_id, binary, file_id)
+) strict, without rowid;
+
+-- Who reads a file.
+create index input_of_file on input (file_id, package_id);
+
+-- A copy of a file in the cache of a cluster; cluster 1 is this machine.
+create table location (
+    file_id    integer not null references file,
+    cluster_id integer not null references cluster,
+    node_id    integer,                    -- null: not in a node's cache
+    path       text not null,
+    made       real not null,
+    inode      integer,                    -- when it was recorded: tells whether it has changed
+    mtime      integer,                    -- likewise, in nanoseconds
+    shared     integer not null default 0 check (shared in (0, 1)),
+                                           -- 1: other files of the same locator have this path
+    spare      integer not null default 0 check (spare in (0, 1)),
+                                           -- 1: may be removed when space is needed
+    primary key (file_id, cluster_id)
+) strict, without rowid;
+
+create index location_shared on location (cluster_id, path) where shared = 1;
+
+-- The oldest are removed first.
+create index location_spare on location (cluster_id, made) where spare = 1;
+
+-- A copy that is wanted in the cache of a cluster or (`result` = 1) in results/JOB/.
+create table transfer (
+    file_id    integer not null references file,
+    cluster_id integer not null references cluster,
+    result     integer not null default 0 check (result in (0, 1)),
+    wanted     real not null,
+    not_before real not null default 0,
+    tries      integer not null default 0,
+    trouble    text,                       -- why the last try failed
+    primary key (file_id, cluster_id, result)
+) strict, without rowid;
+
+-- Oldest first.
+create index transfer_due on transfer (not_before, wanted, file_id);
+
+-- Files that may have become unneeded: their maker or a reader has just succeeded.
+create table spent (
+    file_id integer primary key
+) strict;
+
+
+-- Attempts and their history -------------------------------------------------------------------
+
+-- One try at a package.
+create table attempt (
+    id           integer primary key autoincrement,
+    package_id   integer not null references package,
+    number       integer not null,
+    kind         text not null default 'first' check (kind in ('first', 'resubmit', 'restart')),
+    node_id      integer not null,
+    node_name    text not null,            -- stays when the node is removed
+    base         text,                     -- the node's folder, where its logs are
+    launched     real not null,
+    started      real,
+    ended        real,
+    utc_offset   integer,                  -- seconds, on the node
+    delivers     integer not null default 0
+                 check (delivers in (0, 1)),  -- 1: delivers outputs and runs no binary
+
+    -- What its messages said so far.
+    phase        text,                     -- the last phase
+    phase_seq    integer not null default 0,  -- the message that said it
+
+    -- What it ran with.
+    inputs       integer,
+    inputs_asked integer,
+    left_out     text,                     -- names of the missing inputs
+    began        integer,                  -- the first binary that it ran
+    began_why    text,
+
+    -- How it ended.
+    outcome      text check (outcome in ('successful', 'failed', 'killed', 'lost', 'refused')),
+    reason       text,
+    message      text,
+    binary       integer,                  -- the one that failed
+    exit_code    integer,
+    signal       integer,
+    cpu          real,
+    rss          integer,
+    stderr       text,                     -- its last lines
+    answer       text,                     -- what a policy did: fail, hold, resubmit or restart
+
+    -- What it left.
+    partial      integer not null default 0 check (partial in (0, 1)),  -- ended before its time
+    events       text,                     -- the events that its binaries have done
+    kept         text,                     -- files for the next attempt
+    left_size    integer,                  -- bytes on its node, because of `keep-failed`
+    unique (package_id, number)
+) strict;
+
+-- Recent failures.
+create index attempt_failed on attempt (ended) where outcome in ('failed', 'lost');
+
+-- Attempts whose files stay on their nodes; removed after a time.
+create index attempt_left on attempt (ended) where left_size is not null;
+
+-- How one binary did in an attempt.
+create table binary_attempt (
+    attempt_id integer not null references attempt,
+    seq        integer not null,
+    started    real,
+    ended      real,
+    exit_code  integer,
+    signal     integer,
+    reason     text,
+    cpu        real,
+    rss        integer,
+    primary key (attempt_id, seq)
+) strict, without rowid;
+
+-- The live status of a launched package; deleted when the attempt ends.
+create table progress (
+    package_id integer primary key references package,
+    attempt_id integer not null,
+    seq        integer not null,           -- the message that said it
+    at         real not null,
+    binary     integer not null,
+    done       real,
+    total      real,
+    percent    real,                       -- of all binaries
+    line       text not null,              -- from the binary's log
+    eta        real,
+    cpu        real not null,
+    rss        integer not null
+) strict;
+
+-- Remarks of a wrapper that are no failures.
+create table note (
+    attempt_id integer not null references attempt,
+    seq        integer not null,
+    at         real not null,
+    binary     integer,
+    text       text not null,
+    primary key (attempt_id, seq)
+) strict, without rowid;
+
+-- Every change of a package's phase; a trigger writes it.
+create table event (
+    id         integer primary key,
+    at         real not null,
+    package_id integer not null,
+    old        text not null,
+    new        text not null,
+    attempt_id integer,
+    node_id    integer,
+    actor      text,
+    note       text
+) strict;
+
+create index event_of_package on event (package_id);
+
+-- The failures of a package by reason (D0 Job Definition).
+create view failure as
+    select package_id, reason, count(*) as count, max(ended) as last,
+           message, node_name
+      from attempt
+     where outcome in ('failed', 'lost')
+     group by package_id, reason;
+
+
+-- Nodes --------------------------------------------------------------------------------------
+
+-- Nodes that share a cache.
+create table cluster (
+    id       integer primary key,
+    name     text not null unique,
+    platform text,
+    private  integer not null default 0 check (private in (0, 1)),
+    capacity integer,                      -- bytes of cache for this site
+    services text not null default '[]',
+    applied  integer not null default 0 check (applied in (0, 1))  -- 1: from the site file
+) strict;
+
+insert into cluster (id, name) values (1, 'control');
+
+-- A host that packages run on.
+create table node (
+    id             integer primary key,
+    name           text not null unique,
+    cluster_id     integer not null references cluster,
+    applied        integer not null default 0 check (applied in (0, 1)),  -- 1: from the site file
+
+    -- How to reach it.
+    kind           text not null check (kind in ('local', 'ssh')),
+    via            text not null default 'auto' check (via in ('auto', 'fabric', 'openssh')),
+    destination    text not null default '',
+    identity       text not null default '',  -- file of the private key
+    directory      text not null default '',
+    python         text not null default '',
+
+    -- What packages may use; `..._asked` is set by a user and goes before the node's own value.
+    cpus           integer not null check (cpus > 0),
+    cpus_asked     integer,
+    memory         integer,
+    memory_asked   integer,
+    platform       text,
+    platform_asked text,
+    services       text not null default '[]',
+    speed          real not null default 1.0,
+
+    -- Contact.
+    state          text not null default 'unknown' check (state in ('unknown', 'up', 'down')),
+    since          real,                   -- of this state
+    contact        real,                   -- its last answer
+    trouble        text,                   -- why it is down
+    machine        text,                   -- machine id: two names of one host are refused
+    boot           text,
+    base           text,                   -- d0ctl's absolute folder there
+    facts          text not null default '{}',
+    clock          real not null default 0,  -- seconds that its clock is ahead
+    load           real,
+
+    drained        integer not null default 0 check (drained in (0, 1)),
+    drain_note     text,
+    drained_at     real
+) strict;
+
+
+-- Software -----------------------------------------------------------------------------------
+
+-- A section of the site file that was applied (docs/sitefile.md).
+create table setting (
+    name  text primary key,
+    value text not null                    -- JSON
+) strict, without rowid;
+
+-- A version of a program in the catalogue.
+create table software (
+    id         integer primary key,
+    name       text not null,
+    version    text not null,
+    platform   text not null default '',   -- empty: any
+    title      text not null generated always as (name || '/' || version) virtual,
+    applied    integer not null default 0 check (applied in (0, 1)),  -- 1: from the site file
+
+    -- Its files.
+    archive    text,                       -- absolute path on this machine, or URL; null: no files
+    checksum   text,
+    size       integer,
+    manifest   text,                       -- checksum of the list of its files
+
+    -- Defaults of binaries that use it.
+    script     text,
+    shell      text not null default 'bash',
+    parameters text not null default '{}',
+    needs      text not null default '[]',
+    runtime    real,
+    log_rules  text not null default '[]',
+    hooks      text not null default '{}',
+    progress   text,
+    "check"    text,
+    policy     text not null default '{}',
+
+    unique (name, version, platform),
+    check (script is not null or archive is not null),
+    check (archive is null or checksum is not null)
+) strict;
+
+-- The catalogue entries that each node uses: for its platform, else for any.
+create view node_software as
+    select node.id as node_id, node.cluster_id, software.*
+      from node
+      join software on software.platform in ('', coalesce(node.platform, ''))
+     where software.platform <> ''
+        or not exists (select 1 from software as own
+                        where own.name = software.name and own.version = software.version
+                          and own.platform <> '' and own.platform = node.platform);
+
+-- An archive of this machine on a node, or on its way there.
+create table archive_copy (
+    node_id    integer not null references node on delete cascade,
+    checksum   text not null,
+    arrived    real,
+    not_before real not null default 0,
+    tries      integer not null default 0,
+    trouble    text,                       -- why the last try failed
+    primary key (node_id, checksum)
+) strict, without rowid;
+
+-- A request to install, remove or verify software on a node, and its result.
+create table software_order (
+    id       integer primary key,
+    node_id  integer not null references node on delete cascade,
+    verb     text not null check (verb in ('push', 'purge', 'verify')),
+    name     text not null,
+    version  text not null,
+    platform text not null,
+    archive  text not null,
+    checksum text not null,
+    size     integer,
+    manifest text,
+    actor    text not null,
+    asked    real not null,
+    ended    real,
+    ok       integer check (ok in (0, 1)),
+    message  text,
+    faults   text not null default '[]'
+) strict;
+
+create index software_order_open on software_order (node_id) where ended is null;
+
+
+-- Policies and recovery ------------------------------------------------------------------------
+
+-- What successful runs of a program were like, to recognise looping. Software of the catalogue has
+-- a row per name and version, other binaries one per stage and position.
+create table habit (
+    software text not null,
+    stage_id integer not null,             -- 0: software of the catalogue
+    binary   integer not null,             -- likewise
+    runs     integer not null,
+    gap      real not null,                -- the longest time without a sign of progress
+    primary key (software, stage_id, binary)
+) strict, without rowid;
+
+-- How a job did on a node since it was submitted, or a user retried packages of it.
+create table job_conduct (
+    job_id     integer not null references job on delete cascade,
+    node_id    integer not null references node on delete cascade,
+    successful integer not null default 0,
+    failed     integer not null default 0,
+    primary key (job_id, node_id)
+) strict, without rowid;
+
+create index job_conduct_of_node on job_conduct (node_id);
+
+-- How a stage did on a node, likewise.
+create table conduct (
+    stage_id   integer not null references stage on delete cascade,
+    node_id    integer not null references node on delete cascade,
+    job_id     integer not null,
+    successful integer not null default 0,
+    failed     integer not null default 0,
+    streak     integer not null default 0, -- failures in a row, up to now
+    since      real,                       -- when the first of them ended
+    last       real,                       -- when the last of them ended
+    lasted     real,                       -- how long the last of them took
+    longest    real,                       -- how long the longest of them took
+    primary key (stage_id, node_id)
+) strict, without rowid;
+
+-- Nodes to suspect.
+create index conduct_streak on conduct (stage_id) where streak > 0;
+
+create index conduct_of_node on conduct (node_id);
+
+create index conduct_of_job on conduct (job_id);
+
+-- Nodes that d0ctl drained, because packages failed there that succeed elsewhere.
+create table bad_node (
+    node_id   integer primary key references node on delete cascade,
+    job_id    integer not null,
+    stage_id  integer not null,
+    since     real not null,
+    began     real not null,               -- when the first of these failures ended
+    evidence  text not null,               -- in a sentence
+    details   text not null,               -- as JSON
+    times     integer not null default 1,  -- how often, since it last was good
+    next_try  real not null,               -- when one package tries it
+    canary_id integer                      -- the package that tries it, or did last
+) strict;
+
+-- How many packages of a stage failed for good, by reason.
+create table alike (
+    stage_id integer not null references stage on delete cascade,
+    reason   text not null,
+    failed   integer not null,
+    primary key (stage_id, reason)
+) strict, without rowid;
+
+-- Nodes that need an administrator, since when and why.
+create view node_trouble as
+    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
+           null as next_try
+      from node where node.state = 'down'
+     union all
+    select node.id, node.name, 'drained', bad_node.since, bad_node.evidence, bad_node.next_try
+      from bad_node join node on node.id = bad_node.node_id;
+
+
+-- Notifications (docs/mail.md) -----------------------------------------------------------------
+
+-- The one row that says up to which event notifications have read; null: no site notifications.
+create table notified (
+    id    integer primary key check (id = 1),
+    event integer
+) strict;
+
+insert into notified (id) values (1);
+
+-- A present problem that notifications have seen.
+create table trouble (
+    kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still',
+                                             'stands-still')),
+    subject_id integer not null,
+    subject    text not null,
+    since      real not null,
+    primary key (kind, subject_id)
+) strict, without rowid;
+
+-- Who was notified of a problem, and will be when it is over.
+create table told (
+    kind       text not null,
+    subject_id integer not null,
+    recipient  text not null,
+    primary key (kind, subject_id, recipient)
+) strict, without rowid;
+
+-- What is to be sent to a recipient; equal things are one row, which counts them.
+create table notice (
+    id         integer primary key,
+    recipient  text not null,              -- an address, or `command`
+    kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
+                                             'node-given-up', 'stands-still', 'cleared')),
+    subject_id integer not null,           -- a job or a node; 0: all production
+    subject    text not null,              -- its name
+    reason     text not null default '',   -- of failures; of `cleared`, the kind of the problem
+    count      integer not null default 1,
+    failed     integer not null default 0, -- for good
+    held       integer not null default 0,
+    first      real not null,
+    last       real not null,
+    due        real not null,
+    trouble    text,                       -- the kind of problem to report when it is over
+    samples    text not null default '[]',
+    unique (recipient, kind, subject_id, reason)
+) strict;
+
+-- A mail that is written, and waits or was sent.
+create table delivery (
+    id         integer primary key autoincrement,
+    recipient  text not null,
+    message_id text not null,
+    title      text not null,
+    body       text,                       -- null after it was sent
+    made       real not null,
+    tries      integer not null default 0,
+    not_before real not null default 0,
+    trouble    text,                       -- why the last try failed
+    ended      real,                       -- it was sent or given up
+    sent       integer not null default 0 check (sent in (0, 1))
+) strict;
+
+create index delivery_open on delivery (not_before) where ended is null;
+
+-- Old ones are deleted.
+create index delivery_ended on delivery (ended) where ended is not null;
+
+
+-- Audit and cleanup ----------------------------------------------------------------------------
+
+-- What users did, one row per command.
+create table action (
+    id       integer primary key,
+    at       real not null,
+    actor    text not null,
+    verb     text not null,
+    target   text not null,
+    note     text,
+    packages integer not null default 0,
+    undo     text                          -- the command that undoes it
+) strict;
+
+create index action_at on action (at);
+
+-- What to remove on a node when it can be reached: the folder of an attempt, or a path.
+create table purge (
+    id         integer primary key,
+    node_id    integer not null references node on delete cascade,
+    attempt_id integer,
+    path       text
+) strict;
+
+create index purge_of_node on purge (node_id);
+
+create index purge_of_path on purge (path) where path is not null;
+
+
+-- Rules: what holds whichever command changes a package ------------------------------------------
+--
+-- A job has up to 10^6 packages, so what a trigger costs per row counts. Within a trigger, SQLite
+-- makes a table for every row of each list of more than two after `in`: hence the many `or`.
+
+-- Only transitions of the table above. `after`, since a trigger before the update has SQLite read
+-- each row twice.
+create trigger package_refused after update of phase on package
+when old.phase <> new.phase and not exists (
+    select 1 from transition where transition.old = old.phase and transition.new = new.phase)
+begin
+    select raise(abort, 'not a transition');
+end;
+
+-- Counters: `stage_count`, `demand.ready`; and the history: `event`.
+
+create trigger stage_counted after insert on stage
+begin
+    insert into stage_count (stage_id, phase) select new.id, name from phase;
+end;
+
+create trigger package_made after insert on package
+begin
+    update stage_count set n = n + 1 where stage_id = new.stage_id and phase = new.phase;
+end;
+
+create trigger package_made_ready after insert on package when new.phase = 'ready'
+begin
+    update demand set ready = ready + 1 where id = new.demand_id;
+end;
+
+create trigger package_moved after update of phase on package when old.phase <> new.phase
+begin
+    update stage_count set n = n - 1 where stage_id = new.stage_id and phase = old.phase;
+    update stage_count set n = n + 1 where stage_id = new.stage_id and phase = new.phase;
+    update demand set ready = ready + 1 where new.phase = 'ready' and id = new.demand_id;
+    update demand set ready = ready - 1 where old.phase = 'ready' and id = new.demand_id;
+    insert into event (at, package_id, old, new, attempt_id, node_id, actor, note)
+    values (new.changed, new.id, old.phase, new.phase, new.attempt_id, new.node_id,
+            new.actor, new.note);
+end;
+
+-- A package keeps nothing that belongs to a phase it has left: it is parked only while it is held,
+-- waits for copies only while it is assigned, and has a time for its next try only while it cools
+-- off or is held. A request to pause or resume needs an attempt, one to end it a package that is
+-- being killed.
+create trigger package_left after update of phase on package
+when (new.parked = 1 and new.phase <> 'held')
+    or (new.staging > 0 and new.phase <> 'assigned')
+    or (new.not_before is not null and new.phase <> 'cooloff' and new.phase <> 'held')
+    or (new.request is not null
+        and (((new.request = 'pause' or new.request = 'resume')
+              and new.phase <> 'starting' and new.phase <> 'staging-in' and new.phase <> 'running'
+              and new.phase <> 'suspended' and new.phase <> 'unreachable')
+             or ((new.request = 'kill' or new.request = 'kill partial' or new.request = 'kill now'
+               or new.request = 'drop' or new.request = 'drop now')
+                 and new.phase <> 'killing')))
+begin
+    update package
+       set parked = iif(phase = 'held', parked, 0),
+           staging = iif(phase = 'assigned', staging, 0),
+           not_before = iif(phase = 'cooloff' or phase = 'held', not_before, null),
+           request = case when request = 'pause' or request = 'resume'
+                          then iif(phase = 'starting' or phase = 'staging-in' or phase = 'running'
+                                   or phase = 'suspended' or phase = 'unreachable', request, null)
+                          when request = 'kill' or request = 'kill partial' or request = 'kill now'
+                              or request = 'drop' or request = 'drop now'
+                          then iif(phase = 'killing', request, null)
+                          else request end
+     where id = new.id;
+end;
+
+-- A job has not ended once a package of it can move again: remade, retried, released or restored.
+create trigger job_reopened after update of phase on package
+when new.phase <> old.phase
+    and new.phase <> 'done' and new.phase <> 'failed' and new.phase <> 'canceled'
+    and new.phase <> 'dropped'
+    and (old.phase = 'waiting' or old.phase = 'done' or old.phase = 'failed'
+         or old.phase = 'canceled' or old.phase = 'dropped')
+begin
+    update job set ended = null where id = new.job_id and ended is not null;
+end;
+
+-- `missing`: the package before it in its line has succeeded, or that was undone.
+
+create trigger package_succeeded after update of phase on package
+when old.phase not in ('transferring', 'done') and new.phase in ('transferring', 'done')
+begin
+    update package set missing = missing - 1
+     where line_id = new.line_id and seq = new.seq + 1;
+end;
+
+create trigger package_undone after update of phase on package
+when old.phase in ('transferring', 'done') and new.phase not in ('transferring', 'done')
+begin
+    update package set missing = missing + 1
+     where line_id = new.line_id and seq = new.seq + 1;
+end;
+
+-- `missing`: an input is there now, or was lost. A package that starts early has counters of its
+-- own: `awaited` inputs that are not there, and `gathered` ones that are and that a package has
+-- made. While it has none of those and awaits some, it misses one thing: the first of them.
+
+create trigger file_gained after update of present on file
+when old.present = 0 and new.present = 1
+begin
+    update package
+       set missing = missing - (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0)
+     where early = 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+create trigger file_lost after update of present on file
+when old.present = 1 and new.present = 0
+begin
+    update package
+       set missing = missing + (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0)
+     where early = 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+create trigger file_gathered after update of present on file
+when old.present = 0 and new.present = 1 and exists (select 1 from package where early > 0)
+begin
+    update package
+       set awaited = awaited - (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0),
+           gathered = gathered + (select count(*) from input
+                                   where file_id = new.id and package_id = package.id
+                                     and own = 0 and dropped = 0 and new.late = 0)
+     where early > 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+    insert into feed (package_id, file_id, node_id)
+    select distinct package.id, new.id, package.node_id
+      from input join package on package.id = input.package_id
+     where input.file_id = new.id and input.own = 0 and input.dropped = 0 and new.late = 0
+       and package.early > 0
+       and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+    on conflict do update set state = 0 where state = 1;
+end;
+
+create trigger file_scattered after update of present on file
+when old.present = 1 and new.present = 0 and exists (select 1 from package where early > 0)
+begin
+    update package
+       set awaited = awaited + (select count(*) from input
+                                 where file_id = new.id and package_id = package.id
+                                   and own = 0 and dropped = 0),
+           gathered = gathered - (select count(*) from input
+                                   where file_id = new.id and package_id = package.id
+                                     and own = 0 and dropped = 0 and new.late = 0)
+     where early > 0
+       and id in (select package_id from input
+                   where file_id = new.id and own = 0 and dropped = 0);
+end;
+
+create trigger input_dropped after update of dropped on input
+when old.dropped = 0 and new.dropped = 1 and new.own = 0
+begin
+    update package set missing = missing - 1
+     where id = new.package_id and early = 0
+       and (select present from file where id = new.file_id) = 0;
+    update package
+       set awaited = awaited - (select present = 0 from file where id = new.file_id),
+           gathered = gathered - (select present = 1 and late = 0 and package_id is not null
+                                    from file where id = new.file_id)
+     where id = new.package_id and early > 0;
+end;
+
+create trigger input_restored after update of dropped on input
+when old.dropped = 1 and new.dropped = 0 and new.own = 0
+begin
+    update package set missing = missing + 1
+     where id = new.package_id and early = 0
+       and (select present from file where id = new.file_id) = 0;
+    update package
+       set awaited = awaited + (select present = 0 from file where id = new.file_id),
+           gathered = gathered + (select present = 1 and late = 0 and package_id is not null
+                                    from file where id = new.file_id)
+     where id = new.package_id and early > 0;
+end;
+
+create trigger package_gathered after update of gathered, awaited on package
+when new.early > 0
+begin
+    update package set missing = (new.awaited > 0 and new.gathered = 0) where id = new.id;
+    insert into feed (package_id, file_id, node_id)
+    select new.id, 0, new.node_id
+     where new.awaited = 0 and old.awaited > 0 and new.early = 1
+       and new.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+    on conflict do update set state = 0;
+end;
+
+create trigger package_fed after update of phase on package
+when new.early > 0
+    and old.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable', 'killing')
+    and new.phase not in ('starting', 'staging-in', 'running', 'suspended', 'unreachable',
+                          'killing')
+begin
+    delete from feed where package_id = new.id;
+end;
+
+-- A retry by a user lets tries count anew (D0 Job Definition: 10 resubmits after any submit or
+-- resubmit). Queries that reset the counters themselves need no second update of each row.
+create trigger package_resubmitted after update of phase on package
+when new.actor is not null and (new.phase = 'ready' or new.phase = 'waiting')
+    and (new.tried_from <> new.attempts or new.restarts <> 0)
+    and (old.phase = 'failed' or old.phase = 'canceled' or old.phase = 'cooloff'
+         or old.phase = 'done' or (old.phase = 'held' and old.actor = 'policy'))
+begin
+    update package set tried_from = new.attempts, restarts = 0 where id = new.id;
+end;
+
+-- Files of a package that has succeeded or is dropped may be unneeded now. Outputs of a dropped
+-- package leave all lists anyway.
+create trigger package_spent after update of phase on package
+when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
+    and old.phase <> new.phase
+begin
+    insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
+    insert or ignore into spent (file_id)
+    select id from file where new.phase <> 'dropped' and package_id = new.id;
+end;
+
+-- A package that has succeeded, or was canceled or dropped, needs no files of its old attempts.
+create trigger package_cleaned after update of phase on package
+when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped'
+      or new.phase = 'canceled')
+    and new.attempts > (old.phase <> 'failed' and old.phase <> 'canceled'
+                        and (new.phase = 'transferring' or new.phase = 'done'))
+    and old.phase <> 'transferring' and old.phase <> 'done' and old.phase <> 'dropped'
+begin
+    insert into purge (node_id, path)
+    select node.id, 'cache/' || attempt.id
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id
+       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null));
+    insert into purge (node_id, path)
+    select node.id, 'attempts/' || attempt.id || '/work'
+      from attempt join node on node.id = attempt.node_id
+     where attempt.package_id = new.id and attempt.outcome = 'lost';
+    update attempt set kept = null, left_size = null where package_id = new.id and kept is not null;
+end;
+
+-- What was learnt of binaries of a stage goes with it.
+create trigger stage_forgotten after delete on stage
+begin
+    delete from habit where software = '' and stage_id = old.id;
+end;
+
+
+-- Planner statistics ---------------------------------------------------------------------------
+--
+-- Fixed sizes of a large database, so that plans are the same on the first day and at 10^6
+-- packages, and start at the small side of a join.
+
+analyze;                                   -- makes the table sqlite_stat1
+delete from sqlite_stat1;
+insert into sqlite_stat1 (tbl, idx, stat) values
+    ('action',         null,                         '10000'),
+    ('action',         'action_at',                  '10000 1'),
+    ('archive_copy',   'archive_copy',               '200 10 1'),
+    ('attempt',        'sqlite_autoindex_attempt_1', '1200000 1 1'),
+    ('attempt',        'attempt_failed',             '20000 1'),
+    ('attempt',        'attempt_left',               '100 1'),
+    ('bad_node',       null,                         '2'),
+    ('binary',         'binary',                     '1500000 2 1'),
+    ('binary_attempt', 'binary_attempt',             '1500000 2 1'),
+    ('cluster',        'sqlite_autoindex_cluster_1', '20 1'),
+    ('conduct',        'conduct',                    '1000 10 1'),
+    ('conduct',        'conduct_of_job',             '1000 100'),
+    ('conduct',        'conduct_of_node',            '1000 50'),
+    ('conduct',        'conduct_streak',             '20 5'),
+    ('demand',         'demand_of_job',              '300 3'),
+    ('demand',         'demand_ready',               '10 2'),
+    ('demand',         'demand_stay',                '10 5'),
+    ('event',          'event_of_package',           '6000000 6'),
+    ('feed',           'feed',                       '1000 100 1'),
+    ('feed',           'feed_due',                   '20 5'),
+    ('feed',           'feed_of_file',               '1000 1'),
+    ('file',           'sqlite_autoindex_file_1',    '2000000 20000 1'),
+    ('file',           'file_late',                  '100 1'),
+    ('file',           'file_of_package',            '2000000 2'),
+    ('file',           'file_of_pattern',            '1000 50'),
+    ('habit',          'habit',                      '1000 10 2 1'),
+    ('input',          'input',                      '2000000 2 2 1'),
+    ('input',          'input_of_file',              '2000000 2 1'),
+    ('job',            'sqlite_autoindex_job_1',     '100 1'),
+    ('job',            'job_finishing',              '2 1'),
+    ('job_conduct',    'job_conduct',                '500 10 1'),
+    ('job_conduct',    'job_conduct_of_node',        '500 50'),
+    ('lease',          'lease',                      '20 1'),
+    ('line',           'sqlite_autoindex_line_1',    '1000000 3000 1'),
+    ('line',           'line_dropped',               '100 10'),
+    ('location',       'location',                   '2000000 1 1'),
+    ('location',       'location_shared',            '1000 100 1'),
+    ('location',       'location_spare',             '1000 100 1'),
+    ('node',           'sqlite_autoindex_node_1',    '20 1'),
+    ('note',           'note',                       '10000 2 1'),
+    ('package',        'sqlite_autoindex_package_1', '1000000 1 1'),
+    ('package',        'package_assigned',           '50 5 1'),
+    ('package',        'package_cooling',            '100 1'),
+    ('package',        'package_early',              '100 1'),
+    ('package',        'package_in_phase',           '1000000 10000 2500'),
+    ('package',        'package_killing',            '5 1'),
+    ('package',        'package_live',               '100 5'),
+    ('package',        'package_open',               '20 5'),
+    ('package',        'package_ready',              '1000 100 1'),
+    ('package',        'package_released',           '5 1'),
+    ('package',        'package_releasing',          '10 1 1'),
+    ('package',        'package_requested',          '5 1'),
+    ('progress',       null,                         '1000'),
+    ('purge',          'purge_of_node',              '1000 100'),
+    ('purge',          'purge_of_path',              '100 1'),
+    ('setting',        'setting',                    '10 1'),
+    ('software',       'sqlite_autoindex_software_1', '50 5 2 1'),
+    ('software_order', 'software_order_open',        '5 1'),
+    ('spent',          null,                         '100'),
+    ('stage',          'sqlite_autoindex_stage_1',   '300 3 1'),
+    ('stage',          'stage_lenient',              '30 3'),
+    ('stage_count',    'stage_count',                '5000 16 1'),
+    ('transfer',       'transfer',                   '200 1 1 1'),
+    ('transfer',       'transfer_due',               '200 20 5 1');
