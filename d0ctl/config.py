@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable, Refused
-from d0ctl_wrapper.paths import inside
+from d0ctl_wrapper.protocol.paths import inside
 
 NETWORK_DISKS = frozenset(
     [

@@ -18,7 +18,8 @@ from typing import Any
 
 from d0ctl.errors import D0Error
 from d0ctl.rejected import Rejected
-from d0ctl_wrapper import message, spool
+from d0ctl_wrapper.host import spool
+from d0ctl_wrapper.protocol import message
 
 MOST_FILES = 1_000
 """How many files one look at the drop-box takes along."""

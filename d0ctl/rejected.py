@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from d0ctl.format import clean, count
+from d0ctl.units import clean, count
 
 log = logging.getLogger(__name__)
 

@@ -260,7 +260,7 @@ def _state(word: str) -> str:
     known = states()
     if word in known:
         return word
-    from d0ctl.construct.faults import near
+    from d0ctl.jobfile.yaml.faults import near
 
     meant = near(word, known)
     raise BadUsage(
@@ -274,7 +274,7 @@ def _reason(word: str) -> str:
     known = [*map(str, Reason), "unknown"]
     if word in known or word.startswith("site:"):
         return word
-    from d0ctl.construct.faults import near
+    from d0ctl.jobfile.yaml.faults import near
 
     meant = near(word, known)
     raise BadUsage(

@@ -16,7 +16,7 @@ from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error
 from d0ctl.rejected import DISCARDED, KEPT_BYTES, discarded
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.explain import group, node, package
-from d0ctl.explain.common import Explanation
-from d0ctl.format import iso, moment
 from d0ctl.nodes.transport import Address
 from d0ctl.select import parse
-from d0ctl.store import lifecycle, nodes, open_store
-from d0ctl.store.look import browse
-from d0ctl.store.runs import attempts
+from d0ctl.show.why import group, node, package
+from d0ctl.show.why.common import Explanation
+from d0ctl.store import lifecycle, open_store
+from d0ctl.store.attempts import launches
+from d0ctl.store.nodes import nodes
+from d0ctl.store.views import browse
+from d0ctl.units import iso, moment
 from tests.cli.building import Site, job, line, production
 from tests.cli.building import package as make
 from tests.support.homes import make_home
@@ -306,7 +307,7 @@ def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
     attempt = _only_started(site, "prod/1/1/1")
     here = nodes.named(site.store, "localhost")["id"]
     with site.store.writing():
-        attempts.refuse(site.store, here, attempt, "disk-full", "no space", now=time.time())
+        launches.refuse(site.store, here, attempt, "disk-full", "no space", now=time.time())
 
     told = why(site, "prod/1/1/1")
 
@@ -321,7 +322,7 @@ def _only_started(site: Site, path: str) -> int:
     site.assign(path)
     row = nodes.named(site.store, "localhost")
     with site.store.writing():
-        attempts.launch(site.store, row["id"], limit=1, now=NOW)
+        launches.launch(site.store, row["id"], limit=1, now=NOW)
     return browse.attempts(site.store, site.id_of(path))[-1].id
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from d0ctl.format import duration
+from d0ctl.units import duration
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 

@@ -11,11 +11,11 @@ TESTS = Path(__file__).parent
 DOCS = TESTS.parent / "docs"
 
 NO_EFFECT_YET = {
-    "jobfile": "Binary cpu  construct/test_advice.py::keys_without_effect_are_named_once",
+    "jobfile": "Binary cpu  jobfile/test_advice.py::keys_without_effect_are_named_once",
     "sitefile": """
-Node speed        site/test_reader.py::keys_without_effect_are_named
-Cluster private   site/test_reader.py::keys_without_effect_are_named
-Cluster capacity  site/test_reader.py::keys_without_effect_are_named
+Node speed        sitefile/test_reader.py::keys_without_effect_are_named
+Cluster private   sitefile/test_reader.py::keys_without_effect_are_named
+Cluster capacity  sitefile/test_reader.py::keys_without_effect_are_named
 """,
 }
 """Keys that only bring a warning, and the test of that."""

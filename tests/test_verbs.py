@@ -8,13 +8,13 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl import verbs
-from d0ctl.construct.spec import JobSpec
+from d0ctl import actions
+from d0ctl.actions import Request
 from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.checks.check import faults
-from d0ctl.verbs import Request
 from tests.cli.building import Site, job, line, package
 from tests.support.homes import make_home
 
@@ -109,8 +109,8 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
             gone = gone_with(things, {wanted})
             request = Request("kill-line", parse(f"prod/{wanted[0]}/{wanted[1]}"), True)
 
-            plan = verbs.preview(store, request)
-            applied = verbs.apply(store, request, actor="me", note=None)
+            plan = actions.preview(store, request)
+            applied = actions.apply(store, request, actor="me", note=None)
 
             assert plan == applied
             leaving = {path_of(where) for where in gone if things[where].state != "done"}
@@ -127,7 +127,7 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
                     assert (phase == "ready") == can_start(things, where, gone)
             assert faults(store) == []
             try:
-                verbs.apply(store, request, actor="me", note=None)
+                actions.apply(store, request, actor="me", note=None)
             except Refused:
                 pass
             else:
@@ -225,8 +225,8 @@ def act(
     else:
         verb, can = Request("kill-line", path, True), not is_out(things, dropped, at)
     try:
-        plan = verbs.preview(site.store, verb)
-        assert verbs.apply(site.store, verb, actor="me", note=None) == plan
+        plan = actions.preview(site.store, verb)
+        assert actions.apply(site.store, verb, actor="me", note=None) == plan
     except Refused:
         assert not can
     else:

@@ -12,11 +12,11 @@ from typer.core import TyperGroup
 
 from d0ctl import __version__
 from d0ctl.access import unusable
-from d0ctl.cli.coerce import plain, spare_pydantic
-from d0ctl.cli.output import say
 from d0ctl.cli.session import home, in_home, settings
+from d0ctl.cli.terminal.fast_typer import plain, spare_pydantic
+from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, D0Error, ExitCode
-from d0ctl.format import clean
+from d0ctl.units import clean
 
 COMMANDS = (
     *("run", "validate", "submit", "wait"),
@@ -42,7 +42,7 @@ class Commands(TyperGroup):
         if cmd_name not in self.commands:
             return None
         if self.commands[cmd_name] is None:
-            module = import_module(f"d0ctl.cli.{cmd_name.replace('-', '_')}")
+            module = import_module(f"d0ctl.cli.commands.{cmd_name.replace('-', '_')}")
             command = typer.main.get_command(module.app)
             command.name = cmd_name
             _accept_globals(command)

@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 
 from d0ctl import select
 from d0ctl.cli import options, session
-from d0ctl.cli.output import can_ask, confirmed, say
+from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.config import Home
 from d0ctl.errors import ExitCode
 from d0ctl.store.connection import Store, open_store
@@ -122,7 +122,7 @@ def rehearsal() -> Iterator[Store]:
         with session.reader() as store:
             yield store
         return
-    from d0ctl.store.nodes import add_localhost
+    from d0ctl.store.nodes.nodes import add_localhost
 
     with tempfile.TemporaryDirectory(prefix="d0ctl-") as folder:
         with open_store(Home(Path(folder, "home")), create=True) as store:

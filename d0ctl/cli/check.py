@@ -3,12 +3,12 @@
 import time
 
 from d0ctl.cli import session
-from d0ctl.cli.output import emit, emit_json
+from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import D0Error, ExitCode
-from d0ctl.explain.production import Check, check
-from d0ctl.format import clean
-from d0ctl.store import standstill
-from d0ctl.store.standstill import Production
+from d0ctl.show.why.production import Check, check
+from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes.standstill import Production
+from d0ctl.units import clean
 
 
 def run(json: bool) -> ExitCode:

@@ -5,13 +5,12 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from d0ctl.format import iso
 from d0ctl.model import known_eta
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.left_out import Shortfall
-from d0ctl.store.look.left_out import shortfall as shortfall_of
-from d0ctl.store.look.views import (
+from d0ctl.store.views import browse
+from d0ctl.store.views.left_out import Shortfall
+from d0ctl.store.views.left_out import shortfall as shortfall_of
+from d0ctl.store.views.shapes import (
     AttemptView,
     EventView,
     FailureView,
@@ -23,6 +22,7 @@ from d0ctl.store.look.views import (
     ProgressView,
     StageSummary,
 )
+from d0ctl.units import iso
 
 Document = dict[str, Any]
 

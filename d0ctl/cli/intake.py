@@ -7,15 +7,15 @@ from pathlib import Path
 from shlex import quote
 
 from d0ctl.cli import changing, session
-from d0ctl.cli.output import is_terminal, say
-from d0ctl.construct.known import KnownNames
-from d0ctl.construct.spec import JobSpec
+from d0ctl.cli.terminal.output import is_terminal, say
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.format import clean, count
+from d0ctl.jobfile.site_names import KnownNames
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
-from d0ctl.store.fitting import lines, misfits_of_spec
-from d0ctl.store.look import browse
-from d0ctl.store.look.known_names import known_names
+from d0ctl.store.nodes.fitting import lines, misfits_of_spec
+from d0ctl.store.views import browse
+from d0ctl.store.views.known_names import known_names
+from d0ctl.units import clean, count
 
 MANY = 20_000
 """From so many packages on, coming in is worth a line of progress."""
@@ -46,7 +46,7 @@ def read(file: str, pairs: Iterable[str] | None) -> JobSpec:
 
 
 def _read(file: str, given: Mapping[str, str], known: KnownNames) -> JobSpec:
-    from d0ctl.construct import reader
+    from d0ctl.jobfile import reader
 
     if file == "-":
         return reader.read_text(sys.stdin.read(), "-", Path.cwd(), given, known)

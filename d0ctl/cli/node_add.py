@@ -8,15 +8,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from d0ctl.cli.output import can_ask, confirmed, say
+from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.errors import BadUsage, NodeUnreachable
-from d0ctl.format import clean, listed
 from d0ctl.nodes import hostkeys
 from d0ctl.nodes.link import Site, open_link
 from d0ctl.nodes.transport import Address
-from d0ctl.store import nodes
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import keep_action
+from d0ctl.store.nodes import nodes
+from d0ctl.units import clean, listed
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.cli import completion
+from d0ctl.cli.terminal import completion
 
 Target = Annotated[
     str,

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from d0ctl.cli import peek_folder
-from d0ctl.cli.output import is_terminal, say
 from d0ctl.cli.peek_folder import Seen
-from d0ctl.cli.raw import Raw
+from d0ctl.cli.terminal.output import is_terminal, say
+from d0ctl.cli.terminal.passthrough import Raw
 from d0ctl.errors import NotFound, Refused
-from d0ctl.format import size
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.peek import Visit, visit
+from d0ctl.units import size
 
 LENGTH = 64 * 1024
 """How many bytes are printed where nobody says."""

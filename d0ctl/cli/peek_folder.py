@@ -7,12 +7,12 @@ from typing import Any
 import typer
 
 from d0ctl.cli import present, show_part
-from d0ctl.cli.output import emit, emit_json, mark, paint, say, table
+from d0ctl.cli.terminal.output import emit, emit_json, mark, paint, say, table
 from d0ctl.errors import ExitCode, NodeUnreachable
-from d0ctl.format import clean, count, iso, moment, size
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.peek import Visit, Where, visit
-from d0ctl.store.look.views import AttemptView, PackageView, ProgressView
+from d0ctl.store.views.shapes import AttemptView, PackageView, ProgressView
+from d0ctl.units import clean, count, iso, moment, size
 
 MOST = 200
 """How many entries are shown on the screen."""

@@ -2,9 +2,9 @@
 
 import typer
 
+from d0ctl.actions import Request
 from d0ctl.cli import options, plan
 from d0ctl.cli.changing import Choosing, chosen
-from d0ctl.verbs import Request
 
 
 def command(verb: str, does: str) -> typer.Typer:

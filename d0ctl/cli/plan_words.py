@@ -3,10 +3,10 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from d0ctl import verbs
-from d0ctl.format import clean, count, duration, size
+from d0ctl import actions
+from d0ctl.actions import Change, Changes, Plan
 from d0ctl.store.jobs.results import MOST_COUNTED
-from d0ctl.verbs import Change, Changes, Plan
+from d0ctl.units import clean, count, duration, size
 
 MOST_NAMED = 10
 
@@ -274,7 +274,7 @@ def _ending(plan: Plan) -> int:
     ends = request.verb in ("kill", "kill-line") or (request.verb == "finish" and request.hard)
     if not ends:
         return 0
-    return sum(n for phase, n in (plan.phases or {}).items() if phase in verbs.LIVE)
+    return sum(n for phase, n in (plan.phases or {}).items() if phase in actions.LIVE)
 
 
 def _report_others(plan: Plan) -> Iterator[str]:

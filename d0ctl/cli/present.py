@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.cli import show_part
-from d0ctl.cli.output import emit
-from d0ctl.format import clean, duration, iso, moment, size
+from d0ctl.cli.terminal.output import emit
 from d0ctl.nodes.link import Frame
+from d0ctl.units import clean, duration, iso, moment, size
 
 TIMES = ("since", "began", "eta", "last_sign")
 """What of an answer is a time."""

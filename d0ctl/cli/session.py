@@ -9,7 +9,7 @@ from pathlib import Path
 
 from d0ctl.config import Home, find_home
 from d0ctl.store.connection import Store, no_home, open_store
-from d0ctl.store.trouble import told
+from d0ctl.store.sqlite_errors import told
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ def writer() -> Iterator[Store]:
 @contextmanager
 def founder() -> Iterator[Store]:
     """The store for a verb that may be the first: home and `localhost` are made if need be."""
-    from d0ctl.store.nodes import add_localhost
+    from d0ctl.store.nodes.nodes import add_localhost
 
     with open_store(home(), create=True) as store, told(store.home):
         if store.value("untouched"):

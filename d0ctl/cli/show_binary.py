@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 
 from d0ctl.cli import documents
-from d0ctl.cli.output import emit, emit_json, mark, paint, table
 from d0ctl.cli.show_package import ending, show_inputs, show_outputs
-from d0ctl.format import clean, duration, moment, size
+from d0ctl.cli.terminal.output import emit, emit_json, mark, paint, table
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.views import BinaryRecord, PackageView
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import BinaryRecord, PackageView
+from d0ctl.units import clean, duration, moment, size
 
 
 def drawing(

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from d0ctl.cli import documents, show_jobs, show_part
-from d0ctl.cli.output import bar, emit, emit_json, mark, paint, table, tally
-from d0ctl.explain.common import blocked
-from d0ctl.explain.production import job_obstacles, obstacles
-from d0ctl.format import clean, count, duration, listed, moment
+from d0ctl.cli.terminal.output import bar, emit, emit_json, mark, paint, table, tally
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
 from d0ctl.schedule.standstill import Standing
 from d0ctl.select import parse
-from d0ctl.store import standstill
+from d0ctl.show.why.common import blocked
+from d0ctl.show.why.production import job_obstacles, obstacles
+from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.left_out import Shortfall, short_packages
-from d0ctl.store.look.views import FailureView, JobSummary, PackageRow, StageSummary
-from d0ctl.store.runs import conduct
-from d0ctl.store.standstill import Production
+from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes.standstill import Production
+from d0ctl.store.views import browse
+from d0ctl.store.views.left_out import Shortfall, short_packages
+from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow, StageSummary
+from d0ctl.units import clean, count, duration, listed, moment
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
@@ -64,7 +64,7 @@ def drawing(store: Store, job: JobSummary, json: bool, now: float) -> Callable[[
         held=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_HELD),
         troubles=browse.carrying_troubles(store, job.id),
         short=short_packages(store, job.id) if dropped else [],
-        excluded=conduct.exclusions(store, job.id),
+        excluded=node_record.exclusions(store, job.id),
         site=standstill.production(store, now=now),
         advice=_advice(store, job),
         now=now,
@@ -79,7 +79,7 @@ def _advice(store: Store, job: JobSummary) -> list[str]:
     failed = browse.failures(store, job.id, MOST_FAILED)
     if not failed:
         return []
-    from d0ctl.explain.advice import advice, for_alike
+    from d0ctl.show.why.advice import advice, for_alike
 
     path, reason = failed[0].path, failed[0].reason
     if job.counts.get("failed", 0) > 1 and reason:
@@ -153,7 +153,7 @@ def _head(picture: Picture) -> None:
 def _excluded(rows: list[Row]) -> None:
     if not rows:
         return
-    from d0ctl.explain.mistrust import excluded
+    from d0ctl.show.why.node_pauses import excluded
 
     for row in rows:
         emit(paint(clean(excluded(row)), "yellow"))

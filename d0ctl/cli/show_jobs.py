@@ -3,16 +3,16 @@
 from collections.abc import Callable
 
 from d0ctl.cli import documents
-from d0ctl.cli.output import bar, emit, emit_json, glyph, mark, paint, table, tally
-from d0ctl.explain.production import Obstacle, job_obstacles, obstacles
-from d0ctl.format import clean, count, duration
+from d0ctl.cli.terminal.output import bar, emit, emit_json, glyph, mark, paint, table, tally
 from d0ctl.model import by_status
 from d0ctl.schedule.standstill import Cause
-from d0ctl.store import standstill
+from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.views import JobSummary
-from d0ctl.store.standstill import Production
+from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes.standstill import Production
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import clean, count, duration
 
 MOST_OBSTACLES = 5
 """How many jobs that something stops are named under the list."""

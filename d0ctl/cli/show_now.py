@@ -5,14 +5,14 @@ import time
 import typer
 
 from d0ctl.cli import documents, present, show_package, visiting
-from d0ctl.cli.output import emit, emit_json, say
+from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import BadUsage, D0Error, ExitCode
-from d0ctl.format import clean
 from d0ctl.nodes.peek import visit
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.views import AttemptView
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import AttemptView
+from d0ctl.units import clean
 
 
 def show(store: Store, wanted: Selector | None, json: bool) -> None:

@@ -5,14 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from d0ctl.cli import documents, show_part
-from d0ctl.cli.output import emit, emit_json, glyph, mark, paint, table
-from d0ctl.explain import recovery
-from d0ctl.explain.common import NEVER_PRODUCED
-from d0ctl.format import clean, count, duration, moment, size
+from d0ctl.cli.terminal.output import emit, emit_json, glyph, mark, paint, table
+from d0ctl.show.why import recovery
+from d0ctl.show.why.common import NEVER_PRODUCED
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.left_out import Shortfall, shortfall
-from d0ctl.store.look.views import (
+from d0ctl.store.views import browse
+from d0ctl.store.views.left_out import Shortfall, shortfall
+from d0ctl.store.views.shapes import (
     AttemptView,
     BinaryRecord,
     BinaryView,
@@ -23,6 +22,7 @@ from d0ctl.store.look.views import (
     PackageView,
     ProgressView,
 )
+from d0ctl.units import clean, count, duration, moment, size
 
 MOST_FILES = 12
 MOST_NOTES = 12

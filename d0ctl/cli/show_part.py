@@ -4,20 +4,20 @@ import json
 from collections.abc import Callable, Collection, Sequence
 
 from d0ctl.cli import documents
-from d0ctl.cli.output import bar, emit, emit_json, glyph, mark, paint, table, tally
-from d0ctl.explain.common import NEVER_PRODUCED
-from d0ctl.format import clean, count, duration, moment
+from d0ctl.cli.terminal.output import bar, emit, emit_json, glyph, mark, paint, table, tally
 from d0ctl.model import STATUS_OF, Phase, Status, by_status, known_eta
+from d0ctl.show.why.common import NEVER_PRODUCED
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.views import (
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import (
     FailureView,
     JobSummary,
     LineSummary,
     PackageRow,
     StageSummary,
 )
-from d0ctl_wrapper import ranges
+from d0ctl.units import clean, count, duration, moment
+from d0ctl_wrapper.protocol import ranges
 
 MOST_LINES = 40
 MOST_IN_DOCUMENT = 1_000

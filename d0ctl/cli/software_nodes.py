@@ -8,13 +8,13 @@ from typing import Any
 
 from d0ctl.cli import session
 from d0ctl.cli.changing import rehearsal
-from d0ctl.cli.output import emit, emit_json, glyph, paint
 from d0ctl.cli.software_title import no_such, split
+from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint
 from d0ctl.errors import ExitCode, NotFound, Refused
-from d0ctl.format import clean, listed
-from d0ctl.store import nodes, software
-from d0ctl.store.catalogue import Catalogue
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import nodes, software
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.units import clean, listed
 
 Entry = Mapping[str, Any]
 
@@ -99,7 +99,7 @@ def wait(ids: Sequence[int]) -> list[Row]:
 
     A check of one that does not answer is forgotten; all else is done when it can be.
     """
-    from d0ctl.daemon import attend
+    from d0ctl.daemon.loop import attend
 
     text = json.dumps(list(ids))
 

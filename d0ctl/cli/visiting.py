@@ -4,13 +4,13 @@ import time
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound
-from d0ctl.format import count
 from d0ctl.nodes.peek import Where
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse
-from d0ctl.store.look.views import AttemptView, PackageView
-from d0ctl.store.nodes import address_of
+from d0ctl.store.nodes.nodes import address_of
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.units import count
 
 
 def one_package(store: Store, text: str, verb: str, *, with_binary: bool = False) -> Selector:

@@ -6,7 +6,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.store import Store
 from d0ctl.store.checks.check import Fault, faults, lasting
-from d0ctl.store.holder import is_dead
+from d0ctl.store.nodes.holder import is_dead
 
 DAMAGED = frozenset({"integrity", "foreign_keys", "schema"})
 """Rules that nothing of ours can break: the file itself was damaged, or somebody changed it."""

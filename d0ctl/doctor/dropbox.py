@@ -8,8 +8,8 @@ from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.dropbox import LEFT_BEHIND_S
-from d0ctl.format import clean, count, moment, size
 from d0ctl.rejected import DISCARDED, discarded
+from d0ctl.units import clean, count, moment, size
 
 UNREAD_S = 60.0
 """Messages that lie unread for longer are waited for; a daemon takes a moment."""

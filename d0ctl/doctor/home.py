@@ -9,7 +9,7 @@ from pathlib import Path
 from d0ctl.access import KEY_ADVICE, is_read_only, mount_point
 from d0ctl.config import KEY_BYTES, Home
 from d0ctl.doctor.finding import Finding
-from d0ctl.format import size
+from d0ctl.units import size
 
 LEAST_SPACE = 1_000_000
 """How many bytes the database and a few messages need at least."""

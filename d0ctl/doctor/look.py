@@ -12,7 +12,7 @@ from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.nodes import Nodes
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
 from d0ctl.store import Store
-from d0ctl.store.standstill import any_driver
+from d0ctl.store.nodes.standstill import any_driver
 
 AGAIN_S = 2.0
 """From one look to the next; a daemon sees to what comes within a small part of that."""

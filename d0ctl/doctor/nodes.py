@@ -7,14 +7,14 @@ from typing import Any
 
 from d0ctl.doctor.finding import RESTART, Finding, healing
 from d0ctl.errors import D0Error
-from d0ctl.format import count
-from d0ctl.nodes.survey import Survey, survey
+from d0ctl.nodes.inventory import Survey, survey
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
-from d0ctl.store.nodes import address_of
-from d0ctl.store.standstill import any_driver
-from d0ctl_wrapper import stamp
+from d0ctl.store.nodes.nodes import address_of
+from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.units import count
+from d0ctl_wrapper.protocol import stamp
 
 AT_ONCE = 16
 """How many nodes are asked at a time."""

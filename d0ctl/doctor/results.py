@@ -9,13 +9,13 @@ from pathlib import Path
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.doctor.nodes import is_another
 from d0ctl.dropbox import LEFT_BEHIND_S
-from d0ctl.format import count
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import copies, results
 from d0ctl.store.connection import Row
-from d0ctl.store.tidy import STRAY_S, strays_here
-from d0ctl_wrapper import stamp
-from d0ctl_wrapper.checksum import digest_by
+from d0ctl.store.jobs.unneeded_files import STRAY_S, strays_here
+from d0ctl.units import count
+from d0ctl_wrapper.protocol import stamp
+from d0ctl_wrapper.protocol.checksum import digest_by
 
 ADVICE = "put it back, or make it anew by set-status PACKAGE unscheduled"
 

@@ -12,8 +12,9 @@ from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier, Weight
 from d0ctl.nodes.download import Garbled, Limits, Oversized, Spoilt
 from d0ctl.nodes.link import Link
-from d0ctl_wrapper import process, stamp
-from d0ctl_wrapper.checksum import digest_by
+from d0ctl_wrapper.host import process
+from d0ctl_wrapper.protocol import stamp
+from d0ctl_wrapper.protocol.checksum import digest_by
 
 TAKE_TIMEOUT_S = 3600.0
 """How long a node may need to check a file that was brought."""

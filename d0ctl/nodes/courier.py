@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.download import Garbled, Spoilt
 from d0ctl.nodes.frames import Pieces
+from d0ctl.nodes.health_check import SILENCE_S, Oversight
 from d0ctl.nodes.link import Frame, Link, Site, open_link
-from d0ctl.nodes.oversight import SILENCE_S, Oversight
 from d0ctl.nodes.transport import Address
 
 FIRST_WAIT_S = 1.0

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from d0ctl.errors import D0Error, NotFound
-from d0ctl.format import size as shown_size
+from d0ctl.units import size as shown_size
 
 CHECK_EVERY = 1 << 20
 """After how many received bytes the free space is looked at again."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from d0ctl.errors import NodeUnreachable
-from d0ctl_wrapper import shape, stamp
-from d0ctl_wrapper.message import LARGEST_COUNT, LATEST, LONGEST_SPAN, LONGEST_TEXT
-from d0ctl_wrapper.relay.frames import LISTED, LONGEST
+from d0ctl_wrapper.protocol import shape, stamp
+from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
+from d0ctl_wrapper.protocol.message import LARGEST_COUNT, LATEST, LONGEST_SPAN, LONGEST_TEXT
 
 Frame = dict[str, Any]
 

@@ -16,8 +16,8 @@ from d0ctl.nodes import frames, ship
 from d0ctl.nodes.frames import Frame
 from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
-from d0ctl_wrapper.lease import LEASE
-from d0ctl_wrapper.relay.frames import LONGEST
+from d0ctl_wrapper.protocol.frames import LONGEST
+from d0ctl_wrapper.protocol.lease import LEASE
 from d0ctl_wrapper.relay.requests import KEEP_LOGS
 
 __all__ = ["Frame", "Link", "Site", "base_of", "open_link"]

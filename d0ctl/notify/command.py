@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import IO
 
 from d0ctl.errors import NotSent
-from d0ctl.format import clean, duration
+from d0ctl.units import clean, duration
 
 TIMEOUT_S = 60.0
 """How long the command may take, unless the site file says otherwise."""

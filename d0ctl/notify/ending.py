@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from d0ctl.explain.waiting import wants_of
 from d0ctl.model import Group, by_status, roll_up
-from d0ctl.store import Store, news
+from d0ctl.show.why.waiting import wants_of
+from d0ctl.store import Store
 from d0ctl.store.connection import Row
-from d0ctl.store.schedule import counts_of
+from d0ctl.store.mail import new_events
+from d0ctl.store.nodes.placement import counts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def ending(store: Store, job: int) -> Ending | None:
     if row is None:
         return None
     counts = dict(counts_of(store, job))
-    segments = tuple(_segment(store, one) for one in news.incomplete(store, job, counts))
+    segments = tuple(_segment(store, one) for one in new_events.incomplete(store, job, counts))
     return Ending(
         row["name"], row["title"], roll_up(counts, blocked=True), counts, row["submitted"],
         row["ended"], segments, sum(counts.values()) - counts.get("done", 0),

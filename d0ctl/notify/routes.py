@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from d0ctl.construct.spec import MailMode
-from d0ctl.site.mail import NOBODY, OTHERS, is_address
+from d0ctl.jobfile.spec import MailMode
+from d0ctl.sitefile.mail import NOBODY, OTHERS, is_address
 
 RESEARCHER, GRID, CLUSTER = "researcher", "grid-control", "cluster-admin"
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from d0ctl.construct.kinds import WrongError
 from d0ctl.errors import NotSent
-from d0ctl.format import clean
-from d0ctl.site.mail import check_secret
+from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.sitefile.mail import check_secret
+from d0ctl.units import clean
 
 TIMEOUT_S = 30.0
 """How long one step of a conversation with the server may take."""

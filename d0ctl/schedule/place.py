@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from d0ctl.format import size
+from d0ctl.units import size
 
 AHEAD_S = 0.3
 """How many seconds of short packages a node may have in hand beyond its cpus."""

@@ -1,4 +1,4 @@
-"""The only code that touches SQLite."""
+"""The database: SQLite is used here and nowhere else."""
 
 from d0ctl.store.connection import Store, open_store
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
 from d0ctl.store.connection import Store, refuse_newer, remove_database, schema_version
-from d0ctl.store.holder import is_dead
+from d0ctl.store.damaged_pages import damage
+from d0ctl.store.locks import daemon_lock, turn
 from d0ctl.store.migrate import migrate
-from d0ctl.store.pages import damage
-from d0ctl.store.turn import daemon_lock, turn
+from d0ctl.store.nodes.holder import is_dead
 
 PAGES = 2_000
 """How many pages are copied between two looks at what others write."""

@@ -13,8 +13,8 @@ from typing import Any, Self
 from d0ctl import access
 from d0ctl.config import Home, refuse_network_disk
 from d0ctl.errors import DatabaseMoved, DatabaseUnavailable, Refused
-from d0ctl.store.trouble import unavailable
-from d0ctl.store.turn import turn
+from d0ctl.store.locks import turn
+from d0ctl.store.sqlite_errors import unavailable
 from d0ctl_sql import migrations, queries
 
 BUSY_TIMEOUT_MS = 30_000

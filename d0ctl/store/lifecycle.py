@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from d0ctl.store import feed
+from d0ctl.store import input_stream
 from d0ctl.store.connection import Row, Store
 
 
@@ -109,7 +109,7 @@ def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> No
     store.change("unassign_losing", actor=actor, note=note, now=now)
     store.change("drop_inputs")
     if store.change("drop_open_inputs"):
-        feed.starve(store)
+        input_stream.starve(store)
     store.change("wait_for_first", actor=actor, note=note, now=now)
     store.change("drop_files")
     store.change("drop_lines", now=now)

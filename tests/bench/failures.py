@@ -6,8 +6,8 @@ from unittest.mock import patch
 
 from d0ctl.model import Reason
 from d0ctl.store import Store, open_store
+from d0ctl.store.attempts import failures, messages
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.runs import messages, recovery
 from tests.bench.measure import Figure, Options
 from tests.bench.site import job, passing_home
 from tests.support.world import end_message
@@ -23,7 +23,7 @@ def measure(options: Options) -> Iterator[Figure]:
     with passing_home() as home, open_store(home) as store:
         _launch(store)
         spent = 0.0
-        answer = recovery.answer
+        answer = failures.answer
 
         def timed(*told: object, **more: object) -> object:
             nonlocal spent
@@ -32,7 +32,7 @@ def measure(options: Options) -> Iterator[Figure]:
             spent += time.perf_counter() - began
             return found
 
-        with patch.object(recovery, "answer", timed):
+        with patch.object(failures, "answer", timed):
             whole = _fail(store)
     yield Figure("policy", "failures judged", FAILURES / spent, "/s", "10,000/s")
     yield Figure("policy", "failures judged and kept", FAILURES / whole, "/s", "")

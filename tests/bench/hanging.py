@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from d0ctl.construct.spec import BinarySpec, JobSpec, LineSpec, PackageSpec, StageSpec
+from d0ctl.jobfile.spec import BinarySpec, JobSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.submit import submit
 from tests.bench.measure import Figure, Options

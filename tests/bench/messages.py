@@ -10,12 +10,13 @@ from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.transport import Address
 from d0ctl.schedule.place import Decision
-from d0ctl.store import Store, nodes, open_store
+from d0ctl.store import Store, open_store
+from d0ctl.store.attempts import launches as attempts
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.nodes import LEASE
-from d0ctl.store.runs import attempts
-from d0ctl.store.schedule import assign
-from d0ctl_wrapper import message
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes.placement import assign
+from d0ctl_wrapper.protocol import message
 from tests.bench.measure import Figure, Options
 from tests.bench.site import counts, daemon, job, passing_home
 from tests.support.waiting import wait_until

@@ -4,13 +4,14 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from d0ctl.agents.control import Control
-from d0ctl.agents.schedule import schedule
+from d0ctl.daemon.control import Control
+from d0ctl.daemon.steps.schedule import schedule
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.transport import Address
-from d0ctl.store import nodes, open_store
+from d0ctl.store import open_store
 from d0ctl.store.jobs.submit import submit
+from d0ctl.store.nodes import nodes
 from tests.bench.measure import Figure, Options, timed
 from tests.bench.site import job, passing_home
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d0ctl.config import Home
-from d0ctl.construct.spec import (
+from d0ctl.jobfile.spec import (
     Acquire,
     BinarySpec,
     InputSpec,
@@ -20,7 +20,8 @@ from d0ctl.construct.spec import (
     StageSpec,
 )
 from d0ctl.nodes.transport import Address
-from d0ctl.store import Store, nodes, open_store
+from d0ctl.store import Store, open_store
+from d0ctl.store.nodes import nodes
 from tests.bench.measure import D0CTL
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from d0ctl.store import nodes, open_store
+from d0ctl.store import open_store
+from d0ctl.store.nodes import nodes
 from tests.bench.measure import Figure, Options, process, pss_of
 from tests.bench.site import counts, d0ctl, daemon, job_file, passing_home
 from tests.support.waiting import descendants, wait_until

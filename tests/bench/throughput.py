@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from d0ctl.config import Home
-from d0ctl.store import nodes, open_store
+from d0ctl.store import open_store
+from d0ctl.store.nodes import nodes
 from tests.bench.measure import Figure, Options, cpu_of
 from tests.bench.site import d0ctl, daemon, job_file, passing_home, ssh_nodes, wait_done
 from tests.support.sshd import Sshd

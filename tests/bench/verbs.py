@@ -4,11 +4,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from d0ctl import verbs
+from d0ctl import actions
+from d0ctl.actions import Request
 from d0ctl.select import parse
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.submit import submit
-from d0ctl.verbs import Request
 from tests.bench.measure import Figure, Options, timed
 from tests.bench.site import job, passing_home
 
@@ -38,6 +38,6 @@ def measure(options: Options) -> Iterator[Figure]:
 
 def _figure(store: Store, request: Request) -> Figure:
     with timed() as clock:
-        plan = verbs.apply(store, request, actor="bench", note=None)
+        plan = actions.apply(store, request, actor="bench", note=None)
     name = f"{request.verb} of {plan.packages:,} packages"
     return Figure("", name, clock.wall, "s", BUDGET, note=f"{clock.cpu:.1f} s of CPU")

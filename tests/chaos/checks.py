@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from d0ctl.errors import ExitCode
 from d0ctl.store import open_store
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 from tests.chaos import work
 from tests.chaos.field import Field
 

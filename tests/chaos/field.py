@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from d0ctl.model import Address
-from d0ctl.store import nodes, open_store
+from d0ctl.store import open_store
+from d0ctl.store.nodes import nodes
 from tests.chaos import work
 from tests.chaos.disk import Disk
 from tests.chaos.orders import Orders

@@ -33,7 +33,7 @@ def main() -> None:
     path, *arguments = words[words.index("-S") + 1 :]
     sys.argv = [path, *arguments]
     sys.path.insert(0, path)
-    from d0ctl_wrapper import process
+    from d0ctl_wrapper.host import process
 
     process.boot_id = lambda: Path(boot).read_text().strip()
     os.register_at_fork(after_in_child=lambda: become_child(orders))

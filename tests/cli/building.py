@@ -6,14 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from d0ctl.construct.spec import BinarySpec, InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
-from d0ctl.construct.spec import StageSpec as Stage
+from d0ctl.jobfile.spec import (
+    BinarySpec,
+    InputSpec,
+    JobSpec,
+    LineSpec,
+    OutputSpec,
+    PackageSpec,
+)
+from d0ctl.jobfile.spec import StageSpec as Stage
 from d0ctl.schedule.place import Decision
 from d0ctl.select import parse
-from d0ctl.store import Store, nodes, schedule
+from d0ctl.store import Store
+from d0ctl.store.attempts import launches, messages
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.look import browse
-from d0ctl.store.runs import attempts, messages
+from d0ctl.store.nodes import nodes, placement
+from d0ctl.store.views import browse
 
 FACTS: dict[str, Any] = {
     "cpus": 4, "memory": 8 << 30, "machine_id": "m1", "boot_id": "b1", "base": "/tmp/base",
@@ -98,7 +106,7 @@ class Site:
         row = nodes.named(self.store, node)
         with self.store.writing():
             decision = Decision(self.id_of(path), row["id"], 0)
-            assert schedule.assign(self.store, [decision], now=time.time()) == 1
+            assert placement.assign(self.store, [decision], now=time.time()) == 1
 
     def launch(self, path: str, node: str = "localhost") -> int:
         """ready -> starting -> running; the attempt."""
@@ -107,7 +115,7 @@ class Site:
             self.up(node)
         self.assign(path, node)
         with self.store.writing():
-            attempts.launch(self.store, row["id"], limit=10, now=time.time())
+            launches.launch(self.store, row["id"], limit=10, now=time.time())
         attempt = browse.attempts(self.store, self.id_of(path))[-1].id
         self.tell(
             {
@@ -149,7 +157,7 @@ class Site:
                 "update package set phase = 'done' where phase = 'transferring' and id = ?",
                 [one.id],
             )
-            schedule.advance(self.store, now=now)
+            placement.advance(self.store, now=now)
 
     def finish(self, path: str) -> None:
         """ready -> done."""

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 
 from d0ctl.cli import peek_folder, present
 from d0ctl.errors import NodeUnreachable
-from d0ctl.format import duration, iso, moment, size
 from d0ctl.nodes import frames
 from d0ctl.nodes.check import _facts as check_facts
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.local import LocalTransport
-from d0ctl.store import Store, nodes
-from d0ctl.store.runs import attempts, messages
-from d0ctl_wrapper import message
+from d0ctl.store import Store
+from d0ctl.store.attempts import launches, messages
+from d0ctl.store.nodes import nodes
+from d0ctl.units import duration, iso, moment, size
+from d0ctl_wrapper.protocol import message
 from tests.cli.conftest import type_in
 from tests.nodes.test_frames import GOOD, json_values
 from tests.store.test_messages import launched
@@ -225,7 +226,7 @@ def test_a_node_that_is_accepted_can_be_reconciled_and_shown(data: st.DataObject
     with launched() as (store, _):
         with store.writing():
             nodes.up(store, 1, frame["facts"], now=NOW)
-            found = attempts.reconcile(store, 1, listed, now=NOW)
+            found = launches.reconcile(store, 1, listed, now=NOW)
             messages.fail(store, 1, found.lost, reason="lost", message="it is gone", now=NOW)
         show_all(store)
 
@@ -242,7 +243,7 @@ def test_what_a_relay_says_of_attempts_can_be_applied_and_shown(
         with store.writing():
             match kind:
                 case "refused":
-                    attempts.refuse(
+                    launches.refuse(
                         store, 1, frame["attempt"], frame["reason"], frame["message"], now=NOW
                     )
                 case "dead":
@@ -256,7 +257,7 @@ def test_what_a_relay_says_of_attempts_can_be_applied_and_shown(
                             now=NOW,
                         )
                 case "absent":
-                    attempts.end_unstarted(store, 1, frame["attempts"], now=NOW)
+                    launches.end_unstarted(store, 1, frame["attempts"], now=NOW)
         show_all(store)
 
 

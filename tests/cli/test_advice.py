@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from d0ctl import verbs
+from d0ctl import actions
+from d0ctl.actions import Request
 from d0ctl.model import Phase, Reason
 from d0ctl.select import parse
-from d0ctl.store import nodes
-from d0ctl.verbs import Request
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -173,7 +173,7 @@ def _hold(site: Site, path: str) -> None:
 
 def _do(site: Site, verb: str, path: str, **more: bool) -> None:
     request = Request(verb, parse(path), **more)  # type: ignore[arg-type]
-    verbs.apply(site.store, request, actor="ada", note="a test")
+    actions.apply(site.store, request, actor="ada", note="a test")
 
 
 def _unreachable(site: Site) -> None:

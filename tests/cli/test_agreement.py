@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from d0ctl.agents.notify import collect
 from d0ctl.config import Home
-from d0ctl.daemon import drive as drive_job
+from d0ctl.daemon.loop import drive as drive_job
+from d0ctl.daemon.steps.notifications import collect
 from d0ctl.model import Address
 from d0ctl.schedule.standstill import DELIBERATE, Cause
-from d0ctl.store import lifecycle, nodes
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import as_json
-from d0ctl.store.look import browse
-from d0ctl.store.standstill import is_settled
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.standstill import is_settled
+from d0ctl.store.views import browse
 from tests.cli.building import Site, document, job, line, package
 from tests.cli.conftest import Type
 

@@ -7,10 +7,11 @@ import threading
 from pathlib import Path
 
 from d0ctl.config import Home
-from d0ctl.store import nodes, open_store
+from d0ctl.store import open_store
+from d0ctl.store.attempts import launches
 from d0ctl.store.backup import GENERATION_BITS
-from d0ctl.store.runs import attempts
-from d0ctl.store.turn import daemon_lock
+from d0ctl.store.locks import daemon_lock
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site
 from tests.cli.conftest import Type
 from tests.support.homes import faults
@@ -86,7 +87,7 @@ def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> No
     store = site.store
     with store.writing():
         nodes.up(store, 1, {"boot_id": "b", "cpus": 2, "base": "/b"}, now=NOW)
-        found = attempts.reconcile(store, 1, {7: "running", 8: "ended", 9: "dead"}, now=NOW)
+        found = launches.reconcile(store, 1, {7: "running", 8: "ended", 9: "dead"}, now=NOW)
 
     assert found.kill == [7]
     purged = store.connection.execute("select node_id, attempt_id from purge").fetchall()

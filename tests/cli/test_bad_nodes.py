@@ -5,8 +5,8 @@ import json
 import pytest
 
 from d0ctl.model import Address
-from d0ctl.store import nodes
-from d0ctl.store.runs import conduct
+from d0ctl.store.attempts import node_record
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 
@@ -75,7 +75,7 @@ def test_a_retry_takes_back_what_was_drained_for_the_job(burning: Site, d0ctl: T
     (hole,) = (row for row in document(d0ctl("node", "list", "--json").stdout)["nodes"]
                if row["node"] == "hole")  # fmt: skip
     assert (hole["drained"], hole["burnt"]) == (False, None)
-    assert conduct.exclusions(burning.store, 1) == []
+    assert node_record.exclusions(burning.store, 1) == []
 
 
 def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Type) -> None:

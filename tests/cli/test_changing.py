@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 import typer
 
+from d0ctl.actions import Request, apply
 from d0ctl.cli.app import app
 from d0ctl.cli.changing import Changing
 from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.select import parse
-from d0ctl.store import nodes, open_store
-from d0ctl.store.look import browse
-from d0ctl.verbs import Request, apply
+from d0ctl.store import open_store
+from d0ctl.store.nodes import nodes
+from d0ctl.store.views import browse
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed

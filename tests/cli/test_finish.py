@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from d0ctl.store import nodes, schedule
 from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.finish import sweep
+from d0ctl.store.nodes import nodes, placement
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -45,7 +45,7 @@ def test_a_hard_finish_ends_what_runs(site: Site, d0ctl: Type) -> None:
     assert site.phase("prod/1/1/1") == "killing"
     site.end("prod/1/1/1", "killed", reason="killed")
     with site.store.writing():
-        schedule.end_jobs(site.store, now=time.time())
+        placement.end_jobs(site.store, now=time.time())
     assert document(d0ctl("status", "prod", "--json").stdout)["status"] == "canceled"
     assert d0ctl("finish", "prod", "--hard").exit_code == 4
 
@@ -57,7 +57,7 @@ def test_nothing_of_a_job_that_is_being_finished_starts_again(site: Site, d0ctl:
 
     site.end("prod/1/1/1", "lost", reason="lost")
     assert site.phase("prod/1/1/1") == "ready"
-    assert schedule.demands(site.store) == []
+    assert placement.demands(site.store) == []
     with site.store.writing():
         assert sweep(site.store, now=time.time()) == 1
 
@@ -95,13 +95,13 @@ def test_a_canceled_package_says_why_it_was_finished_or_else_by_whom(
 def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: Type) -> None:
     site.submit(production("one"))
     site.submit(production("two"))
-    first = schedule.demands(site.store)[0].id
+    first = placement.demands(site.store)[0].id
 
     result = d0ctl("priority", "two", "80")
 
     assert result.stdout == "the priority of job `two` is now 80\n"
     assert result.stderr == "to take it back: d0ctl priority two 50\n"
-    assert schedule.demands(site.store)[0].id != first
+    assert placement.demands(site.store)[0].id != first
     assert d0ctl("priority", "two", "80").exit_code == 4
     assert d0ctl("priority", "two", "101").exit_code == 2
     assert d0ctl("priority", "two/1", "5").exit_code == 2

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store import nodes
-from d0ctl.store.look import browse
+from d0ctl.store.nodes import nodes
+from d0ctl.store.views import browse
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 

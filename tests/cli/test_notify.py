@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store import outbox
-from d0ctl.store.outbox import Notice
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.mail.mail_queue import Notice
 from tests.cli.building import Site, document
 from tests.cli.conftest import Type
 from tests.notify.conftest import script
@@ -31,7 +31,9 @@ def server(**more: Any) -> dict[str, Any]:
 def post(site: Site, recipient: str = "eve@lab.example", title: str = "x: moves again") -> None:
     """Put something on its way."""
     with site.store.writing():
-        outbox.post(site.store, recipient, "<id>", title, "Subject: x\r\n\r\nhe\x1bllo\r\n", now=5)
+        mail_queue.post(
+            site.store, recipient, "<id>", title, "Subject: x\r\n\r\nhe\x1bllo\r\n", now=5
+        )
 
 
 def test_a_site_that_tells_nobody_says_so(d0ctl: Type, site: Site) -> None:
@@ -50,7 +52,7 @@ def test_a_site_that_tells_nobody_says_so(d0ctl: Type, site: Site) -> None:
 def test_the_list_has_what_waits_what_is_on_its_way_and_what_went(d0ctl: Type, site: Site) -> None:
     say(site, **server(), command=["/bin/true"])
     with site.store.writing():
-        outbox.add(site.store, Notice("eve@lab.example", "failures", 1, "prod", 1, 1, 4e9, "x"))
+        mail_queue.add(site.store, Notice("eve@lab.example", "failures", 1, "prod", 1, 1, 4e9, "x"))
     for title in ("sent", "stuck\x1b", "refused"):
         post(site, title=title)
     with site.store.writing():

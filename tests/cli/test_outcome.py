@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.model import Address
-from d0ctl.store import nodes
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 

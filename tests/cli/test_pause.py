@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from d0ctl import verbs
+from d0ctl import actions
+from d0ctl.actions import Request
 from d0ctl.select import parse
-from d0ctl.store import nodes, schedule
-from d0ctl.store.runs import attempts
-from d0ctl.verbs import Request
+from d0ctl.store.attempts import launches
+from d0ctl.store.nodes import nodes, placement
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 from tests.support.homes import faults
@@ -28,7 +28,7 @@ def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: T
 
     assert (result.exit_code, result.stdout) == (0, "paused job `prod`\n")
     assert result.stderr == "to take it back: d0ctl resume prod\n"
-    assert schedule.demands(site.store) == []
+    assert placement.demands(site.store) == []
     told = document(d0ctl("status", name, "--json").stdout)
     assert (told["paused"], told["pause"]["reason"]) == (True, "disk check")
     assert "is paused by" in d0ctl("why", "prod/1/1/1").stdout
@@ -44,7 +44,7 @@ def test_a_resumed_job_goes_on(site: Site, d0ctl: Type) -> None:
 
     assert d0ctl("resume", "prod").stdout == "resumed job `prod`\n"
 
-    assert len(schedule.demands(site.store)) == 1
+    assert len(placement.demands(site.store)) == 1
     refused = d0ctl("resume", "prod")
     assert refused.exit_code == 4
     assert "is not paused as a whole" in refused.stderr
@@ -56,9 +56,9 @@ def test_the_plan_of_a_resume_counts_what_would_go_on_on_the_nodes(site: Site, d
     d0ctl("pause", "prod", "--running")
     request = Request("resume", parse("prod"))
 
-    assert verbs.preview(site.store, request).launched == 0
+    assert actions.preview(site.store, request).launched == 0
     say(site, attempt, "suspended", 2)
-    assert verbs.preview(site.store, request).launched == 1
+    assert actions.preview(site.store, request).launched == 1
 
 
 def test_what_was_planned_of_a_paused_job_is_not_launched(site: Site, d0ctl: Type) -> None:
@@ -100,14 +100,14 @@ def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d
     here = nodes.named(site.store, "localhost")["id"]
     d0ctl("pause", "prod", "--running")
 
-    assert attempts.requested(site.store, here) == {attempt: "pause"}
+    assert launches.requested(site.store, here) == {attempt: "pause"}
     say(site, attempt, "suspended", seq=2)
     told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (told["phase"], told["request"]) == ("suspended", None)
-    assert attempts.requested(site.store, here) == {}
+    assert launches.requested(site.store, here) == {}
 
     d0ctl("resume", "prod")
-    assert attempts.requested(site.store, here) == {attempt: "resume"}
+    assert launches.requested(site.store, here) == {attempt: "resume"}
     say(site, attempt, "running", seq=3)
     told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (told["phase"], told["request"]) == ("running", None)
@@ -125,10 +125,10 @@ def test_a_pause_that_was_taken_back_before_it_worked_asks_to_go_on(
     d0ctl("pause", "prod/1/1/1", "--running")
     d0ctl("resume", "prod/1/1/1")
 
-    assert attempts.requested(site.store, here) == {attempt: "resume"}
+    assert launches.requested(site.store, here) == {attempt: "resume"}
     with site.store.writing():
-        attempts.settle_resumed(site.store, [attempt])
-    assert attempts.requested(site.store, here) == {}
+        launches.settle_resumed(site.store, [attempt])
+    assert launches.requested(site.store, here) == {}
 
 
 def test_parts_of_a_job_are_paused_and_resumed_beside_what_is_held(site: Site, d0ctl: Type) -> None:

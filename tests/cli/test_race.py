@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl import verbs
+from d0ctl import actions
+from d0ctl.actions import Request, conflict
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.select import parse
-from d0ctl.store import actions, lifecycle, open_store
-from d0ctl.verbs import Request, deeds
+from d0ctl.store import lifecycle, open_store
+from d0ctl.store.jobs import audit
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
 from tests.support.waiting import wait_until
@@ -76,23 +77,23 @@ def test_of_two_people_one_wins_and_the_other_is_told_who(
 
 def test_who_looked_before_another_acted_is_told(site: Site) -> None:
     site.submit(production())
-    plan = verbs.preview(site.store, Request("kill", parse("prod/1/1")))
-    verbs.apply(site.store, Request("hold", parse("prod/1/1/1")), actor="anna", note="wait")
+    plan = actions.preview(site.store, Request("kill", parse("prod/1/1")))
+    actions.apply(site.store, Request("hold", parse("prod/1/1/1")), actor="anna", note="wait")
 
     with pytest.raises(Refused, match=r"anna held `prod/1/1/1` at .* \(wait\), after you had"):
-        verbs.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
+        actions.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
 
     assert site.phase("prod/1/1/2") == "waiting"
 
 
 def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
     site.submit(production())
-    plan = verbs.preview(site.store, Request("kill", parse("prod/1/1")))
-    verbs.apply(site.store, Request("hold", parse("prod/1/2")), actor="anna", note=None)
-    verbs.apply(site.store, Request("priority", parse("prod"), priority=9), actor="anna",
+    plan = actions.preview(site.store, Request("kill", parse("prod/1/1")))
+    actions.apply(site.store, Request("hold", parse("prod/1/2")), actor="anna", note=None)
+    actions.apply(site.store, Request("priority", parse("prod"), priority=9), actor="anna",
                 note=None)  # fmt: skip
 
-    verbs.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
+    actions.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
 
     assert site.phase("prod/1/1/2") == "canceled"
 
@@ -101,7 +102,7 @@ def test_who_comes_later_is_told_who_was_first(site: Site, d0ctl: Type, home: Ho
     site.submit(production())
     with open_store(home) as store:
         request = Request("kill", parse("prod/1/2"))
-        verbs.apply(store, request, actor="anna", note="bad run")
+        actions.apply(store, request, actor="anna", note="bad run")
 
     told = d0ctl("hold", "prod/1/2/1").stderr
 
@@ -129,7 +130,7 @@ def test_a_verb_for_a_job_is_refused_after_one_that_is_in_its_way(
     site: Site, first: str, second: str
 ) -> None:
     site.submit(production())
-    seen = actions.latest(site.store)
+    seen = audit.latest(site.store)
     with site.store.writing():
         lifecycle.keep_action(site.store, verb=first, target="prod", actor="anna", note=None,
                               packages=1, now=time.time())  # fmt: skip
@@ -137,6 +138,6 @@ def test_a_verb_for_a_job_is_refused_after_one_that_is_in_its_way(
 
     if first in IN_THE_WAY[second]:
         with pytest.raises(Refused, match="anna"):
-            deeds.refuse_second(site.store, request, seen)
+            conflict.refuse_second(site.store, request, seen)
     else:
-        deeds.refuse_second(site.store, request, seen)
+        conflict.refuse_second(site.store, request, seen)

@@ -7,8 +7,8 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.model import Address
-from d0ctl.recover.blame import Share, blame
-from d0ctl.store import nodes
+from d0ctl.policy.blame import Share, blame
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 

@@ -1,7 +1,7 @@
 """restore-line, and what goes without inputs, as it is typed."""
 
 from d0ctl.store.checks.check import faults
-from d0ctl.store.look import browse
+from d0ctl.store.views import browse
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.store.checks.check import faults
-from d0ctl.store.look import browse
+from d0ctl.store.views import browse
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 

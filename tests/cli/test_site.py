@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl.store.site import default, setting
+from d0ctl.store.nodes.site import default, setting
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed

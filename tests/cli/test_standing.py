@@ -5,7 +5,7 @@ import time
 import pytest
 
 from d0ctl.model import Address, known_eta
-from d0ctl.store import nodes
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl.cli import tail
 from d0ctl.cli.log_names import source as log_source
+from d0ctl.cli.terminal import tail
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.peek import Piece
 

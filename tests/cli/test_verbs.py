@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from d0ctl.store import nodes
-from d0ctl.store.runs import attempts
-from d0ctl.verbs import VERBS, Request
+from d0ctl.actions import VERBS, Request
+from d0ctl.store.attempts import launches
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -316,8 +316,8 @@ def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) 
         site.up()
         site.assign(path)
         with site.store.writing():
-            (launch,) = attempts.launch(site.store, here, limit=10, now=time.time())
-            attempts.refuse(site.store, here, launch["attempt"], "disk-full", "no space",
+            (launch,) = launches.launch(site.store, here, limit=10, now=time.time())
+            launches.refuse(site.store, here, launch["attempt"], "disk-full", "no space",
                             now=time.time())  # fmt: skip
 
         told = document(d0ctl("status", path, "--json").stdout)
@@ -357,7 +357,7 @@ def test_what_has_been_made_is_kept_where_that_is_asked_for(site: Site, d0ctl: T
     d0ctl("kill", "prod/1/1/1", "--partial")
 
     here = nodes.named(site.store, "localhost")["id"]
-    assert attempts.killing(site.store, here) == {attempt: "kill partial"}
+    assert launches.killing(site.store, here) == {attempt: "kill partial"}
 
 
 @pytest.mark.parametrize(
@@ -375,12 +375,12 @@ def test_an_end_that_keeps_outputs_is_hastened_by_another(
     d0ctl("kill", "prod/1/1/1", "--partial")
 
     assert d0ctl(*again, "--yes").exit_code == 0
-    assert attempts.killing(site.store, here) == {attempt: "kill"}
+    assert launches.killing(site.store, here) == {attempt: "kill"}
     d0ctl("kill", "prod/1/1/1")
-    assert attempts.killing(site.store, here) == {attempt: "kill now"}
+    assert launches.killing(site.store, here) == {attempt: "kill now"}
     assert d0ctl("kill", "prod/1/1/1").exit_code == 4
     assert d0ctl("kill", "prod/1/1/1", "--partial").exit_code == 4
-    assert attempts.killing(site.store, here) == {attempt: "kill now"}
+    assert launches.killing(site.store, here) == {attempt: "kill now"}
 
 
 def test_a_kill_does_not_hasten_what_it_has_just_begun_to_end(site: Site, d0ctl: Type) -> None:
@@ -390,7 +390,7 @@ def test_a_kill_does_not_hasten_what_it_has_just_begun_to_end(site: Site, d0ctl:
     d0ctl("kill", "prod")
 
     here = nodes.named(site.store, "localhost")["id"]
-    assert attempts.killing(site.store, here) == {attempt: "kill"}
+    assert launches.killing(site.store, here) == {attempt: "kill"}
 
 
 def test_a_line_that_is_dropped_while_it_is_killed_at_once_stays_so(
@@ -404,7 +404,7 @@ def test_a_line_that_is_dropped_while_it_is_killed_at_once_stays_so(
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
 
     here = nodes.named(site.store, "localhost")["id"]
-    assert attempts.killing(site.store, here) == {attempt: "drop now"}
+    assert launches.killing(site.store, here) == {attempt: "drop now"}
 
 
 def test_status_and_why_say_until_when_a_binary_may_end_by_itself(site: Site, d0ctl: Type) -> None:

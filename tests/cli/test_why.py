@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from d0ctl import verbs
+from d0ctl import actions
+from d0ctl.actions import Request
 from d0ctl.model import Address
 from d0ctl.select import parse
-from d0ctl.store import nodes
-from d0ctl.verbs import Request
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, job, line, package
 from tests.cli.conftest import Type
 
@@ -52,7 +52,7 @@ def planted(site: Site) -> Iterator[Site]:
 
 def _do(site: Site, verb: str, target: str, note: str, **more: bool) -> None:
     request = Request(verb, parse(target), **more)  # type: ignore[arg-type]
-    verbs.apply(site.store, request, actor="emmy", note=note)
+    actions.apply(site.store, request, actor="emmy", note=note)
 
 
 CAUSES = {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from d0ctl import verbs
-from d0ctl.construct.spec import BinarySpec, InputSpec, OutputSpec, PackageSpec
+from d0ctl import actions
+from d0ctl.actions import Request
+from d0ctl.jobfile.spec import BinarySpec, InputSpec, OutputSpec, PackageSpec
 from d0ctl.select import parse
-from d0ctl.store import files
-from d0ctl.verbs import Request
+from d0ctl.store.files import copies
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -25,7 +25,7 @@ def told(d0ctl: Type, *words: str) -> dict[str, Any]:
 
 def do(site: Site, verb: str, target: str, **more: Any) -> None:
     """Do something to packages."""
-    verbs.apply(site.store, Request(verb, parse(target), **more), actor="emmy", note="bad sample")
+    actions.apply(site.store, Request(verb, parse(target), **more), actor="emmy", note="bad sample")
 
 
 def reader(*inputs: InputSpec) -> PackageSpec:
@@ -128,7 +128,7 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
     site.finish("prod/1/1/1")
     row = site.store.connection.execute("select * from location").fetchone()
     with site.store.writing():
-        files.lose(site.store, [(row["file_id"], row["cluster_id"])], now=time.time())
+        copies.lose(site.store, [(row["file_id"], row["cluster_id"])], now=time.time())
 
     found = told(d0ctl, "prod:gen-1")
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from d0ctl import daemon
-from d0ctl.agents.control import Control
+from d0ctl.daemon import loop
+from d0ctl.daemon.control import Control
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Frame
-from d0ctl_wrapper.message import token
+from d0ctl_wrapper.protocol.message import token
 from tests.support.waiting import wait_until
 
 PATIENCE_S = 60.0
@@ -20,7 +20,7 @@ def turn(control: Control) -> None:
     """A whole turn of the daemon, the slow steps included."""
     control.slow_done = 0.0
     control.wake.set()
-    daemon._turn(control, threading.Event())
+    loop._turn(control, threading.Event())
 
 
 def turn_until(control: Control, condition: Callable[[], object]) -> None:

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from d0ctl import daemon
-from d0ctl.agents.control import Control
-from d0ctl.agents.oversee import keep_contact, look_after
-from d0ctl.agents.schedule import schedule
-from d0ctl.agents.sync import MOST_REFUSED, RESEND_S, settle_refused
 from d0ctl.config import Home
+from d0ctl.daemon import loop
+from d0ctl.daemon.control import Control
+from d0ctl.daemon.steps.apply_messages import MOST_REFUSED, RESEND_S, settle_refused
+from d0ctl.daemon.steps.monitor import keep_contact, look_after
+from d0ctl.daemon.steps.schedule import schedule
 from d0ctl.errors import D0Error, DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes import courier as couriers
-from d0ctl.nodes import oversight
+from d0ctl.nodes import health_check
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up, Weight
 from d0ctl.nodes.link import Frame, Link, Site
 from d0ctl.nodes.transport import Address
 from d0ctl.store import Store, connection, open_store
-from d0ctl.store.runs import attempts
+from d0ctl.store.attempts import launches
 from tests.daemon.contact import PATIENCE_S, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.waiting import wait_until
@@ -51,7 +51,7 @@ def test_what_a_relay_listed_is_never_held_against_later_launches(
     gate = tmp_path / "gate"
     submitted(control.store, job("job", [simple(f"while [ ! -e {gate} ]; do sleep 0.05; done")]))
     reach_localhost(control)
-    daemon._work(control, daemon.STEPS)
+    loop._work(control, loop.STEPS)
     if outcomes(control.store):
         wait_until(lambda: any(control.dropbox.new.iterdir()), PATIENCE_S)
     turn(control)
@@ -65,7 +65,7 @@ def test_what_a_relay_listed_is_never_held_against_later_launches(
 def test_when_a_node_was_heard_last_and_its_load_are_kept(
     control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oversight, "SHORTEST_S", 0.05)
+    monkeypatch.setattr(health_check, "SHORTEST_S", 0.05)
     reach_localhost(control)
     turn(control)
     began = time.time()
@@ -210,7 +210,7 @@ def test_a_link_that_says_nothing_when_it_is_asked_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, seconds in (("SHORTEST_S", 0.01), ("LONGEST_S", 0.02), ("SILENCE_S", 0.1)):
-        monkeypatch.setattr(oversight, name, seconds)
+        monkeypatch.setattr(health_check, name, seconds)
     mute = Stub()
     links.ready.put(mute)
     up = reports.get(timeout=PATIENCE_S)
@@ -315,7 +315,7 @@ def test_many_nodes_that_do_not_answer_are_left_as_quickly_as_one(
     home: Home, links: Links, tmp_path: Path
 ) -> None:
     site = Site("site", tmp_path, tmp_path, tmp_path)
-    with daemon.driving(home, None) as control:
+    with loop.driving(home, None) as control:
         for node in range(10, 16):
             control.begin(
                 Courier(
@@ -340,7 +340,7 @@ def launched(control: Control, packages: int) -> list[int]:
     with control.store.writing():
         control.store.connection.execute("update node set state = 'up', cpus = 100")
         schedule(control, 0.0)
-        attempts.launch(control.store, 1, limit=100, now=0.0)
+        launches.launch(control.store, 1, limit=100, now=0.0)
     rows = control.store.connection.execute("select id from attempt order by id")
     return [row[0] for row in rows]
 
@@ -486,7 +486,7 @@ def test_a_report_without_sense_costs_no_other(control: Control, frame: Frame) -
 def test_a_node_with_facts_without_sense_is_not_up_and_stops_no_other(
     home: Home, links: Links, facts: Frame
 ) -> None:
-    with daemon.driving(home, None) as control:
+    with loop.driving(home, None) as control:
         mad = Stub()
         mad.facts = facts
         links.ready.put(mad)
@@ -532,7 +532,7 @@ def test_what_follows_a_commit_is_done_though_a_part_of_it_fails(control: Contro
         control.after(fail)
         control.after(done.append, "launched")
 
-    daemon._work(control, [step])
+    loop._work(control, [step])
     assert done == ["launched"]
 
 
@@ -542,7 +542,7 @@ def test_a_database_that_fails_while_the_bad_report_is_sought_costs_no_report(
     reports: list[Report] = [Said(1, {"kind": "dead"}), Down(1, "one"), Down(1, "two")]
     for report in reports:
         control.report(report)
-    work = daemon._work
+    work = loop._work
     troubles = iter([None, None, DatabaseUnavailable("the disk is full")])
 
     def work_until_it_fails(*words: Any) -> None:
@@ -550,7 +550,7 @@ def test_a_database_that_fails_while_the_bad_report_is_sought_costs_no_report(
             raise trouble
         work(*words)
 
-    monkeypatch.setattr(daemon, "_work", work_until_it_fails)
+    monkeypatch.setattr(loop, "_work", work_until_it_fails)
     with pytest.raises(DatabaseUnavailable):
         turn(control)
     assert control.reports == reports[1:]
@@ -600,7 +600,7 @@ def test_a_long_look_at_the_database_leaves_no_large_file_behind(
 
 
 def test_the_daemon_keeps_little_of_the_database_in_memory(home: Home) -> None:
-    with daemon.driving(home, None) as control:
+    with loop.driving(home, None) as control:
         kept = control.store.connection.execute("pragma cache_size").fetchone()[0]
 
     assert kept == -connection.RESIDENT_CACHE_KIB

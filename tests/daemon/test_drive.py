@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from d0ctl.construct.spec import JobSpec, OutputSpec
+from d0ctl.jobfile.spec import JobSpec, OutputSpec
 from d0ctl.store import lifecycle, open_store
 from tests.support.jobs import job, simple, stage
 from tests.support.session import Session

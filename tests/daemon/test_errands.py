@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl import daemon
-from d0ctl.agents.control import Control
-from d0ctl.agents.schedule import schedule
 from d0ctl.config import Home
-from d0ctl.construct.spec import OutputSpec
+from d0ctl.daemon import loop
+from d0ctl.daemon.control import Control
+from d0ctl.daemon.steps.schedule import schedule
+from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes.transport import Address
-from d0ctl.store import nodes
-from d0ctl.store.runs import attempts
+from d0ctl.store.attempts import launches
+from d0ctl.store.nodes import nodes
 from tests.daemon.contact import Disk, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, simple, submitted
 
@@ -85,7 +85,7 @@ class Field:
 @pytest.fixture
 def field(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Field]:
     """A daemon's hands in a home without any node."""
-    with daemon.driving(home, None) as control:
+    with loop.driving(home, None) as control:
         field = Field(home, control, monkeypatch)
         yield field
         field.end()
@@ -170,7 +170,7 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
         store.connection.execute("update node set state = 'up', cpus = 100")
         store.connection.execute("insert into cluster (id, name) values (7, 'far')")
         schedule(control, 0.0)
-        attempts.launch(store, 1, limit=100, now=0.0)
+        launches.launch(store, 1, limit=100, now=0.0)
         store.connection.execute("update file set present = 1, size = 3, checksum = 'sha256:old'")
         store.connection.execute(
             "insert into location (file_id, cluster_id, path, made) values (1, 7, '/old', 0)"

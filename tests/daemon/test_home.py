@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl import background, daemon
-from d0ctl.background import only_daemon, status
-from d0ctl.cli.wait import stopped
+from d0ctl.cli.commands.wait import stopped
 from d0ctl.config import Home
+from d0ctl.daemon import background, loop
+from d0ctl.daemon.background import only_daemon, status
 from d0ctl.doctor.home import furniture
 from d0ctl.errors import DatabaseUnavailable, Refused
-from d0ctl.store import Store, open_store, standstill
-from d0ctl_wrapper import message
+from d0ctl.store import Store, open_store
+from d0ctl.store.nodes import standstill
+from d0ctl_wrapper.protocol import message
 from tests.support.homes import make_home
 from tests.support.jobs import job, simple
 from tests.support.session import Session
@@ -206,14 +207,14 @@ def damage(home: Home, table: str) -> None:
 def test_a_message_that_meets_a_damaged_page_is_kept(home: Home) -> None:
     damage(home, "attempt")
 
-    with daemon.driving(home, None) as control:
+    with loop.driving(home, None) as control:
         token = message.token(home.site_key(), 7)
         start = {"attempt": 7, "token": token, "seq": 1, "time": 5.0, "kind": "start", "pid": 3,
                  "boot_id": "b", "utc_offset": 0}  # fmt: skip
         control.dropbox.deliver("n1", [message.text([start])])
         control.wake.set()
         with pytest.raises(DatabaseUnavailable, match="disk image is malformed"):
-            daemon._turn(control, threading.Event())
+            loop._turn(control, threading.Event())
 
     assert list((home.dropbox / "rejected").iterdir()) == []
     assert len(list((home.dropbox / "new").iterdir())) == 1

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.agents.control import Control
-from d0ctl.agents.heed import heed
-from d0ctl.agents.oversee import hear, kills
+from d0ctl.daemon.control import Control
+from d0ctl.daemon.steps.monitor import hear, kills
+from d0ctl.daemon.steps.reload import heed
 from d0ctl.nodes import courier as couriers
-from d0ctl.nodes import oversight
+from d0ctl.nodes import health_check
 from d0ctl.nodes.courier import Courier, Report, Up
 from d0ctl.nodes.link import Frame, Site
 from d0ctl.nodes.transport import Address
@@ -77,7 +77,7 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
     link = Stub()
     monkeypatch.setattr(couriers, "open_link", lambda *_, **__: link)
     for name in ("SHORTEST_S", "LONGEST_S"):
-        monkeypatch.setattr(oversight, name, 0.01)
+        monkeypatch.setattr(health_check, name, 0.01)
     reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
     site = Site("site", tmp_path, tmp_path, tmp_path, lease=7.0)
     courier = Courier(

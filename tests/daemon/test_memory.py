@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from d0ctl.agents.control import Control
+from d0ctl.daemon.control import Control
 from tests.daemon.contact import turn
 
 SCRIPT = """
@@ -34,7 +34,7 @@ def test_a_daemon_gives_memory_back_once_in_a_while(
     control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[bool] = []
-    monkeypatch.setattr("d0ctl.agents.tidy.trim", lambda: done.append(True))
+    monkeypatch.setattr("d0ctl.daemon.steps.cleanup.trim", lambda: done.append(True))
 
     turn(control)
     turn(control)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from d0ctl.construct.spec import OutputSpec
+from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import open_store
 from tests.support.jobs import job, simple, stage
 from tests.support.session import Session

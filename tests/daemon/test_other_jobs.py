@@ -1,10 +1,10 @@
 """Jobs that read files of other jobs: what is gone is made again, by whoever drives."""
 
-from d0ctl.construct.spec import JobSpec, OutputSpec
+from d0ctl.jobfile.spec import JobSpec, OutputSpec
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import retry
-from d0ctl.store.look import browse
-from d0ctl.store.standstill import is_settled
+from d0ctl.store.nodes.standstill import is_settled
+from d0ctl.store.views import browse
 from tests.support.jobs import job, simple, stage
 from tests.support.session import Session
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.construct.spec import JobSpec
-from d0ctl.store import nodes, open_store
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.store import open_store
 from d0ctl.store.checks import check
-from d0ctl.store.holder import holder
-from d0ctl.store.nodes import LEASE
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.holder import holder
+from d0ctl.store.nodes.nodes import LEASE
 from tests.cli.building import Site, job, line, package, production
 from tests.doctor.conftest import Found, damage
 

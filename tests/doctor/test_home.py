@@ -15,11 +15,13 @@ from d0ctl.doctor import leases
 from d0ctl.doctor.finding import Finding
 from d0ctl.doctor.look import examine
 from d0ctl.nodes.carry import checksum_of
-from d0ctl.store import files, nodes, open_store
-from d0ctl.store.holder import holder, start_time
+from d0ctl.store import open_store
+from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import sweep
-from d0ctl.store.tidy import STRAY_S
-from d0ctl_wrapper import stamp
+from d0ctl.store.jobs.unneeded_files import STRAY_S
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.holder import holder, start_time
+from d0ctl_wrapper.protocol import stamp
 from tests.cli.building import Site, production
 from tests.doctor.conftest import Found, damage
 from tests.support.waiting import wait_until
@@ -320,7 +322,7 @@ def kept(site: Site, home: Home) -> Path:
     path.write_text("some data")
     size, checksum = checksum_of(path)
     with site.store.writing():
-        files.arrive(
+        copies.arrive(
             site.store, file=row["id"], cluster=1, result=0, path=str(path), node=None, size=size,
             checksum=checksum, now=0.0, **stamp.of(path.stat()),
         )  # fmt: skip

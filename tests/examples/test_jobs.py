@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.construct.reader import read
-from d0ctl.construct.spec import JobSpec, PackageSpec
+from d0ctl.jobfile.reader import read
+from d0ctl.jobfile.spec import JobSpec, PackageSpec
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.relay import facts
 
 Frame = dict[str, Any]

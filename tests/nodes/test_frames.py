@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import frames
-from d0ctl_wrapper.relay.frames import LISTED, LONGEST
+from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
 
 FACTS = {
     "boot_id": "b", "machine_id": "", "base": "/x", "cpus": 2, "memory": 5, "system": "Linux",

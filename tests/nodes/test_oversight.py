@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.nodes import link
-from d0ctl.nodes.oversight import LONGEST_S, SHORTEST_S, SILENCE_S, Oversight
+from d0ctl.nodes.health_check import LONGEST_S, SHORTEST_S, SILENCE_S, Oversight
 
 
 def questions(answers: list[bool], delay: float = 0.1) -> list[float]:

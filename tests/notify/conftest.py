@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from d0ctl.agents.notify import collect
-from d0ctl.agents.post import Carrier
 from d0ctl.config import Home
-from d0ctl.store import Store, outbox
-from d0ctl.store.outbox import Notice
+from d0ctl.daemon.delivery import Carrier
+from d0ctl.daemon.steps.notifications import collect
+from d0ctl.store import Store
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.mail.mail_queue import Notice
 from tests.cli.building import Site
 from tests.support.smtp import PostOffice
 
@@ -61,7 +62,7 @@ class Told:
 
     def waiting(self, recipient: str = "me@here") -> list[Notice]:
         """What somebody is yet to be told."""
-        return outbox.notices(self.store, recipient)
+        return mail_queue.notices(self.store, recipient)
 
     def kinds(self, recipient: str = "me@here") -> list[str]:
         """Of which kinds that is."""

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from d0ctl.agents.notify import collect
-from d0ctl.agents.post import Carrier, Post
 from d0ctl.config import Home
-from d0ctl.store import Store, outbox, schedule
-from d0ctl.store.holder import holder
+from d0ctl.daemon.delivery import Carrier, Post
+from d0ctl.daemon.steps.notifications import collect
+from d0ctl.store import Store
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.nodes import placement
+from d0ctl.store.nodes.holder import holder
 from tests.cli.building import Site, line, package
 from tests.cli.building import job as a_job
 from tests.notify.conftest import Clock, Say, Told, script
@@ -98,7 +100,7 @@ def end_line(site: Site) -> None:
     """Let the second line fail, so that nothing moves."""
     fail(site, "prod/1/2/1")
     with site.store.writing():
-        schedule.end_jobs(site.store, now=NOW)
+        placement.end_jobs(site.store, now=NOW)
 
 
 def test_of_many_that_did_not_complete_fifty_are_listed(
@@ -122,7 +124,7 @@ def test_a_success_is_told_in_one_line_of_subject(
     site.submit(many(1))
     site.finish("prod/1/1/1")
     with site.store.writing():
-        schedule.end_jobs(site.store, now=NOW)
+        placement.end_jobs(site.store, now=NOW)
     carry(NOW)
 
     assert post.titles() == [("me@here", "prod: successful, 1 package")]
@@ -178,7 +180,7 @@ def test_nothing_is_lost_while_the_server_is_down(
         carry(start + number)
     (one,) = open_ones(store)
     assert (one["tries"], one["trouble"]) == (1, f"127.0.0.1:{port}: Connection refused")
-    unsent = outbox.unsent(store)
+    unsent = mail_queue.unsent(store)
     assert unsent is not None
     assert (unsent["messages"], unsent["since"]) == (1, start + 1)
     carry(start + 40)
@@ -191,7 +193,7 @@ def test_nothing_is_lost_while_the_server_is_down(
         assert [title for _, title in late.titles()] == [
             "prod: 1 package failed (exit-code)", "prod: 4 packages failed (exit-code)",
         ]  # fmt: skip
-    assert outbox.unsent(store) is None
+    assert mail_queue.unsent(store) is None
 
 
 def test_a_server_that_is_busy_is_asked_again(
@@ -229,7 +231,7 @@ def test_who_is_refused_keeps_nobody_else_from_being_told(
 def test_a_server_that_never_speaks_holds_up_no_other_thread(
     site: Site, say: Say, store: Store, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("d0ctl.agents.post.LOOK_S", 0.01)
+    monkeypatch.setattr("d0ctl.daemon.delivery.LOOK_S", 0.01)
     with silent_server() as port:
         say(port=port)
         site.submit(many(2))
@@ -243,7 +245,7 @@ def test_a_server_that_never_speaks_holds_up_no_other_thread(
         fail(site, "prod/1/2/1")
         with store.writing():
             collect(store, now=NOW)
-        assert [one.count for one in outbox.notices(store, "me@here")] == [1]
+        assert [one.count for one in mail_queue.notices(store, "me@here")] == [1]
 
         began = time.monotonic()
         carriers.stop()
@@ -273,7 +275,7 @@ def test_the_command_gets_each_event_as_json_on_stdin(
     fail(site, "prod/1/1/1", stderr="x")
     fail(site, "prod/1/2/1", "looping")
     with site.store.writing():
-        schedule.end_jobs(site.store, now=NOW)
+        placement.end_jobs(site.store, now=NOW)
     carry(is_command=True)
 
     events = [json.loads(text) for text in told.read_text().splitlines()]

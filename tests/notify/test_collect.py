@@ -3,10 +3,11 @@
 from typing import Any
 
 from d0ctl.model import Address
-from d0ctl.notify.words import body
-from d0ctl.store import Store, nodes, schedule
+from d0ctl.notify.mail_text import body
+from d0ctl.store import Store
+from d0ctl.store.attempts import launches, messages
 from d0ctl.store.jobs import removal
-from d0ctl.store.runs import attempts, messages
+from d0ctl.store.nodes import nodes, placement
 from tests.cli.building import Site, job, line, package, production
 from tests.notify.conftest import Say, Told
 
@@ -108,9 +109,9 @@ def test_a_launch_that_is_refused_is_told_when_it_is_held(site: Site, say: Say, 
     for _ in range(4):
         site.assign("prod/1/1/1")
         with site.store.writing():
-            (launch,) = attempts.launch(site.store, 1, limit=1, now=NOW)
-            attempts.refuse(site.store, 1, launch["attempt"], "launch-failed", "no", now=NOW)
-            schedule.advance(site.store, now=NOW + 1e6)
+            (launch,) = launches.launch(site.store, 1, limit=1, now=NOW)
+            launches.refuse(site.store, 1, launch["attempt"], "launch-failed", "no", now=NOW)
+            placement.advance(site.store, now=NOW + 1e6)
     told.collect()
 
     (one,) = told.waiting()
@@ -124,7 +125,7 @@ def test_the_end_of_a_job_is_told_at_once(site: Site, say: Say, told: Told) -> N
     told.collect()
     assert told.kinds() == []
     with site.store.writing():
-        schedule.end_jobs(site.store, now=NOW)
+        placement.end_jobs(site.store, now=NOW)
     told.collect(NOW)
 
     (one,) = told.waiting()
@@ -138,7 +139,7 @@ def test_a_success_is_not_told_to_who_wants_only_what_needs_a_person(
     site.submit(many(1, mail="when-needed"))
     site.finish("prod/1/1/1")
     with site.store.writing():
-        schedule.end_jobs(site.store, now=NOW)
+        placement.end_jobs(site.store, now=NOW)
     told.collect()
 
     assert told.recipients() == []
@@ -148,7 +149,7 @@ def end(site: Site, now: float = NOW) -> None:
     """Let all that is left fail, so that the job stands still."""
     fail(site, "prod/1/1/1")
     with site.store.writing():
-        schedule.end_jobs(site.store, now=now)
+        placement.end_jobs(site.store, now=now)
 
 
 def moves_again(site: Site) -> None:
@@ -157,7 +158,7 @@ def moves_again(site: Site) -> None:
         site.store.connection.execute(
             "update package set phase = 'ready', node_id = null, actor = 'eve'"
         )
-        schedule.advance(site.store, now=NOW)
+        placement.advance(site.store, now=NOW)
 
 
 def test_a_job_that_stood_still_and_moves_again_is_told_to_who_was_told(
@@ -189,7 +190,7 @@ def test_a_job_that_stood_still_and_succeeds_is_told_as_that_alone(
     told.collect()
     site.finish("prod/1/1/1")
     with site.store.writing():
-        schedule.end_jobs(site.store, now=NOW + 1)
+        placement.end_jobs(site.store, now=NOW + 1)
     told.collect()
 
     assert sorted(told.kinds()) == ["ended"]
@@ -272,7 +273,7 @@ def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
     told.collect()
     assert told.kinds("admin@lab.example") == []
     with site.store.writing():
-        lost = attempts.unreachable(site.store, 1)
+        lost = launches.unreachable(site.store, 1)
         messages.fail(site.store, 1, lost, reason="platform-failure", message="gone", now=NOW)
     told.collect()
 

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from d0ctl.agents.post import Carrier
-from d0ctl.store import open_store, outbox
-from d0ctl.store.outbox import Notice
+from d0ctl.daemon.delivery import Carrier
+from d0ctl.store import open_store
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.mail.mail_queue import Notice
 from tests.notify.conftest import Clock
 from tests.support.homes import make_home
 from tests.support.smtp import PostOffice, free_port
@@ -56,7 +57,7 @@ class Telling(RuleBasedStateMachine):
         """Packages of a job fail."""
         now = self.clock.now
         with self.store.writing():
-            outbox.add(self.store, Notice(
+            mail_queue.add(self.store, Notice(
                 person, "failures", JOBS.index(job), job, now, now, now + self.digest, "x",
                 number, number,
             ))  # fmt: skip
@@ -104,7 +105,7 @@ class Telling(RuleBasedStateMachine):
         for person in PEOPLE:
             rows = [row for row in self.store.rows("open_deliveries") if row["recipient"] == person]
             assert len(rows) <= 1
-            assert len(outbox.notices(self.store, person)) <= len(JOBS)
+            assert len(mail_queue.notices(self.store, person)) <= len(JOBS)
 
     def teardown(self) -> None:
         """In the end all is told, and each once."""

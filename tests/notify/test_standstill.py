@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from d0ctl.store import Store, nodes
+from d0ctl.store import Store
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, production
 from tests.notify.conftest import Say, Told, script
 

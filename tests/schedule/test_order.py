@@ -1,9 +1,10 @@
 """Which packages the store offers to the scheduler, and in which order."""
 
 from d0ctl.model import Address
-from d0ctl.store import Store, lifecycle, nodes
-from d0ctl.store import schedule as planning
-from d0ctl.store.standstill import is_settled
+from d0ctl.store import Store, lifecycle
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes.standstill import is_settled
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
 

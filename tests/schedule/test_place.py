@@ -7,7 +7,6 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl.format import size
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import (
     AHEAD_MOST,
@@ -19,6 +18,7 @@ from d0ctl.schedule.place import (
     place,
     suited,
 )
+from d0ctl.units import size
 
 
 def decide(

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from d0ctl.cli import plan_words
 from d0ctl.config import Home
-from d0ctl_tui.acting import Speech
 from d0ctl_tui.app import Dashboard, Terminal
+from d0ctl_tui.run_action import Speech
 from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]

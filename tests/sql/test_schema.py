@@ -9,7 +9,7 @@ import pytest
 from d0ctl.errors import Refused
 from d0ctl.model import STATUS_OF, Phase, Reason
 from d0ctl.store import Store
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 from tests.support.jobs import job, submitted
 
 STATES = Path(__file__).resolve().parents[2] / "docs" / "states.md"

@@ -9,7 +9,7 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.jobs import retry
-from d0ctl.store.look import browse
+from d0ctl.store.views import browse
 from tests.store.test_bad_nodes import Site, set_up
 from tests.support.homes import make_home
 from tests.support.jobs import NOW

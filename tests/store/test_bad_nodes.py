@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from d0ctl.config import Home
 from d0ctl.schedule.place import Decision
-from d0ctl.store import Store, lifecycle, nodes, open_store, schedule
+from d0ctl.store import Store, lifecycle, open_store
+from d0ctl.store.attempts import launches, messages, node_record
 from d0ctl.store.jobs import retry
-from d0ctl.store.runs import attempts, conduct, messages
+from d0ctl.store.nodes import nodes, placement
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.world import Node, World, end_message
@@ -135,7 +136,7 @@ def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store
             site.end(site.node(name), "successful")
         (planned,) = store.connection.execute(query).fetchone()
         with store.writing():
-            schedule.assign(store, [Decision(planned, hole.id, 0)], now=site.at)
+            placement.assign(store, [Decision(planned, hole.id, 0)], now=site.at)
         site.end(hole, "failed", "exit-code")
         site.at += 60.0
 
@@ -422,7 +423,7 @@ def test_launches_that_a_node_refuses_speak_against_it(store: Store) -> None:
         site.fill()
         with store.writing():
             for attempt in site.running(hole):
-                attempts.refuse(store, hole.id, attempt, "launch-failed", "fork: no", now=site.at)
+                launches.refuse(store, hole.id, attempt, "launch-failed", "fork: no", now=site.at)
         hole.attempts.clear()
         for name in ("localhost", "good"):
             site.end(site.node(name), "successful")
@@ -457,7 +458,7 @@ def test_what_failed_on_a_node_goes_elsewhere_once_its_job_excludes_it(store: St
     site = excluding(store)
     for _ in range(6):
         site.round("bad", reason="hook")
-    assert [row["name"] for row in conduct.exclusions(store, 1)] == ["bad"]
+    assert [row["name"] for row in node_record.exclusions(store, 1)] == ["bad"]
     site.at += 400.0
     since = site.at
 
@@ -507,7 +508,7 @@ def test_what_is_counted_does_not_depend_on_how_ends_come_together(
     store: Store, reasons: list[tuple[str | None, int]], sizes: list[int]
 ) -> None:
     ends = [
-        conduct.Ended(1, 1, 1, n, NOW + n, float(lasted), reason)
+        node_record.Ended(1, 1, 1, n, NOW + n, float(lasted), reason)
         for n, (reason, lasted) in enumerate(reasons)
     ]
     if not store.connection.execute("select 1 from job").fetchone():
@@ -518,11 +519,11 @@ def test_what_is_counted_does_not_depend_on_how_ends_come_together(
         store.change("forget_job_conduct_of_node", node=1)
         for size in [*sizes, len(ends)]:
             batch, rest = rest[:size], rest[size:]
-            conduct.keep(store, reversed(batch))
+            node_record.keep(store, reversed(batch))
     found = store.rows("streaks", stages="[1]")
     whole = store.rows("conduct_of_job", job=1)
 
-    row: list[conduct.Ended] = []
+    row: list[node_record.Ended] = []
     for end in ends:
         if end.counts():
             row = [] if end.reason is None else [*row, end]

@@ -15,8 +15,8 @@ from d0ctl.errors import NotFound
 from d0ctl.model import Phase
 from d0ctl.select import parse
 from d0ctl.store import open_store
-from d0ctl.store.look import browse
-from d0ctl.store.standstill import is_settled
+from d0ctl.store.nodes.standstill import is_settled
+from d0ctl.store.views import browse
 from tests.cli.building import Site, job, line, package, production
 from tests.support.homes import make_home
 

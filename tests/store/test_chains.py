@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from d0ctl.construct.spec import OutputSpec
+from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store import schedule as planning
-from d0ctl.store.runs import messages
-from d0ctl_wrapper import launch as launches
+from d0ctl.store.attempts import messages
+from d0ctl.store.nodes import placement as planning
+from d0ctl_wrapper.protocol import launch as launches
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, binary, job, package, phases, stage, submitted
 from tests.support.world import World, end_message, output

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from d0ctl.construct.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
+from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
-from d0ctl.store import schedule as planning
 from d0ctl.store.jobs.require import let_go_on
-from d0ctl.store.standstill import is_settled
+from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes.standstill import is_settled
 from tests.store.test_life import MACHINES, Life
 from tests.support.homes import faults
 from tests.support.jobs import NOW, InputLike, job, line, phases, simple, stage, submitted

@@ -2,12 +2,14 @@
 
 import pytest
 
-from d0ctl.construct.spec import OutputSpec
+from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.model import Address
-from d0ctl.store import Store, files, lifecycle, nodes
-from d0ctl.store import schedule as planning
+from d0ctl.store import Store, lifecycle
+from d0ctl.store.attempts import launches
+from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import remove_rows
-from d0ctl.store.runs import attempts
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import placement as planning
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
@@ -35,7 +37,7 @@ def lose(store: Store, *names: str) -> None:
         )
     ]
     with store.writing():
-        files.lose(store, rows, now=NOW)
+        copies.lose(store, rows, now=NOW)
 
 
 def chain(store: Store) -> World:
@@ -154,12 +156,12 @@ def test_a_transfer_that_can_not_be_made_now_is_in_no_others_way(store: Store) -
     drain(store, "localhost")
     world = World(store, cpus=20)
     world.schedule()
-    first = files.wanted(store, now=world.now, limit=5)
+    first = copies.wanted(store, now=world.now, limit=5)
     with store.writing():
         for row in first:
-            files.postpone(store, row["file_id"], row["cluster_id"], 0, until=files.PARKED)
+            copies.postpone(store, row["file_id"], row["cluster_id"], 0, until=copies.PARKED)
 
-    then = files.wanted(store, now=world.now, limit=5)
+    then = copies.wanted(store, now=world.now, limit=5)
 
     assert len(first) == 5
     assert len(then) == 4
@@ -171,11 +173,11 @@ def test_an_outside_file_that_is_gone_holds_no_slot(store: Store) -> None:
     world = World(store, "far")
     drain(store, "localhost")
     world.schedule()
-    row = files.wanted(store, now=world.now, limit=1)[0]
+    row = copies.wanted(store, now=world.now, limit=1)[0]
     assert world.launch(world.node("far")) == 0
 
     with store.writing():
-        assert files.give_up(store, row["file_id"], row["cluster_id"])
+        assert copies.give_up(store, row["file_id"], row["cluster_id"])
 
     assert world.launch(world.node("far")) == 1
     (order,) = world.node("far").orders
@@ -188,7 +190,7 @@ def test_a_copy_that_comes_after_its_job_was_removed_is_nobodys(store: Store) ->
     remove_rows(store, number)
 
     with store.writing():
-        files.arrive(store, file=file, cluster=1, result=0, path="/x", node=None, size=1,
+        copies.arrive(store, file=file, cluster=1, result=0, path="/x", node=None, size=1,
                      checksum="sha256:" + "0" * 64, now=NOW)  # fmt: skip
 
     assert faults(store) == {}
@@ -208,7 +210,7 @@ def test_a_copy_lost_at_one_node_sends_its_reader_where_another_is(store: Store)
         world.deliver(node, node.spool)
     far = world.node("far")
     with store.writing():
-        files.arrive(store, file=file_id(store, "a"), cluster=far.cluster, result=0, path="/far/a",
+        copies.arrive(store, file=file_id(store, "a"), cluster=far.cluster, result=0, path="/far/a",
                      node=far.id, size=7, checksum="sha256:" + "7" * 64, now=NOW)  # fmt: skip
         store.change("resume_node", node=far.id)
         store.change("drain_node", node=world.node("near").id, note=None, now=0.0)
@@ -216,7 +218,7 @@ def test_a_copy_lost_at_one_node_sends_its_reader_where_another_is(store: Store)
     assert phases(store)["one/2/1/1"] == "assigned"
 
     with store.writing():
-        files.lose(store, [(file_id(store, "a"), far.cluster)], now=NOW)
+        copies.lose(store, [(file_id(store, "a"), far.cluster)], now=NOW)
 
     assert phases(store)["one/2/1/1"] == "ready"
     assert phases(store)["one/1/1/1"] == "done"
@@ -273,5 +275,5 @@ def test_a_kill_on_a_node_that_goes_out_of_contact_ends_at_once(store: Store, ph
     assert phases(store)["one/1/1/1"] == "canceled"
     assert faults(store) == {}
     with store.writing():
-        found = attempts.reconcile(store, node.id, {1: "running"}, now=NOW)
+        found = launches.reconcile(store, node.id, {1: "running"}, now=NOW)
     assert found.kill == [1]

@@ -4,16 +4,19 @@ from typing import Any
 
 import pytest
 
-from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
+from d0ctl.jobfile.spec import Acquire, Disposition, InputSpec, OutputSpec
 from d0ctl.model import Address
-from d0ctl.recover.guards import FEWEST_RUNS, Habit, Watching, silence
-from d0ctl.site.spec import SoftwareEntry
-from d0ctl.store import Store, files, nodes, tidy
+from d0ctl.policy.guards import FEWEST_RUNS, Habit, Watching, silence
+from d0ctl.sitefile.spec import SoftwareEntry
+from d0ctl.store import Store
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launches import Launch, launch
+from d0ctl.store.files import copies
+from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.jobs.removal import remove_rows
-from d0ctl.store.runs import messages
-from d0ctl.store.runs.attempts import Launch, launch
-from d0ctl.store.site import keep_software
-from d0ctl_wrapper.launch import check
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.site import keep_software
+from d0ctl_wrapper.protocol.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
 from tests.support.world import World, end_message, output
 
@@ -170,7 +173,7 @@ def kept(name: str, *dispositions: Disposition) -> OutputSpec:
 def purge(store: Store, size: int = MUCH, node: int = 1) -> list[str]:
     """Make room on a node; the names of what goes."""
     with store.writing():
-        gone = tidy.make_space(store, node, size, now=NOW)
+        gone = unneeded_files.make_space(store, node, size, now=NOW)
     return [path.rpartition("/")[2] for path in gone]
 
 
@@ -234,7 +237,7 @@ def test_a_result_stays_until_it_is_delivered(store: Store) -> None:
     number = store.connection.execute("select id from file").fetchone()[0]
     with store.writing():
         sent: dict[str, Any] = {"path": "/r", "size": 7, "checksum": "sha256:" + "7" * 64}
-        files.arrive(store, file=number, cluster=1, result=1, node=None, now=NOW, **sent)
+        copies.arrive(store, file=number, cluster=1, result=1, node=None, now=NOW, **sent)
 
     assert purge(store) == ["all.root"]
 

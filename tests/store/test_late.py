@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from d0ctl.construct.spec import InputSpec, OutputSpec
+from d0ctl.jobfile.spec import InputSpec, OutputSpec
 from d0ctl.store import Store
-from d0ctl.store.look import browse
+from d0ctl.store.views import browse
 from tests.store.test_early import drop, early, turn
 from tests.store.test_files import lose
 from tests.support.homes import faults

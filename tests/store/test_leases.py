@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store import Store, nodes
-from d0ctl.store.holder import boot_id, holder, is_dead, start_time
+from d0ctl.store import Store
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.holder import boot_id, holder, is_dead, start_time
 from tests.support.jobs import NOW
 from tests.support.waiting import Pid, wait_until
 

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from d0ctl.construct.spec import InputSpec, OutputSpec
+from d0ctl.jobfile.spec import InputSpec, OutputSpec
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
-from d0ctl.store import schedule as planning
 from d0ctl.store.jobs import restore as restoring
 from d0ctl.store.jobs import retry as retrying
+from d0ctl.store.nodes import placement as planning
 from tests.support.homes import faults, make_home
 from tests.support.jobs import job, line, phases, simple, stage, submitted
 from tests.support.world import Node, World

@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl.construct.spec import OutputSpec
+from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store.runs import attempts, messages
+from d0ctl.store.attempts import launches, messages
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, stage, submitted
 from tests.support.world import World, end_message, output, start_message
@@ -200,8 +200,8 @@ def test_what_another_node_says_of_an_attempt_does_not_count() -> None:
         before = rows(store)
         with store.writing():
             messages.fail(store, 2, [1], reason="lost", message="gone", now=NOW)
-            attempts.refuse(store, 2, 2, "disk-full", "no space", now=NOW)
-            attempts.end_unstarted(store, 2, [5], now=NOW)
+            launches.refuse(store, 2, 2, "disk-full", "no space", now=NOW)
+            launches.end_unstarted(store, 2, [5], now=NOW)
 
         assert rows(store) == before
 
@@ -229,7 +229,7 @@ def test_a_kill_that_comes_too_late_says_so() -> None:
 def test_a_refused_launch_cools_off_and_comes_back_by_itself() -> None:
     with launched() as (store, world):
         with store.writing():
-            attempts.refuse(store, 1, 1, "disk-full", "no space", now=NOW)
+            launches.refuse(store, 1, 1, "disk-full", "no space", now=NOW)
         assert phases(store)["all/1/1/1"] == "cooloff"
 
         world.schedule()  # the world's clock is beyond its time by now
@@ -241,7 +241,7 @@ def test_a_refused_launch_cools_off_and_comes_back_by_itself() -> None:
 def test_a_refused_launch_that_is_to_be_killed_is_canceled() -> None:
     with launched() as (store, _):
         with store.writing():
-            attempts.refuse(store, 1, 5, "disk-full", "no space", now=NOW)
+            launches.refuse(store, 1, 5, "disk-full", "no space", now=NOW)
 
         assert phases(store)["all/1/5/1"] == "canceled"
         assert faults(store) == {}
@@ -272,13 +272,13 @@ def test_a_suspended_package_says_why_and_a_request_for_it_is_done() -> None:
     with launched() as (store, _):
         apply(store, [start_message(1)])
         store.connection.execute("update package set request = 'pause' where id = 1")
-        assert attempts.requested(store, 1) == {1: "pause"}
+        assert launches.requested(store, 1) == {1: "pause"}
 
         apply(store, [state(1, 2, "suspended")])
 
         row = store.connection.execute("select phase, note, request from package where id = 1")
         assert tuple(row.fetchone()) == ("suspended", "it is suspended", None)
-        assert attempts.requested(store, 1) == {}
+        assert launches.requested(store, 1) == {}
 
 
 def test_a_node_that_comes_back_has_its_packages_in_the_phase_they_told_last() -> None:
@@ -333,7 +333,7 @@ def test_a_node_whose_clock_is_a_day_ahead_tells_times_of_ours() -> None:
 def test_partial_output_of_an_early_end_is_there_and_marked() -> None:
     with launched() as (store, _):
         store.connection.execute("update package set request = 'kill partial' where id = 5")
-        assert attempts.killing(store, 1) == {5: "kill partial"}
+        assert launches.killing(store, 1) == {5: "kill partial"}
         end = end_message(5, "killed", "killed", outputs=[output("/c/5", "f5")])
 
         apply(store, [{**end, "partial": True}])

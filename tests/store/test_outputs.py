@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from d0ctl.construct.spec import OutputSpec
+from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import Store, open_store
-from d0ctl.store.runs import messages
-from d0ctl.store.runs.outputs import lose_spoilt
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.outputs import lose_spoilt
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.world import World, end_message, output

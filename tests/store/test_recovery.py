@@ -10,9 +10,9 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.model import Phase
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store import schedule as planning
-from d0ctl.store.runs import attempts, messages
-from d0ctl.store.standstill import is_settled
+from d0ctl.store.attempts import launches, messages
+from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes.standstill import is_settled
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.world import World, end_message
@@ -290,7 +290,7 @@ def test_a_launch_refused_again_and_again_is_held_and_is_no_failure(store: Store
         name = launch(world)
         gone += 10_000
         with store.writing():
-            attempts.refuse(store, world.node(name).id, row(store)["attempt_id"], "launch-failed",
+            launches.refuse(store, world.node(name).id, row(store)["attempt_id"], "launch-failed",
                             "fork: no", now=gone)  # fmt: skip
         found = row(store)
         assert (found["phase"], found["avoid"]) == (phase, name)

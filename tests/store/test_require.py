@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from d0ctl.actions import Request, apply
 from d0ctl.config import Home
-from d0ctl.construct.spec import JobSpec
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
-from d0ctl.store import Store, open_store, schedule
+from d0ctl.store import Store, open_store
 from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.require import let_go_on
-from d0ctl.store.look import browse
-from d0ctl.verbs import Request, apply
+from d0ctl.store.nodes import placement
+from d0ctl.store.views import browse
 from tests.cli.building import Site, job, line, package
 from tests.support.jobs import NOW, phases
 
@@ -49,7 +50,7 @@ def go_on(store: Store) -> None:
     """What a turn of whoever drives does at its end."""
     with store.writing():
         let_go_on(store, now=NOW)
-        schedule.end_jobs(store, now=NOW)
+        placement.end_jobs(store, now=NOW)
 
 
 def test_a_merge_goes_on_with_what_it_requires(site: Site) -> None:

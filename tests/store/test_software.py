@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, OutputSpec
+from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, OutputSpec
 from d0ctl.model import Address
-from d0ctl.site.spec import SoftwareEntry
-from d0ctl.store import Store, nodes, schedule, software
-from d0ctl.store.catalogue import Catalogue
-from d0ctl.store.runs import attempts
-from d0ctl.store.site import keep_software
+from d0ctl.sitefile.spec import SoftwareEntry
+from d0ctl.store import Store
+from d0ctl.store.attempts import launches
+from d0ctl.store.nodes import nodes, placement, software
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.site import keep_software
 from tests.support.jobs import NOW, job, package, submitted
 
 CHECKSUM = "sha256:" + "1" * 64
@@ -54,11 +55,11 @@ def assign(store: Store) -> dict[str, int]:
 
     with store.writing():
         decisions = place(
-            schedule.nodes(store), schedule.demands(store),
-            lambda demand, limit: schedule.oldest(store, demand, limit),
-            lambda packages: schedule.local_bytes(store, packages),
+            placement.nodes(store), placement.demands(store),
+            lambda demand, limit: placement.oldest(store, demand, limit),
+            lambda packages: placement.local_bytes(store, packages),
         )  # fmt: skip
-        schedule.assign(store, decisions, now=NOW)
+        placement.assign(store, decisions, now=NOW)
     rows = store.connection.execute(
         "select node.name, count(*) from package join node on node.id = node_id group by node.id"
     )
@@ -68,7 +69,7 @@ def assign(store: Store) -> dict[str, int]:
 def launched(store: Store, node: int) -> list[dict[str, Any]]:
     """The binaries that a node is given to run."""
     with store.writing():
-        found = attempts.launch(store, node, limit=9, now=NOW)
+        found = launches.launch(store, node, limit=9, now=NOW)
     return [binary for one in found for binary in one["binaries"]]
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from d0ctl.model import Address
 from d0ctl.schedule.standstill import Cause
-from d0ctl.store import nodes, open_store
-from d0ctl.store.look import browse
-from d0ctl.store.standstill import job_standing, production
+from d0ctl.store import open_store
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.standstill import job_standing, production
+from d0ctl.store.views import browse
 from tests.cli.building import Site, job, line, package
 from tests.cli.building import production as example
 from tests.support.homes import make_home

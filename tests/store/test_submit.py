@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.construct.spec import InputSpec, JobSpec
 from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import InputSpec, JobSpec
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.removal import check_removal, remove_rows, sweep
 from d0ctl.store.jobs.submit import submit

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from d0ctl.construct.spec import Acquire, Disposition, InputSpec, OutputSpec
-from d0ctl.store import Store, lifecycle, tidy
-from d0ctl.store.jobs import retry
-from d0ctl.store.runs import attempts, messages
+from d0ctl.jobfile.spec import Acquire, Disposition, InputSpec, OutputSpec
+from d0ctl.store import Store, lifecycle
+from d0ctl.store.attempts import launches, messages
+from d0ctl.store.jobs import retry, unneeded_files
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, package, phases, simple, stage, submitted
 from tests.support.world import World, end_message
@@ -25,7 +25,7 @@ def work(store: Store, world: World) -> list[str]:
     """Let all come to rest, and tidy up; the paths that go on the control host."""
     world.settle()
     with store.writing():
-        return tidy.tidy(store, now=NOW)
+        return unneeded_files.tidy(store, now=NOW)
 
 
 def purged(store: Store) -> list[str]:
@@ -87,7 +87,7 @@ def test_a_file_stays_for_a_consumer_that_may_be_tried_again(store: Store, state
     world.settle("failed")
 
     with store.writing():
-        tidy.tidy(store, now=NOW)
+        unneeded_files.tidy(store, now=NOW)
 
     assert phases(store)["two/2/1/1"] == state
     assert purged(store) == []
@@ -182,7 +182,7 @@ def test_a_copy_on_its_way_goes_from_this_machine_too(store: Store) -> None:
     here = f"{store.home.cache}/1/1/a"
     with store.writing():
         store.connection.execute("update location set path = ? where cluster_id = 1", [here])
-        gone = tidy.tidy(store, now=NOW)
+        gone = unneeded_files.tidy(store, now=NOW)
 
     assert gone == [here]
     assert len(purged(store)) == 2
@@ -230,7 +230,7 @@ def test_spare_copies_go_when_space_is_needed_the_oldest_first(store: Store) -> 
             store.connection.execute(
                 "update location set made = ? where path like ?", [age, f"%/{name}"]
             )
-        gone = tidy.make_space(store, 1, 10, now=NOW)
+        gone = unneeded_files.make_space(store, 1, 10, now=NOW)
 
     assert [path[-1] for path in gone] == ["a", "b"]
     assert [path[-1] for path in purged(store)] == ["a", "b"]
@@ -245,7 +245,7 @@ def test_a_spare_copy_that_is_needed_again_stays(store: Store) -> None:
     submitted(store, job("reader", [simple(inputs=["one:a"], nodes=("nowhere",))]))
 
     with store.writing():
-        assert tidy.make_space(store, 1, 10**9, now=NOW) == []
+        assert unneeded_files.make_space(store, 1, 10**9, now=NOW) == []
 
     assert copies(store, "a") != []
 
@@ -290,13 +290,13 @@ def test_what_a_wrapper_brings_is_known_and_goes_with_its_last_reader(store: Sto
 
     staged(world, "localhost", first["attempt"])
     with store.writing():
-        tidy.tidy(store, now=NOW)
+        unneeded_files.tidy(store, now=NOW)
     assert copies(store, "/jobs/raw") == ["/localhost/cache/in/u-1/raw"]
     assert purged(store) == []
 
     staged(world, "localhost", second["attempt"])
     with store.writing():
-        tidy.tidy(store, now=NOW)
+        unneeded_files.tidy(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
     assert faults(store) == {}
 
@@ -315,12 +315,12 @@ def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None
             "insert into location (file_id, cluster_id, path, node_id, made, shared)"
             " select 2, cluster_id, path, node_id, made, 1 from location"
         )
-        tidy.tidy(store, now=NOW)
+        unneeded_files.tidy(store, now=NOW)
     assert purged(store) == []
 
     staged(world, "localhost", second["attempt"])
     with store.writing():
-        tidy.tidy(store, now=NOW)
+        unneeded_files.tidy(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
 
 
@@ -350,7 +350,7 @@ def test_what_is_stored_is_known(store: Store) -> None:
     world.node("localhost").attempts[launch["attempt"]] = "ended"
     world.deliver(world.node("localhost"), [told])
     with store.writing():
-        tidy.tidy(store, now=NOW)
+        unneeded_files.tidy(store, now=NOW)
 
     row = store.connection.execute("select stored, present from file").fetchone()
     assert tuple(row) == ('["root://store/a"]', 0)
@@ -396,4 +396,4 @@ def test_an_attempt_that_nobody_waits_for_changes_nothing_twice(store: Store) ->
 
     assert work(store, world) == []
     assert purged(store) == before
-    assert attempts.killing(store, 1) == {}
+    assert launches.killing(store, 1) == {}

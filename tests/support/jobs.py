@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from d0ctl.construct.spec import (
+from d0ctl.jobfile.spec import (
     BinarySpec,
     InputSpec,
     JobSpec,

@@ -13,11 +13,12 @@ from collections import Counter
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from d0ctl.construct.spec import JobSpec
-from d0ctl.daemon import drive
+from d0ctl.daemon.loop import drive
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Address
-from d0ctl.store import nodes, open_store
+from d0ctl.store import open_store
 from d0ctl.store.jobs.submit import submit
+from d0ctl.store.nodes import nodes
 from tests.support.homes import faults, make_home
 from tests.support.jobs import phases
 from tests.support.sshd import Sshd

@@ -9,12 +9,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from d0ctl.agents.schedule import decide
+from d0ctl.daemon.steps.schedule import decide
 from d0ctl.model import Address
-from d0ctl.store import Store, feed, files, nodes
-from d0ctl.store import schedule as planning
-from d0ctl.store.runs import attempts, messages
-from d0ctl.store.runs.attempts import Launch
+from d0ctl.store import Store
+from d0ctl.store import input_stream as feed
+from d0ctl.store.attempts import launches as attempts
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launches import Launch
+from d0ctl.store.files import copies as files
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import placement as planning
 from tests.support.jobs import NOW
 
 Message = dict[str, Any]

@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from d0ctl.cli import plan_words
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl_tui.acting import Speech
 from d0ctl_tui.app import Dashboard, Terminal
+from d0ctl_tui.run_action import Speech
 from d0ctl_tui.screens.main import MainScreen
 from d0ctl_tui.widgets.lines import LineView
 from tests.cli.building import Site

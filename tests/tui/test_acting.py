@@ -4,13 +4,13 @@ import re
 
 import pytest
 
+from d0ctl.actions import Changes, Request, apply
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
 from d0ctl.select import parse
-from d0ctl.store import nodes
-from d0ctl.store.look import browse
-from d0ctl.verbs import Changes, Request, apply
-from d0ctl_tui.wishes import options, read
+from d0ctl.store.nodes import nodes
+from d0ctl.store.views import browse
+from d0ctl_tui.changes import options, read
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 

@@ -2,9 +2,9 @@
 
 import time
 
+from d0ctl.actions import Request, apply
 from d0ctl.select import parse
-from d0ctl.store import nodes
-from d0ctl.verbs import Request, apply
+from d0ctl.store.nodes import nodes
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 

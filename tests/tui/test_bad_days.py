@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.actions import Request, apply
 from d0ctl.config import Home
 from d0ctl.select import parse
 from d0ctl.store import open_store
-from d0ctl.store.nodes import add_localhost
-from d0ctl.verbs import Request, apply
+from d0ctl.store.nodes.nodes import add_localhost
 from d0ctl_tui.app import Terminal
 from tests.cli.building import Site, job, line, package, production
 from tests.tui.conftest import Desk, Open
@@ -201,7 +201,7 @@ def test_a_crash_says_where_its_traceback_is(tmp_path: Path, site: Site) -> None
         "import sys\n"
         "from pathlib import Path\n"
         "from d0ctl.config import Home\n"
-        "from d0ctl_tui.acting import Speech\n"
+        "from d0ctl_tui.run_action import Speech\n"
         "from d0ctl_tui.app import Dashboard, Terminal\n"
         "class Broken(Dashboard):\n"
         "    def on_changed(self, news):\n"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
-from d0ctl.store.look.pulse import Failed
-from d0ctl.store.nodes import LEASE
+from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.views.activity import Failed
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import rows, strips
 from d0ctl_tui.draw.columns import Columns, Need
@@ -18,7 +18,7 @@ from d0ctl_tui.draw.looks import ASCII, LOOKS, UNICODE, bar, short, tally
 from d0ctl_tui.draw.rates import Rates, plot
 from d0ctl_tui.draw.sheet import Sheet
 from d0ctl_tui.draw.spans import text, width
-from d0ctl_tui.read.beat import Beat, NodeLine
+from d0ctl_tui.read.snapshot import Beat, NodeLine
 
 COUNTS = st.dictionaries(st.sampled_from(list(map(str, Phase))), st.integers(1, 10**6))
 

@@ -2,9 +2,9 @@
 
 import time
 
+from d0ctl.actions import Request, apply
 from d0ctl.select import parse
-from d0ctl.store import schedule
-from d0ctl.verbs import Request, apply
+from d0ctl.store.nodes import placement
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 
@@ -93,7 +93,7 @@ def test_the_walk_finds_a_job_in_which_nothing_moves_though_nothing_failed(
     request = Request("kill", parse("one/1"))
     apply(site.store, request, actor="tester", note=None)
     with site.store.writing():
-        schedule.end_jobs(site.store, now=time.time())
+        placement.end_jobs(site.store, now=time.time())
 
     async def script(desk: Desk) -> None:
         await desk.press("n")

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from d0ctl.actions import VERBS, Changes, Request
 from d0ctl.cli import changing, plan
 from d0ctl.cli.app import app
 from d0ctl.select import parse, parse_all
-from d0ctl.verbs import VERBS, Changes, Request
-from d0ctl_tui.acting import VARIANTS, Deed, made, next_variant, switched
 from d0ctl_tui.commands import ACT
+from d0ctl_tui.run_action import VARIANTS, Deed, made, next_variant, switched
 from d0ctl_tui.screens.plan import PlanDialog
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from d0ctl.model import Address
-from d0ctl.store import nodes
+from d0ctl.store.nodes import nodes
 from d0ctl_tui.draw.log_text import marked, shifted, spans, wrapped
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.draw.spans import text, width

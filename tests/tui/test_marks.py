@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d0ctl.actions import Request, preview
 from d0ctl.select import Selector, parse
-from d0ctl.store.look import browse, outline
-from d0ctl.verbs import Request, preview
+from d0ctl.store.views import browse, outline
 from d0ctl_tui.marks import Marks, beside, condense, filtered
 from tests.cli.building import Site, job, line, package, production
 from tests.tui.conftest import Desk, Open

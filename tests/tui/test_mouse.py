@@ -2,8 +2,8 @@
 
 import pytest
 
-from d0ctl_tui.screens.finder import Finder
 from d0ctl_tui.screens.nodes import NodesScreen
+from d0ctl_tui.screens.search_box import Finder
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 

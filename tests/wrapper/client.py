@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from d0ctl.nodes import frames
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 from tests.support.waiting import wait_until
 
 Frame = dict[str, Any]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from d0ctl_wrapper import process
+from d0ctl_wrapper.host import process
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl_wrapper import attempts, message
-from d0ctl_wrapper.attempt.detach import Setting
-from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.relay.keeper import Keeper
+from d0ctl_wrapper.attempt.run.detach import Setting
+from d0ctl_wrapper.host import records
+from d0ctl_wrapper.protocol import message
+from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.relay.supervisor import Keeper
 from tests.support.waiting import descendants, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -282,8 +283,8 @@ def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(
         (folder / "end").write_text("{}\n")
         return False
 
-    monkeypatch.setattr(attempts, "is_running", end_just_now)
-    attempts.write_record(places, 7, attempts.Record(1, 1, "boot", 1))
+    monkeypatch.setattr(records, "is_running", end_just_now)
+    records.write_record(places, 7, records.Record(1, 1, "boot", 1))
     setting = Setting(places, "boot", {}, 0o077)
     keeper = Keeper(setting, 1, lambda _: None, lambda _: None, lambda _: None)
     assert keeper.adopt() == [{"attempt": 7, "state": "ended"}]

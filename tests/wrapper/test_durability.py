@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from d0ctl_wrapper.attempt import outputs
+from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
-from d0ctl_wrapper.paths import Places, to_path
+from d0ctl_wrapper.protocol.paths import Places, to_path
 from tests.support.durability import assert_settled, journal
 
 

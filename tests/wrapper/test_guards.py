@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper.attempt.turn import Turn
-from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.attempt.guards.rotation import Turn
+from d0ctl_wrapper.protocol.paths import Places
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.pythons import found

@@ -5,11 +5,12 @@ import os
 from pathlib import Path
 
 from d0ctl.nodes import frames
-from d0ctl_wrapper import message, spool
-from d0ctl_wrapper.attempt.late import MOST
-from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.relay.frames import LONGEST, Stream
-from d0ctl_wrapper.relay.post import Post
+from d0ctl_wrapper.attempt.chain.late_outputs import MOST
+from d0ctl_wrapper.host import spool
+from d0ctl_wrapper.protocol import message
+from d0ctl_wrapper.protocol.frames import LONGEST, Stream
+from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.relay.uplink import Post
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.test_late import late, run
 

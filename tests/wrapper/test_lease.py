@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper import lease
-from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.protocol import lease
+from d0ctl_wrapper.protocol.paths import Places
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect

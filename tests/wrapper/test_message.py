@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 
 Message = dict[str, Any]
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl_wrapper import node, quantities
-from d0ctl_wrapper.attempt.yielding import ForeignWork, Thrashing
-from d0ctl_wrapper.tour import tour
+from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Thrashing
+from d0ctl_wrapper.host import kernel
+from d0ctl_wrapper.host.walk_files import tour
+from d0ctl_wrapper.protocol import quantities
 
 Stat = Callable[..., Path]
 
@@ -89,14 +90,14 @@ def test_a_node_that_counts_nothing_is_never_judged(eight: None, tmp_path: Path)
     (tmp_path / "old").write_text("pswpin 1\npswpout 2\n")
     (tmp_path / "torn").write_text("cpu 1 2\n")
 
-    assert node.memory(bytes(tmp_path / "old")) is None
-    assert node.processors(bytes(tmp_path / "torn")) is None
+    assert kernel.memory(bytes(tmp_path / "old")) is None
+    assert kernel.processors(bytes(tmp_path / "torn")) is None
     assert Thrashing(1, vmstat=bytes(tmp_path / "none"))() is None
     assert ForeignWork(0.1, 1, stat=bytes(tmp_path / "none"))() is None
 
 
 def test_processes_killed_for_memory_are_counted(vmstat: Stat) -> None:
-    counted = node.memory(bytes(vmstat(0, 0, killed=3)))
+    counted = kernel.memory(bytes(vmstat(0, 0, killed=3)))
 
     assert counted is not None and counted.killed == 3
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from d0ctl_wrapper.paths import inside
+from d0ctl_wrapper.protocol.paths import inside
 
 PARTS = st.sampled_from(["a", "b", ".", "..", "", "out", "loop", "dead", "-rf", "ü\n", "x\0"])
 

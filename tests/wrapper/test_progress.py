@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_wrapper.attempt.headway import Chain
-from d0ctl_wrapper.attempt.logs import CHUNK, LONGEST_LINE, Follower
-from d0ctl_wrapper.attempt.pace import Pace
-from d0ctl_wrapper.attempt.progress import Reading, read_line
+from d0ctl_wrapper.attempt.run.eta import Pace
+from d0ctl_wrapper.attempt.run.logs import CHUNK, LONGEST_LINE, Follower
+from d0ctl_wrapper.attempt.run.progress import Reading, read_line
+from d0ctl_wrapper.attempt.run.progress_report import Chain
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper import message
+from d0ctl_wrapper.protocol import message
 from tests.support.waiting import wait_until
 from tests.wrapper.client import KEY, Client, binary, launch
 from tests.wrapper.conftest import Connect

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_wrapper.attempt.rules import Rules
+from d0ctl_wrapper.attempt.guards.log_rules import Rules
 from d0ctl_wrapper.attempt.verdict import Failed
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.test_progress import STAYS

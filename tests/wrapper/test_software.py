@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper import archive, software
-from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.host import archive, software
+from d0ctl_wrapper.protocol.paths import Places
 from tests.support.archives import RECO, Server, member, packed
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch

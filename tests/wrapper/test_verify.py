@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_wrapper import checksum
+from d0ctl_wrapper.protocol import checksum
 from tests.wrapper.client import Client, Frame, binary
 
 

@@ -18,10 +18,9 @@ from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.store.connection import open_store
-from d0ctl.store.look import pulse
-from d0ctl.store.trouble import told
+from d0ctl.store.sqlite_errors import told
+from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
-from d0ctl_tui.acting import AnyDeed, NodeDeed, Speech, level, made, misfit
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
@@ -30,17 +29,18 @@ from d0ctl_tui.draw.spans import Line, Span, fit, foreign
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import Changed, CommandClicked, Handed, PathClicked, Troubled
 from d0ctl_tui.poller import Poller
-from d0ctl_tui.read import beat, logs
-from d0ctl_tui.read.beat import Beat
+from d0ctl_tui.read import logs, snapshot
 from d0ctl_tui.read.places import Places
+from d0ctl_tui.read.snapshot import Beat
 from d0ctl_tui.read.source import Source
-from d0ctl_tui.screens import finding
-from d0ctl_tui.screens.finder import Ask, Choice, Finder
+from d0ctl_tui.run_action import AnyDeed, NodeDeed, Speech, level, made, misfit
+from d0ctl_tui.screens import search_results
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.screens.plan import PlanDialog
+from d0ctl_tui.screens.search_box import Ask, Choice, Finder
 
 SHORTEST_S = 0.08
 """The shortest time from one look at the database to the next."""
@@ -118,7 +118,7 @@ class Dashboard(App[None]):
         """Read what is there, then watch."""
         self.look()
         self.changed = self.beat.events[0].at if self.beat.events else 0.0
-        self.rates.recall(self.source.ask(pulse.recent_ends, []))
+        self.rates.recall(self.source.ask(activity.recent_ends, []))
         self._poller.start()
         signals.end_by(self)
         self.app_resume_signal.subscribe(self, lambda _: self.call_later(self.action_repaint))
@@ -168,7 +168,7 @@ class Dashboard(App[None]):
         """Read anew what is shown."""
         self.source.forget()
         before, now = self.beat, time.time()
-        self.beat = self.source.ask(lambda store: beat.read(store, before, now), before)
+        self.beat = self.source.ask(lambda store: snapshot.read(store, before, now), before)
         self.rates.note(now, self.beat.done + self.beat.failed)
         self.stale = self.source.trouble or ""
 
@@ -275,7 +275,7 @@ class Dashboard(App[None]):
                 self.plan_verb(choice.about.removeprefix("d0ctl "), marks)
 
         words = marks.only or f"{len(marks):,} marked"
-        find = partial(finding.deeds, self.main)
+        find = partial(search_results.deeds, self.main)
         self.push_screen(Finder(self, f"act on {words}", find), take)
 
     def plan_verb(self, verb: str, marks: Marks) -> None:
@@ -306,7 +306,7 @@ class Dashboard(App[None]):
             if choice is not None:
                 self.plan(made("set-status", wanted, status=choice.words))
 
-        self.push_screen(Finder(self, "set which status by hand", finding.statuses), go)
+        self.push_screen(Finder(self, "set which status by hand", search_results.statuses), go)
 
     def choose_node(self, verb: str) -> None:
         """Ask which node is to be drained or resumed, and show what that would do."""
@@ -315,7 +315,9 @@ class Dashboard(App[None]):
             if choice is not None:
                 self.plan(NodeDeed(verb, choice.words))
 
-        self.push_screen(Finder(self, f"{verb} which node", partial(finding.nodes, self)), go)
+        self.push_screen(
+            Finder(self, f"{verb} which node", partial(search_results.nodes, self)), go
+        )
 
     def plan(self, deed: AnyDeed) -> None:
         """Show what a deed would do, and do it if that is wanted."""

@@ -1,1 +1,1 @@
-"""What runs on a node: the relay, and the wrapper of each attempt. Standard library only."""
+"""The code that runs on nodes: relay and package wrapper. Standard library only."""

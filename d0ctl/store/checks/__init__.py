@@ -1,1 +1,1 @@
-"""Whether the database keeps its own rules."""
+"""Check that the database keeps its own rules."""

@@ -14,7 +14,7 @@ from d0ctl.store.checks.counting import miscounts
 from d0ctl.store.checks.definition import drifts
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
-from d0ctl.store.files import PARKED
+from d0ctl.store.files.copies import PARKED
 
 BY_TABLE = ("check_integrity", "check_foreign_keys")
 """Asked of each table by itself."""

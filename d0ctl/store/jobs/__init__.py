@@ -1,1 +1,1 @@
-"""Jobs on their way in and out, and what changes of one as a whole."""
+"""Submit, change and remove jobs."""

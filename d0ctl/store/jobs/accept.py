@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from d0ctl.store.attempts import failures
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.runs import recovery
 
 
 def lacking(store: Store) -> list[Row]:
@@ -31,7 +31,7 @@ def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, n
 
     It runs no binary, compares each file with what was left, and ends as any other does.
     """
-    for row, demand in zip(rows, recovery.staying(store, rows), strict=True):
+    for row, demand in zip(rows, failures.staying(store, rows), strict=True):
         store.change(
             "accept_outputs", package=row["package_id"], attempt=row["attempt"], demand=demand,
             actor=actor, note=note, now=now,

@@ -7,12 +7,19 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
 
-from d0ctl.construct.names import base_name, is_pattern
-from d0ctl.construct.spec import Acquire, BinarySpec, InputSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.errors import Refused
+from d0ctl.jobfile.language.file_names import base_name, is_pattern
+from d0ctl.jobfile.spec import (
+    Acquire,
+    BinarySpec,
+    InputSpec,
+    LineSpec,
+    PackageSpec,
+    StageSpec,
+)
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store, as_json
-from d0ctl.store.fitting import space, wants
+from d0ctl.store.nodes.fitting import space, wants
 
 _Row: TypeAlias = tuple[Any, ...]
 

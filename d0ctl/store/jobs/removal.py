@@ -4,11 +4,10 @@ import shutil
 import time
 
 from d0ctl.errors import Refused
-from d0ctl.store import tidy
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
-from d0ctl.store.holder import holder, is_dead
-from d0ctl.store.jobs import results
+from d0ctl.store.jobs import results, unneeded_files
+from d0ctl.store.nodes.holder import holder, is_dead
 
 
 def sweep(store: Store) -> None:
@@ -22,7 +21,9 @@ def sweep(store: Store) -> None:
     for path in in_transit:
         if int(path.name) not in jobs:
             shutil.rmtree(path, ignore_errors=True)
-    store.home.forget_copies(tidy.strays_here(store, before=time.time() - tidy.STRAY_S))
+    store.home.forget_copies(
+        unneeded_files.strays_here(store, before=time.time() - unneeded_files.STRAY_S)
+    )
 
 
 def check_removal(store: Store, job: int, name: str) -> None:

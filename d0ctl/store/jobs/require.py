@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from d0ctl.model import MOVING
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.look import browse
+from d0ctl.store.views import browse
 
 ACTOR = "d0ctl"
 """Who drops them, in the history of the job."""

@@ -2,7 +2,7 @@
 
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files import remake
+from d0ctl.store.files.copies import remake
 
 
 def choose_restored(store: Store) -> None:

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files import remake
-from d0ctl.store.runs import alike, bad_nodes, recovery
+from d0ctl.store.files.copies import remake
 
 DEMANDED = (
     "cpus", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "software", "needs",
@@ -69,8 +69,8 @@ def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
     were removed meanwhile are made again.
     """
     store.change("leave_out_dropped")
-    bad_nodes.forget_jobs(store, actor=actor, note=note, now=now)
-    alike.forget_jobs(store)
+    black_holes.forget_jobs(store, actor=actor, note=note, now=now)
+    alike_failures.forget_jobs(store)
     retried = store.change("retry_packages", actor=actor, note=note, now=now)
     store.change("clear_lost")
     store.change("lose_absent_inputs")
@@ -86,7 +86,7 @@ def start_over(store: Store) -> None:
     store.change("purge_kept_of_chosen")
     store.change("forget_kept_of_chosen")
     bound = {row["package_id"]: row for row in rows if row["stay"] is not None}
-    demands = recovery.leaving(store, list(bound.values()))
+    demands = failures.leaving(store, list(bound.values()))
     store.change_many("ask_otherwise", zip(demands, bound, strict=True))
 
 

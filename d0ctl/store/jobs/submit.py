@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from d0ctl.construct.spec import JobSpec
 from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store, as_json
-from d0ctl.store.files import lose
-from d0ctl.store.fitting import misfits_of_job, refuse
-from d0ctl.store.holder import holder
+from d0ctl.store.files.copies import lose
 from d0ctl.store.jobs import results
 from d0ctl.store.jobs.intake import Intake
 from d0ctl.store.jobs.removal import remove_rows, sweep
 from d0ctl.store.lifecycle import keep_action
+from d0ctl.store.nodes.fitting import misfits_of_job, refuse
+from d0ctl.store.nodes.holder import holder
 
 
 def submit(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from d0ctl.store.look.pulse import Failed
+from d0ctl.store.views.activity import Failed
 
 PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
     "reason": lambda one: one.reason,

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from d0ctl.format import count, duration, moment, size
 from d0ctl.model import known_eta
-from d0ctl.store.look.views import AttemptView, BinaryView, InputView, OutputView
+from d0ctl.store.views.shapes import AttemptView, BinaryView, InputView, OutputView
+from d0ctl.units import count, duration, moment, size
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.rows import binary_state
 from d0ctl_tui.draw.sheet import Sheet

@@ -3,11 +3,17 @@
 import json
 from collections.abc import Sequence
 
-from d0ctl.format import count, duration, moment, size
 from d0ctl.model import by_status
 from d0ctl.select import brief
-from d0ctl.store.look.pulse import Headway
-from d0ctl.store.look.views import FailureView, JobSummary, LineSummary, PackageRow, StageSummary
+from d0ctl.store.views.activity import Headway
+from d0ctl.store.views.shapes import (
+    FailureView,
+    JobSummary,
+    LineSummary,
+    PackageRow,
+    StageSummary,
+)
+from d0ctl.units import count, duration, moment, size
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.rows import status_of
 from d0ctl_tui.draw.sheet import Sheet

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from d0ctl.construct.spec import INPUTS
-from d0ctl.format import moment
+from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
-from d0ctl.store.look.pulse import NO_HEADWAY, Headway
-from d0ctl.store.look.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
+from d0ctl.store.views.activity import NO_HEADWAY, Headway
+from d0ctl.store.views.shapes import (
+    BinaryView,
+    JobSummary,
+    LineSummary,
+    PackageRow,
+    StageSummary,
+)
+from d0ctl.units import moment
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.columns import BAR, GAP, Columns, Need
 from d0ctl_tui.draw.estimate import Estimate

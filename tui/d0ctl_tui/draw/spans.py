@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from d0ctl.format import clean
+from d0ctl.units import clean
 
 Span = tuple[str, str]
 """A text and the name of its look; the empty name is plain text."""

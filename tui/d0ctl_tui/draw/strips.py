@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from d0ctl.format import count, moment
-from d0ctl.store.look.pulse import Event
-from d0ctl.store.nodes import LEASE
+from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.views.activity import Event
+from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.looks import Glyphs
 from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
 from d0ctl_tui.draw.rows import clock
 from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
-from d0ctl_tui.read.beat import Beat, NodeLine
+from d0ctl_tui.read.snapshot import Beat, NodeLine
 
 ALWAYS = ("help", "quit", "back")
 """What the last line never leaves out."""

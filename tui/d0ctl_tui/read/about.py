@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from d0ctl.errors import NotFound
-from d0ctl.explain import group
-from d0ctl.explain import node as explain_node
-from d0ctl.explain import package as explain_package
-from d0ctl.explain.common import Explanation
 from d0ctl.model import STATUS_OF, Status
 from d0ctl.select import Selector, parse
+from d0ctl.show.why import group
+from d0ctl.show.why import node as explain_node
+from d0ctl.show.why import package as explain_package
+from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.look import browse, outline, pulse
-from d0ctl.store.look.pulse import NO_HEADWAY, Headway
-from d0ctl.store.look.views import (
+from d0ctl.store.views import activity, browse, outline
+from d0ctl.store.views.activity import NO_HEADWAY, Headway
+from d0ctl.store.views.shapes import (
     ActionView,
     AttemptView,
     BinaryView,
@@ -113,7 +113,7 @@ def about_node(store: Store, name: str, now: float) -> About:
     except NotFound as error:
         return Gone(str(error))
     row = next(row for row in store.rows("nodes") if row["name"] == name)
-    used = pulse.node_use(store).get(row["id"], pulse.NodeUse()).used
+    used = activity.node_use(store).get(row["id"], activity.NodeUse()).used
     live = outline.on_node(store, row["id"], MOST_ON_NODE)
     return Node(row, used, why, live)
 
@@ -138,7 +138,7 @@ def _part(store: Store, wanted: Selector, now: float) -> Part:
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return _job(store, job, now)
-    stage, headway = browse.stage(store, job, wanted), pulse.headway(store, job.id)
+    stage, headway = browse.stage(store, job, wanted), activity.headway(store, job.id)
     if wanted.level == "stage":
         live = _sample(store, stage.id, None)
         failed = browse.failures(store, job.id, MOST_FAILED, stage.id)
@@ -153,7 +153,7 @@ def _part(store: Store, wanted: Selector, now: float) -> Part:
 
 
 def _job(store: Store, job: JobSummary, now: float) -> Part:
-    headway = pulse.headway(store, job.id)
+    headway = activity.headway(store, job.id)
     return Part(
         job.name,
         job,

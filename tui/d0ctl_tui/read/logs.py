@@ -10,8 +10,8 @@ from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Address, Phase, Status
 from d0ctl.select import parse
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse
-from d0ctl.store.nodes import address_of
+from d0ctl.store.nodes.nodes import address_of
+from d0ctl.store.views import browse
 
 if TYPE_CHECKING:
     from d0ctl.nodes.peek import Visit

@@ -5,7 +5,7 @@ from collections import deque
 from d0ctl import select
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
-from d0ctl.store.look import browse, outline
+from d0ctl.store.views import browse, outline
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.source import Source
 

@@ -8,9 +8,15 @@ from typing import TypeVar
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store, open_store
-from d0ctl.store.look import browse, outline, pulse
-from d0ctl.store.look.views import BinaryView, JobSummary, LineSummary, PackageRow, StageSummary
-from d0ctl.store.trouble import told
+from d0ctl.store.sqlite_errors import told
+from d0ctl.store.views import activity, browse, outline
+from d0ctl.store.views.shapes import (
+    BinaryView,
+    JobSummary,
+    LineSummary,
+    PackageRow,
+    StageSummary,
+)
 from d0ctl_tui.read.outline import Path
 
 T = TypeVar("T")
@@ -34,7 +40,7 @@ class Source:
         self._file = 0
         self._pages: dict[tuple[Path, int], list[Row | None]] = {}
         self._old: dict[tuple[Path, int], list[Row | None]] = {}
-        self._headways: dict[int, pulse.JobHeadway] = {}
+        self._headways: dict[int, activity.JobHeadway] = {}
 
     def close(self) -> None:
         """Give the connection back."""
@@ -109,24 +115,24 @@ class Source:
         none: list[str] = []
         return self.ask(lambda store: outline.paths(store, ids), none)
 
-    def paces(self, job: int) -> dict[int, pulse.Pace]:
+    def paces(self, job: int) -> dict[int, activity.Pace]:
         """How fast the stages of a job go."""
-        return self.ask(lambda store: pulse.paces(store, job), {})
+        return self.ask(lambda store: activity.paces(store, job), {})
 
-    def headway(self, path: Path) -> pulse.Headway:
+    def headway(self, path: Path) -> activity.Headway:
         """How far what runs below a job, stage or line is."""
         job, row = self.row(path[:1]), self.row(path)
-        if not isinstance(job, JobSummary) or not job.counts.keys() & pulse.MOVING_ALONG:
-            return pulse.Headway()
+        if not isinstance(job, JobSummary) or not job.counts.keys() & activity.MOVING_ALONG:
+            return activity.Headway()
         if job.id not in self._headways:
-            none = pulse.JobHeadway(pulse.Headway(), {}, {})
-            self._headways[job.id] = self.ask(lambda store: pulse.headway(store, job.id), none)
+            none = activity.JobHeadway(activity.Headway(), {}, {})
+            self._headways[job.id] = self.ask(lambda store: activity.headway(store, job.id), none)
         found = self._headways[job.id]
         match row:
             case StageSummary():
-                return found.stages.get(row.id, pulse.Headway())
+                return found.stages.get(row.id, activity.Headway())
             case LineSummary():
-                return found.lines.get(row.id, pulse.Headway())
+                return found.lines.get(row.id, activity.Headway())
         return found.job
 
     def _page(self, parent: Path, page: int) -> Sequence[Row | None]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
-from d0ctl.store.look import outline
-from d0ctl.store.look.views import PackageRow
+from d0ctl.store.views import outline
+from d0ctl.store.views.shapes import PackageRow
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.source import Row, Source
 

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from d0ctl_tui.board import Board
+from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 

@@ -7,12 +7,12 @@ from textual import work
 from textual.app import ComposeResult
 
 from d0ctl.errors import D0Error
-from d0ctl.format import count, listed
 from d0ctl.store.connection import open_store
-from d0ctl.store.look import outline, pulse
-from d0ctl.store.look.views import PackageRow
-from d0ctl.store.trouble import told
-from d0ctl_tui.board import Board
+from d0ctl.store.sqlite_errors import told
+from d0ctl.store.views import activity, outline
+from d0ctl.store.views.shapes import PackageRow
+from d0ctl.units import count, listed
+from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.columns import Columns
@@ -121,7 +121,7 @@ class FailuresScreen(SubScreen):
         self.job_id = job_id
         self.by = next(iter(PROPERTIES))
         self.groups = Groups(board)
-        self._failed: list[pulse.Failed] | None = None
+        self._failed: list[activity.Failed] | None = None
         self._read_at = 0.0
 
     def body(self) -> ComposeResult:
@@ -201,13 +201,13 @@ class FailuresScreen(SubScreen):
         home = self.board.home
         try:
             with open_store(home, read_only=True) as store, told(home):
-                found = pulse.failed(store, jobs, MOST)
+                found = activity.failed(store, jobs, MOST)
         except D0Error as error:
             self.board.post_message(Handed(partial(self.board.tell, str(error))))
             return
         self.board.post_message(Handed(partial(self._take, found)))
 
-    def _take(self, found: list[pulse.Failed]) -> None:
+    def _take(self, found: list[activity.Failed]) -> None:
         self._read_at = time.monotonic()
         if self.is_mounted and found != self._failed:
             self._failed = found

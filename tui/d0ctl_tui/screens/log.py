@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.format import size
-from d0ctl_tui.board import Board
+from d0ctl.units import size
+from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw import log_text
 from d0ctl_tui.draw.pager import Pager
@@ -18,7 +18,7 @@ from d0ctl_tui.draw.spans import EMPTY, Line, Span, foreign, spread
 from d0ctl_tui.messages import Repeated
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
-from d0ctl_tui.screens.finder import Ask
+from d0ctl_tui.screens.search_box import Ask
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 

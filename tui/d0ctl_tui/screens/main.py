@@ -11,25 +11,25 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 
 from d0ctl import select
+from d0ctl.actions import VERBS
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
-from d0ctl.store.look import outline, search
-from d0ctl.verbs import VERBS
-from d0ctl_tui.board import Board
+from d0ctl.store.views import outline, search
+from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.spans import Line, Span
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.read import walk
-from d0ctl_tui.screens import finding
+from d0ctl_tui.screens import search_results
 from d0ctl_tui.screens.failures import FailuresScreen
-from d0ctl_tui.screens.finder import Choice, Finder
 from d0ctl_tui.screens.nodes import NodeStrip
+from d0ctl_tui.screens.search_box import Choice, Finder
 from d0ctl_tui.widgets.about_pane import AboutPane
-from d0ctl_tui.widgets.band import Band, Page
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
+from d0ctl_tui.widgets.status_lines import Band, Page
 from d0ctl_tui.widgets.tree import Tree
 
 SETTLE_S = 0.04
@@ -183,7 +183,7 @@ class MainScreen(Screen[None]):
 
     def action_palette(self) -> None:
         """Everything by name."""
-        self.find("what to do", finding.palette)
+        self.find("what to do", search_results.palette)
 
     def action_act(self) -> None:
         """Every verb for what is chosen."""
@@ -191,15 +191,17 @@ class MainScreen(Screen[None]):
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
-        self.find("search: path, job, stage, node, file, reason", finding.everywhere, slow=True)
+        self.find(
+            "search: path, job, stage, node, file, reason", search_results.everywhere, slow=True
+        )
 
     def action_filter(self) -> None:
         """Show only packages in some state."""
-        self.find("show only", finding.filters)
+        self.find("show only", search_results.filters)
 
     def action_jumps(self) -> None:
         """Places somebody has been at."""
-        self.find("places", finding.jumps)
+        self.find("places", search_results.jumps)
 
     def action_back(self) -> None:
         """Back to where we came from."""

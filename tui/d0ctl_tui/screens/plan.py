@@ -8,9 +8,14 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from d0ctl.actions import VERBS
 from d0ctl.errors import D0Error
-from d0ctl.verbs import VERBS
-from d0ctl_tui.acting import (
+from d0ctl_tui.app_interface import Board
+from d0ctl_tui.changes import HINT, read
+from d0ctl_tui.commands import Command, bindings
+from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
+from d0ctl_tui.messages import Handed
+from d0ctl_tui.run_action import (
     AnyDeed,
     Deed,
     changed,
@@ -19,13 +24,8 @@ from d0ctl_tui.acting import (
     switched,
     takes_changes,
 )
-from d0ctl_tui.board import Board
-from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
-from d0ctl_tui.messages import Handed
 from d0ctl_tui.screens.dialog import Dialog
-from d0ctl_tui.widgets.band import Band, Page
-from d0ctl_tui.wishes import HINT, read
+from d0ctl_tui.widgets.status_lines import Band, Page
 
 KEYS = (
     Command("ctrl+o", "outputs", "with or without what it can take along", "act"),

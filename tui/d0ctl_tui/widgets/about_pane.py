@@ -8,7 +8,7 @@ from textual.timer import Timer
 
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import open_store
-from d0ctl.store.trouble import told
+from d0ctl.store.sqlite_errors import told
 from d0ctl_tui.draw import package_sheet, part_sheet
 from d0ctl_tui.draw.looks import Glyphs, is_live
 from d0ctl_tui.draw.sheet import Sheet
@@ -17,7 +17,7 @@ from d0ctl_tui.messages import Handed
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.about import About, Gone, Node, Package, Part, about
 from d0ctl_tui.read.source import Source
-from d0ctl_tui.widgets.band import Page
+from d0ctl_tui.widgets.status_lines import Page
 
 REST_S = 0.03
 """How long the cursor rests before what it is on is read, so that keys come first."""

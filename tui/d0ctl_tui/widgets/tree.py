@@ -6,9 +6,9 @@ from array import array
 from textual import events
 
 from d0ctl.select import Selector
-from d0ctl.store.look import outline as store_outline
-from d0ctl.store.look.pulse import Headway
-from d0ctl.store.look.views import BinaryView, JobSummary, PackageRow, StageSummary
+from d0ctl.store.views import outline as store_outline
+from d0ctl.store.views.activity import Headway
+from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow, StageSummary
 from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.columns import Columns, Need

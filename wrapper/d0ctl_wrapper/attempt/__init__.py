@@ -1,1 +1,1 @@
-"""What wraps one attempt: it stages, runs the chain of binaries, watches it, and tells of it."""
+"""The package wrapper: stages files, runs and watches the chain of binaries, reports."""

@@ -7,10 +7,11 @@ import os
 import time
 from typing import Any, Dict, Iterator
 
-from d0ctl_wrapper import process, shape
 from d0ctl_wrapper.attempt.report import Report
-from d0ctl_wrapper.attempt.tree import Tree
-from d0ctl_wrapper.paths import write
+from d0ctl_wrapper.attempt.run.processes import Tree
+from d0ctl_wrapper.host import process
+from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.paths import write
 
 STATUS = b"status"
 """The name of the answer in the attempt's folder."""

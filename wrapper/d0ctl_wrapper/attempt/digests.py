@@ -4,8 +4,8 @@ import os
 import time
 from typing import Callable, Dict, Tuple
 
-from d0ctl_wrapper.checksum import digest_by
-from d0ctl_wrapper.kept import Stamp
+from d0ctl_wrapper.protocol.checksum import digest_by
+from d0ctl_wrapper.protocol.retained import Stamp
 
 SETTLED = 0.1
 """A file that changed so few seconds ago might change again without a sign of it."""

@@ -7,10 +7,10 @@ it has written so far can be used.
 import time
 
 from d0ctl_wrapper.attempt import orders
-from d0ctl_wrapper.attempt.command import TERMINATE, CommandFile
-from d0ctl_wrapper.attempt.suspend import Suspension
-from d0ctl_wrapper.attempt.tree import Tree
-from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.attempt.run.command_file import TERMINATE, CommandFile
+from d0ctl_wrapper.attempt.run.processes import Tree
+from d0ctl_wrapper.attempt.run.suspend import Suspension
+from d0ctl_wrapper.protocol.paths import Places
 
 LOOK = 0.1
 """Every so many seconds a binary that was asked to end by itself is looked at."""

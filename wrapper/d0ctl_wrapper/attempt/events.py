@@ -7,10 +7,10 @@ is a promise of the binary: the part that it names holds these events, whole.
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple
 
-from d0ctl_wrapper import ranges
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.paths import Places, remove, to_path, write
-from d0ctl_wrapper.ranges import Ranges
+from d0ctl_wrapper.protocol import ranges
+from d0ctl_wrapper.protocol.paths import Places, remove, to_path, write
+from d0ctl_wrapper.protocol.ranges import Ranges
 
 LONGEST = 100
 """A line of what is done has no more bytes than this."""

@@ -7,8 +7,8 @@ late, means the same. SIGUSR1 says that one has changed; SIGTERM is the order to
 import os
 from typing import Any, Dict, NamedTuple
 
-from d0ctl_wrapper import shape
-from d0ctl_wrapper.paths import Places, read, remove, write
+from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.paths import Places, read, remove, write
 
 KILL, PAUSE = b"kill", b"pause"
 

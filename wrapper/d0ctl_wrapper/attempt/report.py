@@ -4,12 +4,14 @@ import os
 import time
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper import message, shape, spool, words
-from d0ctl_wrapper.attempt.headway import UNKNOWN
-from d0ctl_wrapper.launch import Launch
-from d0ctl_wrapper.message import LARGEST_COUNT
-from d0ctl_wrapper.paths import Places
-from d0ctl_wrapper.words import one_line
+from d0ctl_wrapper.attempt.run.progress_report import UNKNOWN
+from d0ctl_wrapper.host import spool
+from d0ctl_wrapper.protocol import message, shape
+from d0ctl_wrapper.protocol import text as words
+from d0ctl_wrapper.protocol.launch import Launch
+from d0ctl_wrapper.protocol.message import LARGEST_COUNT
+from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.text import one_line
 
 LONGEST_LEFT = 10 * 365 * 86400.0
 """An end that is further away, in seconds, counts as unknown."""

@@ -5,7 +5,7 @@ import signal
 from typing import Any, Dict
 
 from d0ctl_wrapper.attempt import exits
-from d0ctl_wrapper.words import last_line, signal_name
+from d0ctl_wrapper.protocol.text import last_line, signal_name
 
 _NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
     range(signal.SIGRTMIN, signal.SIGRTMAX + 1)

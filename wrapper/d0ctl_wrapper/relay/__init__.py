@@ -1,1 +1,1 @@
-"""What serves one control host on a node: it starts wrappers, and passes on what they say."""
+"""The relay: serves one control host on a node, starts wrappers and forwards their messages."""

@@ -6,8 +6,8 @@ import sys
 import time
 from typing import Any, Dict
 
-from d0ctl_wrapper import process
-from d0ctl_wrapper.paths import to_text
+from d0ctl_wrapper.host import process
+from d0ctl_wrapper.protocol.paths import to_text
 
 
 def gather(base: bytes) -> "Dict[str, Any]":

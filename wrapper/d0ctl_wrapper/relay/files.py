@@ -6,10 +6,11 @@ import os
 import stat
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper import message, shape, stamp
-from d0ctl_wrapper.attempt import copies, stageout
+from d0ctl_wrapper.attempt.deliver import stageout
+from d0ctl_wrapper.attempt.stage import cache as copies
 from d0ctl_wrapper.disk import digest, sync
-from d0ctl_wrapper.paths import Places, is_below, remove, to_path
+from d0ctl_wrapper.protocol import message, shape, stamp
+from d0ctl_wrapper.protocol.paths import Places, is_below, remove, to_path
 
 Frame = Dict[str, Any]
 

@@ -5,9 +5,10 @@ import os
 import stat
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import attempts, process, shape
-from d0ctl_wrapper.paths import Places, to_text
-from d0ctl_wrapper.relay.frames import COMFORTABLE
+from d0ctl_wrapper.host import process, records
+from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.frames import COMFORTABLE
+from d0ctl_wrapper.protocol.paths import Places, to_text
 
 Frame = Dict[str, Any]
 
@@ -18,7 +19,7 @@ MOST = 10000
 def listing(places: Places, frame: Frame) -> Frame:
     """List a folder of an attempt, or one file of it; `state` is the attempt's just before."""
     attempt = frame["attempt"]
-    state = attempts.state(places, attempt, process.boot_id())
+    state = records.state(places, attempt, process.boot_id())
     answer = {"kind": "listing", "id": frame["id"], "state": state, "type": "", "entries": [],
               "more": False, "message": ""}  # fmt: skip
     try:

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from d0ctl_wrapper import process
+from d0ctl_wrapper.host import process
 
 PATIENCE = 5.0
 """How many seconds a former relay has to give way; after half of them it is killed."""

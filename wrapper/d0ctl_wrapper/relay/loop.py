@@ -5,7 +5,7 @@ import select
 import time
 from typing import Callable, Dict, List
 
-from d0ctl_wrapper.relay.frames import Stream
+from d0ctl_wrapper.protocol.frames import Stream
 
 LONGEST = 3600.0
 """The loop turns at least once in so many seconds."""

@@ -7,13 +7,13 @@ import sys
 import time
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import attempts
-from d0ctl_wrapper.attempt import detach
-from d0ctl_wrapper.paths import Places, to_path
+from d0ctl_wrapper.attempt.run import detach
+from d0ctl_wrapper.host import records
+from d0ctl_wrapper.protocol.frames import LISTED, Stream
+from d0ctl_wrapper.protocol.paths import Places, to_path
 from d0ctl_wrapper.relay import facts, lock, requests
-from d0ctl_wrapper.relay.duty import Duty
-from d0ctl_wrapper.relay.frames import LISTED, Stream
 from d0ctl_wrapper.relay.loop import Loop
+from d0ctl_wrapper.relay.periodic import Duty
 from d0ctl_wrapper.relay.service import Look
 
 Frame = Dict[str, Any]
@@ -69,7 +69,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
     else:
         cpus = hello["cpus"] or facts.cpus()
         duty = Duty(loop, places, cpus, umask, hello["keep_logs"])
-        _greet(stream, places, duty.adopt(), attempts.cached(places))
+        _greet(stream, places, duty.adopt(), records.cached(places))
         loop.serve(lines, duty.service.obey, duty.work)
 
 

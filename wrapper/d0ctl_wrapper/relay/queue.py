@@ -3,7 +3,7 @@
 import collections
 from typing import NamedTuple, Set
 
-from d0ctl_wrapper.launch import Launch
+from d0ctl_wrapper.protocol.launch import Launch
 
 
 class Waiting(NamedTuple):

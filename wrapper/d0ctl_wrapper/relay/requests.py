@@ -3,8 +3,8 @@
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper import shape, software
-from d0ctl_wrapper.launch import FED
+from d0ctl_wrapper.protocol import shape, software_order
+from d0ctl_wrapper.protocol.launch import FED
 
 Frame = Dict[str, Any]
 
@@ -85,7 +85,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "software": {
         "id": _identifier,
         "verb": shape.one_of("pull", "purge", "verify"),
-        **software.FIELDS,
+        **software_order.FIELDS,
     },
     "list": {"id": _identifier, "attempt": shape.positive, "path": shape.string},
     "ask": {"id": _identifier, "attempt": shape.positive},

@@ -3,15 +3,16 @@
 import time
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper import lease, software
 from d0ctl_wrapper.attempt import orders
-from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.host import software
+from d0ctl_wrapper.protocol import lease
+from d0ctl_wrapper.protocol.frames import Stream
+from d0ctl_wrapper.protocol.paths import Places
 from d0ctl_wrapper.relay import facts, files, listing, requests, survey
-from d0ctl_wrapper.relay.asking import Asking
-from d0ctl_wrapper.relay.frames import Stream
 from d0ctl_wrapper.relay.helpers import Helpers
-from d0ctl_wrapper.relay.keeper import Keeper
-from d0ctl_wrapper.relay.post import Post
+from d0ctl_wrapper.relay.status_requests import Asking
+from d0ctl_wrapper.relay.supervisor import Keeper
+from d0ctl_wrapper.relay.uplink import Post
 
 Frame = Dict[str, Any]
 

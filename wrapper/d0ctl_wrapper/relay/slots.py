@@ -2,9 +2,9 @@
 
 from typing import Dict, List
 
-from d0ctl_wrapper.attempt import slot
-from d0ctl_wrapper.launch import Launch
-from d0ctl_wrapper.paths import Places
+from d0ctl_wrapper.attempt.guards import slot
+from d0ctl_wrapper.protocol.launch import Launch
+from d0ctl_wrapper.protocol.paths import Places
 
 
 class Slots:

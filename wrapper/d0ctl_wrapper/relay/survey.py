@@ -5,10 +5,11 @@ import stat
 import time
 from typing import Any, Dict, Iterator
 
-from d0ctl_wrapper import attempts, process, stamp
 from d0ctl_wrapper.disk import digest
-from d0ctl_wrapper.paths import Places, to_text
-from d0ctl_wrapper.relay.frames import Stream
+from d0ctl_wrapper.host import process, records
+from d0ctl_wrapper.protocol import stamp
+from d0ctl_wrapper.protocol.frames import Stream
+from d0ctl_wrapper.protocol.paths import Places, to_text
 
 Frame = Dict[str, Any]
 
@@ -28,7 +29,7 @@ def survey(places: Places, frame: Frame, stream: Stream) -> None:
 def _entries(places: Places, checksums: bool) -> "Iterator[Frame]":
     boot_id = process.boot_id()
     for attempt in _recorded(places):
-        state = attempts.state(places, attempt, boot_id)
+        state = records.state(places, attempt, boot_id)
         yield {"attempt": attempt, "path": "attempts/%d" % attempt, "state": state, "age": 0}
         work = places.attempt(attempt, b"work")
         if os.path.isdir(work):
@@ -55,7 +56,7 @@ def _copy(path: bytes, checksums: bool) -> Frame:
 
 def _recorded(places: Places) -> "list[int]":
     try:
-        return attempts.recorded(places)
+        return records.recorded(places)
     except FileNotFoundError:
         return []
 

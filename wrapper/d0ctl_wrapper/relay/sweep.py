@@ -8,10 +8,10 @@ import os
 import time
 from typing import Collection, List
 
-from d0ctl_wrapper import attempts, spool
-from d0ctl_wrapper.attempt import leavings
-from d0ctl_wrapper.attempt.former import RECORD
-from d0ctl_wrapper.paths import Places, remove
+from d0ctl_wrapper.attempt.deliver import unfinished_files
+from d0ctl_wrapper.attempt.stage.previous import RECORD
+from d0ctl_wrapper.host import records, spool
+from d0ctl_wrapper.protocol.paths import Places, remove
 
 EVERY = 6 * 3600.0
 """Every so many seconds logs are looked for that have been kept for long enough."""
@@ -22,9 +22,9 @@ def clean(places: Places, attempt: int) -> None:
 
     What the next attempt may take up stays, until the control host has it removed.
     """
-    leavings.clear(places, attempt)
+    unfinished_files.clear(places, attempt)
     _drop(places.attempt(attempt, b"staging"))
-    if attempts.has_ended(places, attempt) or not _is_of_use(places, attempt):
+    if records.has_ended(places, attempt) or not _is_of_use(places, attempt):
         _drop(places.attempt(attempt, b"work"))
 
 

@@ -1,0 +1,27 @@
+"""`d0ctl backup`: the whole database in one file, while everything goes on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import session
+from d0ctl.cli.terminal.output import emit
+from d0ctl.units import clean, size
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write, which must not be there yet.")],
+) -> None:
+    """Write the database to a file, while all goes on.
+
+    The file holds no secret. `site.key` and `known_hosts` of the home are for you to keep.
+    """
+    from d0ctl.store.backup import back_up
+
+    with session.reader() as store:
+        bytes_written = back_up(store, file)
+    emit(f"the database is in `{clean(str(file))}`: {size(bytes_written)}")

@@ -1,0 +1,85 @@
+"""`d0ctl daemon`: the agents that drive all jobs, in the foreground or the background."""
+
+import signal
+import threading
+import time
+from typing import Any
+
+import typer
+
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.output import emit, emit_json, glyph, mark, say
+from d0ctl.errors import ExitCode
+from d0ctl.units import clean, count, duration, iso, moment
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+                  help="Drive all jobs: run, start, stop, status.")  # fmt: skip
+
+
+@app.command()
+def run() -> None:
+    """Drive all jobs in the foreground, until Ctrl-C or TERM."""
+    from d0ctl.daemon import loop
+
+    with session.founder():
+        pass
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    loop.log_to_file(session.home())
+    loop.run(session.home(), stop)
+
+
+@app.command()
+def start() -> None:
+    """Start it in the background; returns once it works."""
+    from d0ctl.daemon import background
+
+    with session.founder():
+        pass
+    running = background.status(session.home())["running"]
+    pid = background.start(session.home())
+    emit(f"the daemon {'was running already' if running else 'runs'}: pid {pid}")
+
+
+@app.command()
+def stop() -> None:
+    """Stop it; packages go on, and the next daemon finds them."""
+    from d0ctl.daemon import background
+
+    if session.has_home() and background.stop(session.home()):
+        emit("the daemon has stopped; packages that run go on")
+    else:
+        say("no daemon is running")
+
+
+@app.command()
+def status(json: options.Json = False) -> None:
+    """Say whether it runs, since when, and what nobody could be told; exit 3 if it does not."""
+    told: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
+    if session.has_home():
+        from d0ctl.daemon import background
+
+        told = background.status(session.home())
+    if json:
+        emit_json({**told, "since": iso(told["since"]), "unsent": _unsent(told["unsent"])})
+    else:
+        _draw(told)
+    raise typer.Exit(ExitCode.DONE if told["running"] else ExitCode.NOT_FOUND)
+
+
+def _draw(told: dict[str, Any]) -> None:
+    if told["running"]:
+        ago = duration(time.time() - told["since"])
+        emit(f"{mark('running')} for {ago}, pid {told['pid']}")
+    else:
+        emit("not running: d0ctl daemon start")
+    if unsent := told["unsent"]:
+        since, number = moment(unsent["since"], time.time()), count(unsent["messages"], "message")
+        emit(f"{glyph('failed')} {number} can't be delivered since {since}: "
+             f"{clean(unsent['trouble'])}")  # fmt: skip
+        emit("  d0ctl notify list")
+
+
+def _unsent(told: dict[str, Any] | None) -> dict[str, Any] | None:
+    return told and {**told, "since": iso(told["since"])}

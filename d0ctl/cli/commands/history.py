@@ -1,0 +1,190 @@
+"""`d0ctl history`: failures by reason, count, node and time; every transition of a package."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import documents, options, session, show_part
+from d0ctl.cli.terminal.output import emit, emit_json, paint, table
+from d0ctl.select import Selector, brief
+from d0ctl.show.why import recovery
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import PackageView
+from d0ctl.units import clean, count, iso, moment
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+MOST_SHOWN = 20
+MOST_IN_DOCUMENT = 10_000
+
+
+@app.command()
+def history(
+    selector: options.Target,
+    status: options.Status = None,
+    reason: options.Reason = None,
+    node: options.Node = None,
+    older_than: options.OlderThan = None,
+    json: options.Json = False,
+) -> None:
+    """Show failures with their reasons; of a package, all changes."""
+    wanted = select.parse(selector, status=status or (), reason=reason, node=node,
+                          older_than=older_than)  # fmt: skip
+    with session.reader() as store, store.reading():
+        document = _read(store, wanted, MOST_IN_DOCUMENT if json else MOST_SHOWN)
+    if json:
+        emit_json(document)
+    else:
+        _draw(document, time.time())
+
+
+def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
+    """What happened to what is meant."""
+    events: list[dict[str, Any]] = []
+    now: dict[str, Any] | None = None
+    notes: list[dict[str, Any]] = []
+    if wanted.is_one and wanted.level == "job":
+        job = browse.job(store, wanted.job)
+        reasons = store.rows("job_failure_summary", job=job.id)
+        failed = store.rows("job_failed_attempts", job=job.id, limit=limit)
+    else:
+        browse.choose(store, wanted, now=time.time(), lenient=True)
+        reasons = store.rows("failure_summary")
+        failed = store.rows("failed_attempts", limit=limit)
+    if wanted.is_one and wanted.level == "package":
+        one = browse.package(store, wanted)
+        events = [documents.event(event) for event in browse.events(store, one.id)]
+        now = _now(one)
+        notes = [documents.note(note) for note in browse.notes(store, one.id)]
+    return {
+        "selector": str(wanted),
+        "reasons": [_reason(row) for row in reasons],
+        "failures": [_failure(row) for row in failed],
+        "events": events,
+        "notes": notes,
+        "actions": _actions(store, wanted),
+        "now": now,
+    }
+
+
+def _now(one: PackageView) -> dict[str, Any]:
+    """Where the history of a package has led to, and when it goes on by itself."""
+    return {"phase": one.phase, "actor": one.actor, "note": one.note,
+            "not_before": iso(one.not_before)}  # fmt: skip
+
+
+def _reason(row: Row) -> dict[str, Any]:
+    return {"reason": row["reason"], "count": row["count"], "nodes": row["nodes"],
+            "last": iso(row["last"])}  # fmt: skip
+
+
+def _failure(row: Row) -> dict[str, Any]:
+    return {
+        "path": row["path"], "attempt": row["number"], "outcome": row["outcome"],
+        "ended": iso(row["ended"]), "node": row["node_name"], "binary": row["binary"],
+        "reason": row["reason"], "message": row["message"], "exit_code": row["exit_code"],
+        "signal": row["signal"], "stderr": row["stderr"],
+    }  # fmt: skip
+
+
+def _actions(store: Store, wanted: Selector) -> list[dict[str, Any]]:
+    """What people did to the job, where just one is meant."""
+    if wanted.wild_level == "job":
+        return []
+    return [
+        {"at": iso(one.at), "actor": one.actor, "verb": one.verb, "target": one.target,
+         "reason": one.note, "packages": one.packages, "undo": one.undo}
+        for one in browse.actions(store, wanted.job, 50)
+    ]  # fmt: skip
+
+
+def _draw(document: dict[str, Any], now: float) -> None:
+    if document["events"]:
+        _events(document["events"], now)
+    if document["now"] and document["now"]["not_before"]:
+        _goes_on(document["now"], now)
+    _failures(document, now)
+    if document["notes"]:
+        _notes(document["notes"], now)
+    if document["actions"]:
+        emit()
+        emit(paint("what people did", "bold"))
+        rows = [
+            [_when(one["at"], now), clean(one["actor"]), one["verb"], clean(brief(one["target"])),
+             count(one["packages"], "package") if one["packages"] else "",
+             clean(one["reason"] or "")]
+            for one in reversed(document["actions"])
+        ]  # fmt: skip
+        table(rows, indent="  ")
+
+
+def _notes(notes: Sequence[dict[str, Any]], now: float) -> None:
+    emit()
+    emit(paint("what its wrappers noted", "bold"))
+    rows = [
+        [_when(one["at"], now), f"attempt {one['attempt']}",
+         f"binary {one['binary']}" if one["binary"] else "", clean(one["text"])]
+        for one in notes
+    ]  # fmt: skip
+    table(rows, indent="  ")
+
+
+def _failures(document: dict[str, Any], now: float) -> None:
+    if not document["reasons"]:
+        emit("nothing has failed")
+        return
+    emit(paint("failures", "bold"))
+    rows = [
+        [clean(one["reason"] or "unknown"), count(one["count"], "time"),
+         f"on {count(one['nodes'], 'node')}", f"last {_when(one['last'], now)}"]
+        for one in document["reasons"]
+    ]  # fmt: skip
+    table(rows, indent="  ")
+    emit()
+    for one in document["failures"]:
+        emit(f"  {_when(one['ended'], now)}  {paint(clean(one['path']), 'bold')} attempt "
+             f"{one['attempt']} on {clean(one['node'])}: "
+             f"{show_part.reason_of(one['reason'], one['message'])}")  # fmt: skip
+        show_part.stderr(one["stderr"], "      ")
+    total = sum(one["count"] for one in document["reasons"])
+    if total > len(document["failures"]):
+        emit(paint(f"  and {count(total - len(document['failures']))} more: --json prints them",
+                   "dim"))  # fmt: skip
+
+
+def _events(events: Sequence[dict[str, Any]], now: float) -> None:
+    emit(paint("every change", "bold"))
+    rows = [
+        [
+            _when(one["at"], now), f"{one['from']} → {one['to']}",
+            f"attempt {one['attempt']}" if one["attempt"] else "", clean(one["node"] or ""),
+            clean(": ".join(word for word in (one["actor"], one["note"]) if word)),
+        ]
+        for one in events
+    ]  # fmt: skip
+    table(rows, indent="  ")
+    emit()
+
+
+def _goes_on(state: dict[str, Any], now: float) -> None:
+    """Say until when a package cools off, or is held by the policy."""
+    at = _seconds(state["not_before"])
+    told = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
+            else recovery.held(at, now))  # fmt: skip
+    emit(f"now: {clean(told)}")
+    emit()
+
+
+def _seconds(text: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _when(text: str | None, now: float) -> str:
+    """A time of the document on the reader's clock."""
+    return moment(_seconds(text), now) if text else "-"

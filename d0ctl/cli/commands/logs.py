@@ -1,0 +1,78 @@
+"""`d0ctl logs`: what the binaries of a package printed."""
+
+from typing import Annotated
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import log_names, options, session, show_part
+from d0ctl.cli.terminal.output import refuse_both, say
+from d0ctl.cli.terminal.passthrough import Raw
+from d0ctl.select import Selector
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import PackageView
+from d0ctl.units import clean
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def logs(
+    package: options.Target,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", "-f", help="Go on as it prints more, until the package ends."),
+    ] = False,
+    attempt: Annotated[
+        int | None, typer.Option("--attempt", min=1, help="Which attempt; the last one otherwise.")
+    ] = None,
+    binary: Annotated[
+        int | None, typer.Option("--binary", min=1, help="Only this binary of the chain.")
+    ] = None,
+) -> None:
+    """Print what the binaries of a package printed."""
+    from d0ctl.cli import visiting
+
+    select.parse(package, with_binary=True)
+    with session.reader() as store:
+        wanted = visiting.one_package(store, package, "logs", with_binary=True)
+        if wanted.level == "binary":
+            refuse_both(binary is not None, True, "--binary and the path of a binary")
+            binary = wanted.binary.first
+        numbers = _binaries(store, browse.package(store, wanted), binary)
+        names = log_names.of(numbers, whole=binary is None)
+        if follow:
+            from d0ctl.cli.terminal.follow import Following
+
+            Following(store, wanted, attempt, names).run()
+        else:
+            _print(store, wanted, attempt, names)
+
+
+def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:
+    if number is not None:
+        return [browse.binary(store, one, number).seq]
+    return [binary.seq for binary in browse.binaries(store, one.id)]
+
+
+def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:
+    """Print the logs as they are now."""
+    from d0ctl.cli import visiting
+    from d0ctl.nodes.peek import visit
+
+    tried = visiting.attempt_of(store, browse.package(store, wanted), attempt)
+    if tried.began_why:
+        say(f"attempt {tried.number} {show_part.began(tried.began, tried.began_why)}")
+    with visit(visiting.where(store, tried)) as here:
+        sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
+        found = [name for name in names if sizes.get(name)]
+        if not found:
+            gone = f"its log is not on `{clean(tried.node_name)}` any more"
+            say(f"`{wanted.brief}` has printed nothing" if sizes else gone)
+        raw = Raw()
+        raw.has_first_head = len(found) > 1
+        for name in found:
+            for piece in here.pieces(name, 0, sizes[name]):
+                raw.write(log_names.source(name), piece)
+        raw.end_line()

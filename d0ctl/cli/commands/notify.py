@@ -1,0 +1,194 @@
+"""`d0ctl notify`: what people are told, what is on its way to them, and whether it arrives."""
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint, table
+from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
+from d0ctl.units import clean, count, duration, iso, moment
+
+if TYPE_CHECKING:
+    from d0ctl.store.connection import Row, Store
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Mail and notifications to people: list, show, test.",
+)
+
+MOST_ENDED = 10
+MOST_IN_DOCUMENT = 1_000
+TEST_TIMEOUT_S = 15.0
+
+NO_MAIL = "the site has no `mail`, so nobody is told anything"
+HINT = "a section `mail:` in the site file says who is told what: docs/mail.md"
+
+Message = Annotated[int, typer.Argument(metavar="NUMBER", help="As `notify list` has it.")]
+Address = Annotated[
+    str | None,
+    typer.Argument(metavar="ADDRESS", help="Where a test mail goes; none: the command is run."),
+]
+
+
+@app.command("list")
+def show_list(json: options.Json = False) -> None:
+    """List what waits to be told, what is on its way, and what went last."""
+    with session.reader() as store, store.reading():
+        said = _said(store)
+        waiting = store.rows("waiting_notices")
+        on_way = store.rows("open_deliveries")
+        ended = store.rows("ended_deliveries", limit=MOST_IN_DOCUMENT if json else MOST_ENDED)
+    if json:
+        emit_json(_document(said, waiting, on_way, ended))
+        return
+    emit(_summary(said))
+    now = time.time()
+    _section("waiting", [_waiting(row, now) for row in waiting])
+    _section("on the way", [_on_way(row, now) for row in on_way])
+    _section("last", [_ended(row, now) for row in ended])
+
+
+@app.command()
+def show(number: Message) -> None:
+    """Print a message that is on its way, whole as it is sent."""
+    with session.reader() as store, store.reading():
+        row = store.row("delivery", delivery=number)
+    if row is None:
+        raise NotFound(f"there is no message {number}", hint="d0ctl notify list")
+    if row["body"] is None:
+        raise Refused(f"message {number} was sent, and its text is not kept")
+    for line in row["body"].splitlines():
+        emit(clean(line, lines=True))
+
+
+@app.command()
+def test(address: Address = None) -> None:
+    """Send a test mail, or run the site's command with a test event: 1 if that fails."""
+    with session.reader() as store:
+        said, site = _said(store), str(store.value("site"))
+    if not said:
+        raise Refused(NO_MAIL, hint=HINT)
+    try:
+        if address is None:
+            _test_command(said, site)
+        else:
+            _test_mail(said, address)
+    except NotSent as error:
+        emit(f"{glyph('failed')} {clean(str(error))}")
+        raise typer.Exit(ExitCode.FAILED) from None
+    _hurry(is_command=address is None)
+
+
+def _hurry(*, is_command: bool) -> None:
+    """What has waited need not wait any longer: the way is open."""
+    from d0ctl.store.mail.mail_queue import hurry
+
+    with session.writer() as store:
+        if number := hurry(store, is_command=is_command):
+            words = "that has waited goes" if number == 1 else "that have waited go"
+            emit(f"{count(number, 'message')} {words} now")
+
+
+def _test_mail(said: dict[str, Any], address: str) -> None:
+    from d0ctl.notify.mail_message import letter, make_id
+    from d0ctl.notify.smtp import Server
+    from d0ctl.sitefile.mail import is_address
+
+    if "host" not in said:
+        raise Refused("the site's `mail` has no `host`, so no mail can be sent", hint=HINT)
+    if not is_address(address):
+        raise BadUsage(f"`{address}` is no address such as `emmy@example.org`")
+    text = "This is a test by `d0ctl notify test`: mail from d0ctl arrives here.\n"
+    mail = letter(sender=said["sender"], recipient=address, message_id=make_id(said["sender"]),
+                  title="a test mail from d0ctl", text=text, at=time.time())  # fmt: skip
+    with Server(said, timeout=TEST_TIMEOUT_S) as server:
+        server.send(address, mail)
+        server.quit()
+    emit(f"{glyph('successful')} `{said['host']}` has taken a test mail for {address}")
+
+
+def _test_command(said: dict[str, Any], site: str) -> None:
+    import threading
+    from json import dumps
+
+    from d0ctl.notify.command import TIMEOUT_S, run
+
+    if "command" not in said:
+        raise BadUsage(
+            "the site's `mail` has no `command` to test", hint="d0ctl notify test ADDRESS"
+        )
+    event = {"event": "test", "headline": "a test event from d0ctl", "site": site}
+    timeout = said.get("command-timeout", TIMEOUT_S)
+    run(said["command"], dumps(event), timeout=timeout, stop=threading.Event())
+    emit(f"{glyph('successful')} `{clean(said['command'][0])}` has taken a test event")
+
+
+def _said(store: "Store") -> dict[str, Any]:
+    from d0ctl.store.nodes.site import setting
+
+    return setting(store, "mail") or {}
+
+
+def _summary(said: dict[str, Any]) -> str:
+    if not said:
+        return f"{NO_MAIL}: docs/mail.md"
+    ways = [f"mail by {said['host']}"] if "host" in said else []
+    ways += [f"the command `{clean(said['command'][0])}`"] if "command" in said else []
+    return f"people are told through {' and '.join(ways)}"
+
+
+def _section(title: str, rows: list[list[str]]) -> None:
+    if rows:
+        emit()
+        emit(paint(title, "bold"))
+        table(rows, indent="  ")
+
+
+def _waiting(row: "Row", now: float) -> list[str]:
+    due = f"in {duration(row['due'] - now)}" if row["due"] > now else "now"
+    return [clean(row["recipient"]), count(row["things"], "thing"), f"to be written {due}"]
+
+
+def _on_way(row: "Row", now: float) -> list[str]:
+    told = clean(row["trouble"] or "")
+    if row["tries"]:
+        again = duration(max(0.0, row["not_before"] - now))
+        told = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {told}"
+    return [str(row["id"]), clean(row["recipient"]), moment(row["made"], now),
+            clean(row["title"]), told]  # fmt: skip
+
+
+def _ended(row: "Row", now: float) -> list[str]:
+    told = "" if row["sent"] else f"given up: {clean(row['trouble'] or '')}"
+    return [glyph("successful" if row["sent"] else "failed"), str(row["id"]),
+            clean(row["recipient"]), moment(row["ended"], now), clean(row["title"]),
+            told]  # fmt: skip
+
+
+def _document(
+    said: dict[str, Any], waiting: "list[Row]", on_way: "list[Row]", ended: "list[Row]"
+) -> dict[str, Any]:
+    return {
+        "mail": said.get("host"),
+        "command": said.get("command"),
+        "waiting": [
+            {"recipient": row["recipient"], "things": row["things"], "due": iso(row["due"])}
+            for row in waiting
+        ],
+        "on_way": [
+            {"message": row["id"], "recipient": row["recipient"], "title": row["title"],
+             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["trouble"],
+             "next_try": iso(row["not_before"] or None)}
+            for row in on_way
+        ],
+        "last": [
+            {"message": row["id"], "recipient": row["recipient"], "title": row["title"],
+             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["trouble"],
+             "ended": iso(row["ended"]), "sent": bool(row["sent"])}
+            for row in ended
+        ],
+    }  # fmt: skip

@@ -1,0 +1,125 @@
+"""`d0ctl report`: what a production went through, in figures."""
+
+import shlex
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, session, show_part
+from d0ctl.cli.terminal.output import emit, emit_json, paint, table
+from d0ctl.units import clean, count, iso, moment
+
+if TYPE_CHECKING:
+    from d0ctl.policy.blame import Blame
+    from d0ctl.store.views.failure_counts import Alike, Report
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Statistics of a production: failures.",
+)
+
+_COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
+             "input": "d0ctl why --file {0}"}  # fmt: skip
+"""What to type about what stands out."""
+
+MOST_SHOWN = 8
+MOST_IN_DOCUMENT = 1_000
+WIDEST = 90
+
+
+@app.callback()
+def report() -> None:
+    """Statistics of a production: failures."""
+
+
+@app.command()
+def failures(
+    selector: options.MaybeTarget = None,
+    status: options.Status = None,
+    reason: options.Reason = None,
+    node: options.Node = None,
+    older_than: options.OlderThan = None,
+    json: options.Json = False,
+) -> None:
+    """Count failures by reason, node, software and input, with the CPU hours they wasted."""
+    from d0ctl.store.views.failure_counts import failures as read
+
+    filters = (status, reason, node, older_than)
+    wanted = None
+    if selector is not None or any(filters):
+        wanted = select.parse(selector or "*", status=status or (), reason=reason, node=node,
+                              older_than=older_than)  # fmt: skip
+    now = time.time()
+    with session.reader() as store, store.reading():
+        found = read(store, wanted, now=now, limit=MOST_IN_DOCUMENT if json else MOST_SHOWN)
+    if json:
+        emit_json({"selector": None if wanted is None else str(wanted), **_document(found)})
+    else:
+        _draw(found, now)
+
+
+def _document(found: "Report") -> dict[str, Any]:
+    return {
+        "failures": found.count,
+        "packages": found.packages,
+        "failed": found.failed,
+        "tried_again": found.again,
+        "cpu_hours": _hours(found.wasted),
+        "blamed": [_blame(one) for one in found.blamed],
+        **{f"by_{name}": [_entry(name, one) for one in rows]
+           for name, rows in found.groups.items()},
+    }  # fmt: skip
+
+
+def _blame(one: "Blame") -> dict[str, Any]:
+    return {one.kind: one.one.name, "failed": one.one.failed, "of": one.one.number,
+            "others_failed": one.others.failed, "others": one.others.number,
+            "sentence": one.sentence()}  # fmt: skip
+
+
+def _entry(group: str, one: "Alike") -> dict[str, Any]:
+    return {group: one.name, "count": one.count, "packages": one.packages,
+            "cpu_hours": _hours(one.wasted), "last": iso(one.last),
+            "sample": asdict(one.sample)}  # fmt: skip
+
+
+def _hours(seconds: float) -> float:
+    return round(seconds / 3600, 4)
+
+
+def _draw(found: "Report", now: float) -> None:
+    if not found.count:
+        emit("nothing has failed")
+        return
+    emit(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
+         f"{count(found.again)} tried again by the policy, "
+         f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
+    for one in found.blamed:
+        emit(clean(one.sentence()))
+        emit(paint(f"  {clean(_COMMANDS[one.kind].format(shlex.quote(one.one.name)))}", "dim"))
+    for group, rows in found.groups.items():
+        if rows:
+            emit()
+            emit(paint(f"by {group}", "bold"))
+            table([_row(one, now) for one in rows], indent="  ")
+            if len(rows) == MOST_SHOWN:
+                emit(paint("  and more: --json prints all", "dim"))
+
+
+def _cut(text: str | None) -> str | None:
+    """As much of a message as goes into a table."""
+    return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
+
+
+def _row(one: "Alike", now: float) -> list[str]:
+    sample = one.sample
+    return [
+        clean(one.name), count(one.count, "failure"), count(one.packages, "package"),
+        f"{_hours(one.wasted):,.2f} CPU h", f"last {moment(one.last, now)}",
+        f"{clean(sample.path)}: {show_part.reason_of(sample.reason, _cut(sample.message))}",
+    ]  # fmt: skip

@@ -1,0 +1,51 @@
+"""`d0ctl restore`: a backup in the place of the database."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import changing, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.terminal.output import emit
+from d0ctl.units import clean
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command(cls=Changing)
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `d0ctl backup` wrote.")],
+    other_site: Annotated[
+        bool, typer.Option("--other-site", help="Accept the backup of another site.")
+    ] = False,
+) -> None:
+    """Go back to a backup; the present is kept beside it.
+
+    At their next contact the nodes end all packages that are newer than the backup, and delete
+    their logs and files. Restoring the newer database does not bring those back.
+    """
+    from d0ctl.store.backup import check_backup, refuse_other_site
+    from d0ctl.store.backup import restore as put_back
+    from d0ctl.store.lifecycle import keep_action
+
+    check_backup(file)
+    home = session.home()
+    if not other_site:
+        refuse_other_site(home, file)
+    if changing.is_rehearsal():
+        emit(f"would put `{clean(str(file))}` in the place of `{clean(str(home.database))}`")
+        if home.database.exists():
+            emit("the present database would be kept beside it")
+        return
+    if home.database.exists():
+        changing.confirm(f"replace `{home.database}`?")
+    former = put_back(home, file, now=time.time(), from_other_site=other_site)
+    with session.writer() as store, store.writing():
+        keep_action(store, verb="restore", target=str(file), actor=session.actor(),
+                    note=changing.reason(), packages=0, now=time.time())  # fmt: skip
+    emit(f"the database is that of `{clean(str(file))}`")
+    if former is not None:
+        emit(f"the former one is `{clean(str(former))}`")
+    emit("d0ctl daemon start")

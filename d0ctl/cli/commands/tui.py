@@ -1,0 +1,60 @@
+"""`d0ctl tui`: the terminal dashboard."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, plan_words, session
+from d0ctl.cli.terminal.output import is_terminal, speaks_unicode
+from d0ctl.errors import BadUsage
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
+"""Terminals with few colours, and often with few glyphs."""
+
+
+ESCAPE_MS = "25"
+"""How long a lone escape waits for the rest of a longer key, unless the user says otherwise."""
+
+
+@app.command()
+def tui(
+    selector: options.MaybeTarget = None,
+    theme: Annotated[
+        str | None,
+        typer.Option("--theme", metavar="NAME", envvar="D0CTL_THEME",
+                     help="dark, light, colour-blind or terminal."),
+    ] = None,
+    ascii: Annotated[
+        bool, typer.Option("--ascii", help="Draw without glyphs beyond ASCII.")
+    ] = False,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", min=0, max=3600,
+                            help="Shortest time between two updates (default: 0.08).")
+    ] = 0.0,
+) -> None:  # fmt: skip
+    """Show everything live, and act, in the terminal."""
+    if selector is not None and not (wanted := select.parse(selector)).is_one:
+        raise BadUsage(f"`{wanted}` names several, and `tui` opens at one of them",
+                       hint=f"d0ctl tui {wanted.job}")  # fmt: skip
+    if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
+    os.environ.setdefault("ESCDELAY", ESCAPE_MS)
+    from d0ctl_tui.app import Dashboard, Terminal
+    from d0ctl_tui.run_action import Speech
+    from d0ctl_tui.themes import NAMES, is_coarse
+
+    if theme is not None and theme not in NAMES:
+        raise BadUsage(f"there is no theme `{theme}`", hint=f"one of {', '.join(NAMES)}")
+    poor = os.environ.get("TERM", "") in POOR
+    plain = poor or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
+    no_glyphs = ascii or poor or not speaks_unicode(sys.stdout)
+    terminal = Terminal(no_glyphs, plain, theme or "dark", is_coarse(), interval)
+    speech = Speech(plan_words.describe, plan_words.report, session.actor())
+    dashboard = Dashboard(session.home(), terminal, speech, selector)
+    dashboard.run()
+    raise typer.Exit(dashboard.return_code or 0)

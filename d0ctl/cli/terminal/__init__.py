@@ -1,0 +1,1 @@
+"""Output, logs, progress and completion on a terminal."""

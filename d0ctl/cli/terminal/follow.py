@@ -1,0 +1,90 @@
+"""`d0ctl logs -f`: the logs of a package as they grow, from one attempt to the next."""
+
+import time
+from functools import partial
+
+from d0ctl.cli import visiting
+from d0ctl.cli.terminal.output import say
+from d0ctl.cli.terminal.tail import Tail
+from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.select import Selector
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.units import clean
+
+LOOK_S = 0.2
+"""How often the database is looked at while nothing runs."""
+
+FINAL = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.CANCELED})
+
+
+class Following:
+    """The logs of one package, attempt by attempt."""
+
+    def __init__(
+        self, store: Store, wanted: Selector, attempt: int | None, names: list[str]
+    ) -> None:
+        self._store = store
+        self._wanted = wanted
+        self._number = attempt
+        self._tail = Tail(store, names)
+
+    def run(self) -> None:
+        """Print until the package, or the attempt that was asked for, has ended."""
+        tried: AttemptView | None = self._await_first()
+        while tried is not None:
+            self._tail.print(tried, partial(self._has_ended, tried))
+            tried = None if self._number else self._await_next(tried)
+        if self._tail.is_empty:
+            say(f"`{self._wanted.brief}` has printed nothing")
+
+    def _await_first(self) -> AttemptView:
+        """Wait for the attempt that was asked for, or for any."""
+        is_told = False
+        while True:
+            one = self._package()
+            tries = browse.attempts(self._store, one.id)
+            if _is_final(one) or (tries and (self._number or 0) <= tries[-1].number):
+                return visiting.attempt_of(self._store, one, self._number)
+            if not is_told:
+                is_told = True
+                say(f"package `{clean(one.path)}` is {one.phase}: waiting for its launch")
+                self._say_if_nobody_drives()
+            time.sleep(LOOK_S)
+
+    def _await_next(self, former: AttemptView) -> AttemptView | None:
+        """Wait for the attempt after one that has ended; None when there will be none."""
+        is_told = False
+        while True:
+            one = self._package()
+            tried = visiting.attempt_of(self._store, one, None)
+            if tried.number > former.number:
+                say(f"attempt {tried.number} on `{clean(tried.node_name)}`")
+                return tried
+            if _is_final(one):
+                return None
+            if tried.ended is None and not any_driver(self._store):
+                say("it has ended, and no daemon takes note of that: d0ctl daemon start")
+                return None
+            if tried.ended is not None and not is_told:
+                is_told = True
+                why = f"{tried.reason}, " if tried.reason else ""
+                say(f"attempt {tried.number} has ended ({why}{one.phase}): waiting for the next")
+            time.sleep(LOOK_S)
+
+    def _has_ended(self, tried: AttemptView) -> bool:
+        tries = browse.attempts(self._store, self._package().id)
+        return any(one.id == tried.id and one.ended is not None for one in tries)
+
+    def _package(self) -> PackageView:
+        return browse.package(self._store, self._wanted)
+
+    def _say_if_nobody_drives(self) -> None:
+        if not any_driver(self._store):
+            say("no daemon is running, so nothing new starts: d0ctl daemon start")
+
+
+def _is_final(one: PackageView) -> bool:
+    return STATUS_OF[Phase(one.phase)] in FINAL

@@ -1,0 +1,95 @@
+"""The progress of a job on stderr: a bar on a terminal, a line now and then elsewhere."""
+
+import os
+import threading
+import time
+from typing import TextIO
+
+from d0ctl.cli.terminal.output import is_terminal, speaks_unicode
+from d0ctl.model import Counts, by_status
+from d0ctl.units import count, duration
+
+REDRAW_S = 0.1
+PLAIN_S = 10.0
+WIDTH = 28
+
+
+class Progress:
+    """Shows counts as they come; safe to be called from another thread than its owner's."""
+
+    def __init__(self, stream: TextIO, name: str) -> None:
+        self._stream, self._name = stream, name
+        self._live = is_terminal(stream) and os.environ.get("TERM") != "dumb"
+        self._began = time.monotonic()
+        self._shown_at = float("-inf")
+        self._done_at_start: int | None = None
+        self._last: Counts = {}
+        self._paused = threading.Event()
+        self._lock = threading.Lock()
+
+    def show(self, counts: Counts) -> None:
+        """Show these counts, if there is time for it and they are new."""
+        with self._lock:
+            self._last = counts
+            if self._done_at_start is None:
+                self._done_at_start = by_status(counts)["successful"]
+            due = time.monotonic() - self._shown_at >= (REDRAW_S if self._live else PLAIN_S)
+            if due and not self._paused.is_set():
+                self._shown_at = time.monotonic()
+                self._draw()
+
+    def pause(self) -> None:
+        """Show nothing until `resume`."""
+        with self._lock:
+            self._paused.set()
+            self._wipe()
+
+    def resume(self) -> None:
+        """Go on."""
+        self._paused.clear()
+
+    def close(self) -> None:
+        """Leave the terminal clean."""
+        with self._lock:
+            self._paused.set()
+            self._wipe()
+
+    def _wipe(self) -> None:
+        if self._live:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)
+
+    def _draw(self) -> None:
+        if self._live:
+            print(f"\r{self._bar()} {self._words()}\x1b[K", end="", file=self._stream, flush=True)
+        else:
+            print(f"{self._name}: {self._words()}", file=self._stream, flush=True)
+
+    def _bar(self) -> str:
+        full, empty = ("█", "░") if speaks_unicode(self._stream) else ("#", ".")
+        totals = by_status(self._last)
+        ended = totals["successful"] + totals["failed"] + totals["canceled"]
+        filled = ended * WIDTH // (sum(totals.values()) or 1)
+        return full * filled + empty * (WIDTH - filled)
+
+    def _words(self) -> str:
+        totals = by_status(self._last)
+        passed = time.monotonic() - self._began
+        words = [f"{count(totals['successful'])}/{count(sum(totals.values()))} done"]
+        for status, word in (("launched", "running"), ("failed", "failed")):
+            if totals[status]:
+                words.append(f"{count(totals[status])} {word}")
+        for phase, word in (("cooloff", "cooling off"), ("held", "held")):
+            if number := self._last.get(phase):
+                words.append(f"{count(number)} {word}")
+        words.append(duration(passed))
+        if left := self._left(totals, passed):
+            words.append(f"about {duration(left)} left")
+        return ", ".join(words)
+
+    def _left(self, totals: dict[str, int], passed: float) -> float | None:
+        """A guess at the time left, once there is ground for one."""
+        done = totals["successful"] - (self._done_at_start or 0)
+        left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
+        if done < 3 or passed < 2 or not left or self._last.get("held"):
+            return None
+        return passed / done * left

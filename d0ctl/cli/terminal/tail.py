@@ -1,0 +1,146 @@
+"""The only place that prints the logs of an attempt as they grow: each byte once, whole lines."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from d0ctl.cli import log_names, visiting
+from d0ctl.cli.terminal.output import say
+from d0ctl.cli.terminal.passthrough import Raw
+from d0ctl.errors import NodeUnreachable, NotFound
+from d0ctl.nodes.peek import PIECE, Visit, visit
+from d0ctl.store.connection import Store
+from d0ctl.store.views.shapes import AttemptView
+from d0ctl.units import clean
+
+SOONEST_S, LATEST_S = 0.1, 1.0
+"""How long to wait from one look at the node to the next, after news and after none for long."""
+
+RETRIES_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+"""How long to wait before a node that does not answer is tried again, the last one for ever."""
+
+LONGEST_PART = 65536
+"""A line is printed in parts when more of it than this has come without its end."""
+
+
+@dataclass(slots=True)
+class Log:
+    """One log: how much of it was read, and the part of a line that is not printed yet."""
+
+    offset: int = 0
+    part: bytes = b""
+    has_grown: bool = False
+
+
+class Tail:
+    """What has been printed of the logs of an attempt, in memory that does not grow with them."""
+
+    def __init__(self, store: Store, names: list[str]) -> None:
+        self._store = store
+        self._names = names
+        self._raw = Raw()
+        self._has_ended: Callable[[], bool] = lambda: False
+        self._logs: dict[str, Log] = {}
+        self._has_answered = self._is_awaited = False
+        self._failures = 0
+
+    def print(self, tried: AttemptView, has_ended: Callable[[], bool]) -> None:
+        """Print until the attempt has ended, whatever connections are lost meanwhile.
+
+        `has_ended` tells whether the database knows of its end. Raises NodeUnreachable when the
+        node does not answer at all.
+        """
+        self._has_ended = has_ended
+        self._is_awaited = False
+        self._logs = {name: Log() for name in self._names}
+        is_over = False
+        while not is_over:
+            try:
+                with visit(visiting.where(self._store, tried)) as here:
+                    self._came_back(tried)
+                    is_over = self._stay(here, tried)
+            except NodeUnreachable as error:
+                self._bear(error, tried)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was printed of any attempt."""
+        return self._raw.is_empty
+
+    def _stay(self, here: Visit, tried: AttemptView) -> bool:
+        """Print what comes until the attempt has ended, and give true."""
+        delay = SOONEST_S
+        while True:
+            listing = here.listing()
+            self._say_if_absent(listing["state"], tried)
+            news = self._print_new(here, {e["name"]: e["size"] for e in listing["entries"]})
+            state = listing["state"]
+            if state in ("ended", "dead") or (state == "absent" and self._has_ended()):
+                self._print_parts(lambda log: True)
+                self._raw.end_line()
+                return True
+            delay = SOONEST_S if news else min(LATEST_S, delay * 1.3)
+            time.sleep(delay)
+
+    def _print_new(self, here: Visit, sizes: dict[str, int | None]) -> bool:
+        """Print what has come since the last look; tell whether anything had."""
+        if self._raw.is_empty:
+            self._raw.has_first_head = sum(bool(sizes.get(name)) for name in self._names) > 1
+        for name, log in self._logs.items():
+            log.has_grown = False
+            size = sizes.get(name) or 0
+            try:
+                while log.offset < size:
+                    piece = here.read(name, log.offset, min(PIECE, size - log.offset))
+                    if not piece.data:
+                        break
+                    log.offset += len(piece.data)
+                    self._print_lines(name, log, piece.data)
+            except NotFound:  # the node has just been cleaned of it
+                continue
+        if self._raw.is_terminal:
+            self._print_parts(lambda log: not log.has_grown)
+        self._raw.flush()
+        return any(log.has_grown for log in self._logs.values())
+
+    def _print_lines(self, name: str, log: Log, data: bytes) -> None:
+        """Print the lines that are whole, and keep the part of one for the next look."""
+        log.has_grown = True
+        lines, end, part = (log.part + data).rpartition(b"\n")
+        if len(part) > LONGEST_PART:
+            lines, end, part = log.part + data, b"", b""
+        log.part = part
+        if lines or end:
+            self._raw.write(log_names.source(name), lines + end)
+
+    def _print_parts(self, is_due: Callable[[Log], bool]) -> None:
+        """Print parts of lines, such as a prompt, of which no more has come."""
+        for name, log in self._logs.items():
+            if log.part and is_due(log):
+                self._raw.write(log_names.source(name), log.part)
+                log.part = b""
+        self._raw.flush()
+
+    def _say_if_absent(self, state: str, tried: AttemptView) -> None:
+        if state == "absent" and not self._is_awaited and not self._has_ended():
+            self._is_awaited = True
+            say(f"attempt {tried.number} is not on `{clean(tried.node_name)}` yet: waiting for it")
+
+    def _came_back(self, tried: AttemptView) -> None:
+        if self._failures:
+            say(f"node `{clean(tried.node_name)}` answers again")
+        self._has_answered, self._failures = True, 0
+
+    def _bear(self, error: NodeUnreachable, tried: AttemptView) -> None:
+        """Wait a while after a failure; raise it for a node that has never answered, or need not.
+
+        What an attempt printed may be out of reach for ever once the database knows of its end.
+        """
+        last = self._failures >= len(RETRIES_S)
+        if not self._has_answered or (last and self._has_ended()):
+            raise error
+        if not self._failures:
+            why = clean(str(error))
+            say(f"node `{clean(tried.node_name)}` does not answer, trying again: {why}")
+        time.sleep(RETRIES_S[min(self._failures, len(RETRIES_S) - 1)])
+        self._failures += 1

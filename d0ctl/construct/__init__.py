@@ -1,1 +1,0 @@
-"""From a job file to a `JobSpec`: all that is known of an experiment ends here."""

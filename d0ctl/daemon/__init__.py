@@ -1,0 +1,1 @@
+"""The daemon: its loop, its steps, and how it is started and stopped."""

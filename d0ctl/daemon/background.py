@@ -1,0 +1,120 @@
+"""The daemon as others see it: the only one, started in the background, stopped, its status."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from d0ctl.config import Home
+from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl.store import open_store
+from d0ctl.store.locks import daemon_lock
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.nodes import LEASE
+
+START_TIMEOUT_S = 20.0
+STOP_TIMEOUT_S = 30.0
+
+HANDOVER_S = 15.0
+"""How long a daemon waits for another that is ending, or has not taken its lease yet."""
+
+LOOK_S = 0.02
+
+
+@contextmanager
+def only_daemon(home: Home) -> Iterator[None]:
+    """Be the only daemon of the home until the block ends. Raises Refused if another one runs."""
+    deadline = time.monotonic() + HANDOVER_S
+    with daemon_lock(home) as is_taken:
+        while not is_taken():
+            with open_store(home, read_only=True) as store:
+                holder = nodes.living_holder(store, LEASE)
+            if holder or time.monotonic() > deadline:
+                who = f"process {holder.split()[1]}" if holder else "another process"
+                raise Refused(
+                    f"a daemon runs already in the home `{home.root}`: {who}",
+                    hint="d0ctl daemon status",
+                )
+            time.sleep(LOOK_S)
+        yield
+
+
+def start(home: Home) -> int:
+    """Start a daemon in the background and return its process id once it works."""
+    with open_store(home, create=True) as store:
+        if holder := nodes.living_holder(store, LEASE):
+            return int(holder.split()[1])
+        log_file = home.logs / "daemon.log"
+        with log_file.open("ab") as errors:
+            before = errors.tell()
+            process = subprocess.Popen(
+                [sys.executable, "-m", "d0ctl", "--home", str(home.root), "daemon", "run"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+                cwd="/",
+            )
+        threading.Thread(target=process.wait, name="daemon's end", daemon=True).start()
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if nodes.living_holder(store, LEASE):
+                return process.pid
+            if process.poll() is not None:
+                break
+            time.sleep(LOOK_S)
+    raise _did_not_start(log_file, before)
+
+
+def _did_not_start(log_file: Path, before: int) -> DatabaseUnavailable:
+    """Return the error that the daemon itself printed, if it did."""
+    with log_file.open("rb") as file:
+        file.seek(before)
+        lines = file.read().decode(errors="replace").splitlines()
+    printed = [n for n, line in enumerate(lines) if line.startswith("d0ctl: ")]
+    if not printed:
+        return DatabaseUnavailable("the daemon did not start", hint=f"tail {log_file}")
+    reason, *hint = lines[printed[-1] :]
+    return DatabaseUnavailable(
+        f"the daemon did not start: {reason.removeprefix('d0ctl: ')}",
+        hint=hint[0] if hint else f"tail {log_file}",
+    )
+
+
+def stop(home: Home) -> bool:
+    """Stop the daemon and wait for it; packages go on. False when none runs."""
+    with open_store(home) as store:
+        holder = nodes.living_holder(store, LEASE)
+        if holder is None:
+            return False
+        with suppress(ProcessLookupError):
+            os.kill(int(holder.split()[1]), signal.SIGTERM)
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while nodes.living_holder(store, LEASE) == holder or not _is_unlocked(home):
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable(f"daemon {holder.split()[1]} does not stop")
+            time.sleep(LOOK_S)
+    return True
+
+
+def _is_unlocked(home: Home) -> bool:
+    with daemon_lock(home) as is_taken:
+        return is_taken()
+
+
+def status(home: Home) -> dict[str, Any]:
+    """Whether a daemon runs, since when, and what nobody could be told."""
+    with open_store(home, read_only=True) as store:
+        holder = nodes.living_holder(store, LEASE)
+        since = next((row["taken"] for row in store.rows("leases") if row["name"] == LEASE), None)
+        unsent = mail_queue.unsent(store)
+    if holder is None:
+        return {"running": False, "pid": None, "since": None, "unsent": unsent}
+    return {"running": True, "pid": int(holder.split()[1]), "since": since, "unsent": unsent}

@@ -1,0 +1,177 @@
+"""The carriers of what people are to be told: threads of their own, which nothing waits for."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from d0ctl.config import Home
+from d0ctl.errors import D0Error, NotSent
+from d0ctl.notify import command, compose
+from d0ctl.notify.routes import COMMAND
+from d0ctl.store import Store, open_store
+from d0ctl.store.connection import Row
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes.site import setting
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+"""How often a carrier looks whether something is due."""
+
+FIRST_DELAY_S, LONGEST_DELAY_S = 30.0, 900.0
+"""How long after the first failed try the next one comes, and how long it may take at most."""
+
+MOST_RUNS = 6
+"""How often the command is run with one event before that is given up."""
+
+LEAVE_S = 3.0
+"""How long the end of a process waits for what is on its way."""
+
+Told = Callable[[Row], None]
+"""Carries one message. Raises NotSent."""
+
+
+class Carrier(threading.Thread):
+    """Writes what is due for mail or for the command, and carries it, one at a time."""
+
+    def __init__(
+        self, home: Home, *, is_command: bool, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(name="command" if is_command else "mail", daemon=True)
+        self._home = home
+        self._is_command = is_command
+        self._clock = clock
+        self._leaving = threading.Event()
+        self._abandoned = threading.Event()
+        self._lease = f"post {self.name}"
+
+    def leave(self) -> None:
+        """Let it carry what is due now, and end."""
+        self._leaving.set()
+
+    def abandon(self) -> None:
+        """Let it not even end what it carries; the next process does."""
+        self._abandoned.set()
+
+    def run(self) -> None:
+        """Carry what is due, until `leave`; trouble with the database is outlived."""
+        while True:
+            try:
+                with open_store(self._home, resident=True) as store:
+                    self._carry_on(store)
+                return
+            except D0Error as error:
+                log.error("%s", error)
+            if self._leaving.wait(LOOK_S):
+                return
+
+    def _carry_on(self, store: Store) -> None:
+        is_last = False
+        while not is_last:
+            is_last = self._leaving.wait(LOOK_S)
+            self._round_or_log(store)
+        with store.writing():
+            nodes.give_lease(store, self._lease)
+
+    def _round_or_log(self, store: Store) -> None:
+        try:
+            self.round(store)
+        except D0Error as error:
+            log.error("%s", error)
+        except Exception:
+            log.exception("carrying %s failed and is tried again", self.name)
+
+    def round(self, store: Store) -> None:
+        """Write and carry what is due now, if no other process does."""
+        now = self._clock()
+        said = setting(store, "mail") or {}
+        if not (self._waiting(store, now) or self._open(store, now)):
+            return
+        with store.writing():
+            if not nodes.take_lease(store, self._lease, now=now):
+                return
+            mail_queue.tidy(store, now=now)
+            for recipient in self._waiting(store, now):
+                compose.write(store, said, recipient, now=now)
+        rows = self._open(store, now)
+        if rows and self._is_command and "command" in said:
+            self._carry(store, rows, lambda row: self._run(said, row))
+        elif rows and not self._is_command and "host" in said:
+            self._mail(store, rows, said)
+
+    def _waiting(self, store: Store, now: float) -> list[str]:
+        found = mail_queue.due(store, now=now)
+        return [one for one in found if (one == COMMAND) is self._is_command]
+
+    def _open(self, store: Store, now: float) -> list[Row]:
+        return store.rows("due_deliveries", now=now, command=int(self._is_command))
+
+    def _mail(self, store: Store, rows: list[Row], said: Mapping[str, Any]) -> None:
+        """Send mails in one conversation with the server."""
+        from d0ctl.notify.smtp import Server
+
+        try:
+            with Server(said) as server:
+                self._carry(
+                    store, rows, lambda row: server.send(row["recipient"], row["body"].encode())
+                )
+                server.quit()
+        except NotSent as error:
+            for row in rows:
+                self._keep(store, row, error)
+
+    def _run(self, said: Mapping[str, Any], row: Row) -> None:
+        timeout = said.get("command-timeout", command.TIMEOUT_S)
+        try:
+            command.run(said["command"], row["body"], timeout=timeout, stop=self._abandoned)
+        except NotSent as error:
+            is_last = row["tries"] + 1 >= MOST_RUNS
+            raise NotSent(str(error), for_good=is_last) from error
+
+    def _carry(self, store: Store, rows: list[Row], tell: Told) -> None:
+        for row in rows:
+            if self._abandoned.is_set():
+                return
+            try:
+                tell(row)
+            except NotSent as error:
+                self._keep(store, row, error)
+            else:
+                with store.writing():
+                    store.change("keep_sent", delivery=row["id"], now=self._clock())
+
+    def _keep(self, store: Store, row: Row, error: NotSent) -> None:
+        """Keep why something has not gone, and when it is tried again, if ever."""
+        now, told = self._clock(), {"delivery": row["id"], "trouble": str(error)}
+        log.warning("`%s` for %s has not gone: %s", row["title"], row["recipient"], error)
+        with store.writing():
+            if error.for_good:
+                store.change("keep_given_up", now=now, **told)
+            else:
+                delay = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(row["tries"], 10))
+                store.change("keep_unsent", not_before=now + delay, **told)
+
+
+class Post:
+    """All carriers of a process."""
+
+    def __init__(self, home: Home) -> None:
+        self._carriers = [Carrier(home, is_command=one) for one in (False, True)]
+
+    def start(self) -> None:
+        """Begin to carry."""
+        for carrier in self._carriers:
+            carrier.start()
+
+    def stop(self) -> None:
+        """Let them carry what is due, and wait for that a little; the rest stays for the next."""
+        for carrier in self._carriers:
+            carrier.leave()
+        deadline = time.monotonic() + LEAVE_S
+        for carrier in self._carriers:
+            if carrier.is_alive():
+                carrier.join(max(0.0, deadline - time.monotonic()))
+            carrier.abandon()

@@ -1,0 +1,210 @@
+"""What has happened becomes what people are to be told: by the routes, alike things as one."""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from d0ctl.daemon.control import Control
+from d0ctl.daemon.delivery import Post
+from d0ctl.jobfile.spec import MailMode
+from d0ctl.model import Group
+from d0ctl.notify.ending import status_of
+from d0ctl.notify.routes import Person, Routes
+from d0ctl.schedule.standstill import DELIBERATE
+from d0ctl.show.why import production as wording
+from d0ctl.store import Store
+from d0ctl.store.attempts import alike_failures
+from d0ctl.store.connection import Row
+from d0ctl.store.mail import mail_queue, new_events
+from d0ctl.store.mail.mail_queue import Notice
+from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes.site import setting
+from d0ctl.store.views import browse
+
+STANDS_STILL = "stands-still"
+"""The trouble of all production, and the notice of it."""
+
+ALL, PRODUCTION = 0, "production"
+"""What stands in place of a job or node where all production is meant."""
+
+
+def notify(control: Control, now: float) -> None:
+    """Once a turn is done, note who is to be told what of it, and see that somebody carries it.
+
+    That has a transaction of its own: no trouble with telling undoes what a turn did.
+    """
+    control.after(_tell, control)
+
+
+def _tell(control: Control) -> None:
+    if setting(control.store, "mail") is None and control.store.value("news_mark") is None:
+        return
+    with control.store.writing():
+        is_telling = collect(control.store, now=time.time())
+    if is_telling and control.post is None:
+        control.post = Post(control.home)
+        control.post.start()
+
+
+def tell_last(control: Control) -> None:
+    """Before the end of a process, have told what is due, for as long as that may take."""
+    _tell(control)
+    if control.post is not None:
+        control.post.stop()
+
+
+def collect(store: Store, *, now: float) -> bool:
+    """Read the news, and note who is to be told; whether this site tells anybody anything."""
+    said = setting(store, "mail")
+    if not said:
+        if store.value("news_mark") is not None:
+            new_events.stop(store)
+            mail_queue.close(store, "the site file has no `mail` any more", now=now)
+        return False
+    if store.value("news_mark") is None:
+        new_events.begin(store)
+    routes = Routes(said)
+    _clear(store, routes, now)
+    found = new_events.read(store)
+    for row in found.failures:
+        _failures(store, routes, row)
+    for row in found.given_up:
+        _given_up(store, routes, row, now)
+    for row in found.ends:
+        _ended(store, routes, row)
+    for row in found.nodes:
+        _node(store, routes, row, now)
+    _standstill(store, routes, now)
+    return True
+
+
+def _standstill(store: Store, routes: Routes, now: float) -> None:
+    """Production as a whole stands still, or moves again; what a person chose alarms nobody."""
+    found = standstill.production(store, driven=True, now=now)
+    stands = found.cause is not None and found.cause not in DELIBERATE
+    if stands == new_events.is_troubled(store, STANDS_STILL, ALL):
+        return
+    if not stands:
+        new_events.forget_trouble(store, STANDS_STILL, ALL)
+        _cleared(store, routes, STANDS_STILL, ALL, PRODUCTION, now)
+        return
+    text = wording.standstill(found, now).text
+    people = routes.of_standstill(dict.fromkeys(row["cluster"] for row in store.rows("nodes")))
+    for person in people:
+        mail_queue.forget_cleared(store, STANDS_STILL, ALL, person.address)
+        notice = Notice(
+            person.address, STANDS_STILL, ALL, PRODUCTION, now, now, now + person.digest,
+            trouble=STANDS_STILL, samples=[{"message": text}],
+        )  # fmt: skip
+        mail_queue.add(store, notice)
+    if people:
+        new_events.raise_trouble(store, STANDS_STILL, ALL, PRODUCTION, now=now)
+
+
+def _failures(store: Store, routes: Routes, row: Row) -> None:
+    """Packages of a job failed for a reason: even those that are tried again (`000` section 5)."""
+    people = routes.of_failure(row["reason"], row["cluster"], row["originator"], row["mail"])
+    kept = row["failed"] + row["held"]
+    for person in people:
+        is_all = person.mode == MailMode.EVERYTHING
+        if not (is_all or kept):
+            continue
+        notice = Notice(
+            person.address, "failures", row["job_id"], row["name"], row["first"], row["last"],
+            row["last"] + person.digest, row["reason"], row["count"] if is_all else kept,
+            row["failed"], row["held"], "held" if row["held"] else None,
+            _examples(store, row, is_all=is_all),
+        )  # fmt: skip
+        mail_queue.add(store, notice)
+    if row["held"] and people:
+        new_events.raise_trouble(store, "held", row["job_id"], row["name"], now=row["last"])
+
+
+def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
+    """One that stays failed or held where there is one, and the first and the latest of all.
+
+    If d0ctl has stopped the job since too many failed alike, the first one says so.
+    """
+    chosen = {row["worst"] or row["example"]: None}
+    if is_all:
+        chosen |= {row["example"]: None, row["other"]: None}
+    examples = [new_events.example(store, attempt) for attempt in chosen]
+    (job,) = browse.jobs(store, row["name"])
+    if job.hold and job.hold_actor == alike_failures.ACTOR:
+        examples[0]["stopped"] = job.hold_note
+    return examples
+
+
+def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
+    """A node did not answer for so long that what ran there counts as lost."""
+    people = routes.of_node(row["cluster"])
+    for person in people:
+        notice = Notice(
+            person.address, "node-given-up", row["id"], row["name"], row["at"], row["at"],
+            row["at"] + person.digest, count=row["count"], trouble="node-down",
+        )  # fmt: skip
+        mail_queue.add(store, notice)
+    if people:
+        new_events.raise_trouble(store, "node-down", row["id"], row["name"], now=now)
+
+
+def _ended(store: Store, routes: Routes, row: Row) -> None:
+    """Nothing moves in a job any more: it is told at once, with all that waits."""
+    is_still = status_of(store, row["id"]) == Group.FAILED
+    people = routes.of_job(row["originator"], row["mail"])
+    told = [one for one in people if is_still or one.mode == MailMode.EVERYTHING]
+    if is_still and told:
+        new_events.raise_trouble(store, "still", row["id"], row["name"], now=row["ended"])
+    for person in told:
+        at = row["ended"]
+        trouble = "still" if is_still else None
+        mail_queue.forget_cleared(store, "still", row["id"], person.address)
+        mail_queue.add(store, Notice(person.address, "ended", row["id"], row["name"], at, at, at,
+                                 trouble=trouble))  # fmt: skip
+
+
+def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
+    """A node does not answer, or was drained for what it burnt (`002`: oversight of nodes).
+
+    Of one that does not answer, who wants to hear only what needs a person hears when it is
+    given up.
+    """
+    people = routes.of_node(row["cluster"])
+    is_down, is_last = row["kind"] == "node-down", False
+    if is_down:
+        is_last = not any(one.node.takes for one in standstill.node_views(store, now=now))
+    told = _of_everything(people) if is_down and not is_last else people
+    for person in told:
+        at = row["since"] or now
+        notice = Notice(
+            person.address, row["kind"], row["id"], row["name"], at, at, now + person.digest,
+            mail_queue.LAST_NODE if is_last else "", trouble=row["kind"],
+            samples=[{"message": row["evidence"] or "it does not answer"}],
+        )  # fmt: skip
+        mail_queue.add(store, notice)
+    if told:
+        new_events.raise_trouble(store, row["kind"], row["id"], row["name"], now=now)
+
+
+def _of_everything(people: Iterable[Person]) -> list[Person]:
+    return [one for one in people if one.mode == MailMode.EVERYTHING]
+
+
+def _clear(store: Store, routes: Routes, now: float) -> None:
+    """Who was told of a trouble is told once that it is no more; nobody else is told of either."""
+    for row in new_events.cleared(store):
+        kind, subject_id = row["kind"], row["subject_id"]
+        if row["is_there"]:
+            _cleared(store, routes, kind, subject_id, row["subject"], now)
+        else:
+            mail_queue.clear(store, kind, subject_id)
+
+
+def _cleared(
+    store: Store, routes: Routes, kind: str, subject_id: int, subject: str, now: float
+) -> None:
+    """Tell those who know of a trouble that it is no more."""
+    for recipient in mail_queue.clear(store, kind, subject_id):
+        due = now + routes.person(recipient).digest
+        mail_queue.add(store, Notice(recipient, "cleared", subject_id, subject, now, now, due,
+                                 reason=kind))  # fmt: skip

@@ -1,1 +1,0 @@
-"""Why something is as it is: the answer first, then what it rests on, then what to type."""

@@ -1,0 +1,1 @@
+"""Read a job file and check it as a whole; the result is a `JobSpec`."""

@@ -1,0 +1,1 @@
+"""Check a job across its packages: files, cycles, names, likely mistakes."""

@@ -1,0 +1,138 @@
+"""The only place that makes the lines of a job out of its recipes, anew each time."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.jobfile.language.field_types import MOST_IN_A_NAME
+from d0ctl.jobfile.language.file_names import output_name
+from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, PackageRecipe, StageRecipe
+from d0ctl.jobfile.sections.inputs import Given, Origin, Surroundings, World
+from d0ctl.jobfile.spec import (
+    Acquire,
+    BinarySpec,
+    InputSpec,
+    LineSpec,
+    OutputSpec,
+    PackageSpec,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StageLines:
+    """The lines of one stage."""
+
+    stage: StageRecipe
+    world: World
+
+    def __iter__(self) -> Iterator[LineSpec]:
+        number = 0
+        for line in self.stage.lines:
+            numbered = [
+                (str(place), package, _binary_names(package, self.stage.name))
+                for place, package in enumerate(line.packages, 1)
+            ]
+            values_of = _line_names(line)
+            for at, env in enumerate(line.loop):
+                number += 1
+                packages = [_package(*one, env, at, self.world) for one in numbered]
+                fields = _with_name(line.fields.get(env), values_of(env) or str(number))
+                yield LineSpec(packages=tuple(packages), **fields)
+
+    def __repr__(self) -> str:
+        return f"<lines of stage {self.stage.name}>"
+
+
+def _line_names(line: LineRecipe) -> Callable[[Env], str]:
+    """Name lines by their loop values, as `e=10 seed=3`, unless the job file names them."""
+    if "name" in line.fields.fixed or "name" in line.fields.varying:
+        return lambda env: ""
+    names = [(name, one.index, one.columns) for name, one in line.loop.names.items()]
+
+    def name_of(env: Env) -> str:
+        pairs: list[str] = []
+        for name, index, columns in names:
+            of_row = zip(columns, env[index], strict=True) if columns is not None else ()
+            pairs += [_pair(*pair) for pair in of_row or ((name, env[index]),)]
+        return " ".join(pairs)[:MOST_IN_A_NAME]
+
+    return name_of
+
+
+def _pair(name: str, value: str) -> str:
+    """Show a loop value with its name; of a path the last part."""
+    return f"{name}={value.rpartition('/')[2] or value}"
+
+
+def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Give a record without a name the one it has by default."""
+    return fields if "name" in fields else {"name": name, **fields}
+
+
+def _package(
+    name: str, recipe: PackageRecipe, names: list[str], env: Env, at: int, world: World
+) -> PackageSpec:
+    given = [world.files(binary, env, at) for binary in recipe.binaries]
+    binaries = [
+        _binary(binary, place, env, given, world, names[place])
+        for place, binary in enumerate(recipe.binaries)
+    ]
+    wrapper = [] if recipe.wrapper is None else world.given(recipe.wrapper, env, at)
+    return PackageSpec(
+        binaries=tuple(binaries),
+        wrapper=_input(wrapper[0], env, world) if wrapper else None,
+        **_with_name(recipe.fields.get(env), name),
+    )
+
+
+def _binary_names(recipe: PackageRecipe, stage: str) -> list[str]:
+    """Name the binaries by software, else by package or stage; the same in each line."""
+    own = recipe.fields.fixed.get("name", stage)
+    numbered = len(recipe.binaries) > 1
+    return [
+        str(binary.fields.fixed.get("software", "")).partition("/")[0]
+        or (f"{own}-{number}" if numbered else own)
+        for number, binary in enumerate(recipe.binaries, 1)
+    ]
+
+
+def _binary(
+    recipe: BinaryRecipe,
+    place: int,
+    env: Env,
+    given: list[list[Given]],
+    world: World,
+    name: str,
+) -> BinarySpec:
+    assert recipe.run is not None
+    outputs = [
+        OutputSpec(output_name(output.file.render(env)), **output.fields.get(env))
+        for output in recipe.outputs
+    ]
+    around = Surroundings(given[place], [output.file for output in outputs], given)
+    check = None if recipe.check is None else recipe.check.text(env, around)
+    return BinarySpec(
+        inputs=tuple([_input(one, env, world) for one in given[place]]),
+        outputs=tuple(outputs),
+        check=check,
+        **recipe.run.render(env, around),
+        **_with_name(recipe.fields.get(env), name),
+    )
+
+
+def _input(given: Given, env: Env, world: World) -> InputSpec:
+    fields = given.entry.fields.get(env)
+    here = given.origin == Origin.PRESENT
+    return InputSpec(
+        given.file,
+        given.origin < Origin.FETCHED,
+        fields.get("locator"),
+        fields.get("size"),
+        fields.get("checksum"),
+        fields.get("acquire", Acquire.NONE if here else Acquire.PRE_FETCH),
+        fields.get("disposition"),
+        fields.get("required", given.entry.file is not None),
+        None if given.entry.match is None else world.match_of(given.entry, given.file, env),
+        fields.get("writable", False),
+    )

@@ -1,0 +1,1 @@
+"""Placeholders, field types, scripts and file names of a job file."""

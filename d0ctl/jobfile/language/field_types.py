@@ -1,0 +1,178 @@
+"""The only place that turns the texts of fields into numbers, flags and the words of `000`."""
+
+import enum
+import math
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from d0ctl.jobfile.spec import Acquire, Disposition, MailMode
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.units import parse_fraction, parse_size, parse_time
+from d0ctl_wrapper.protocol import checksum, locator
+
+JOB_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*", re.ASCII)
+LOOP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+SOFTWARE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._+-]*)/([A-Za-z0-9][A-Za-z0-9._+-]*)", re.ASCII)
+"""The name and the version of software."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
+
+MOST_IN_A_NAME = 200
+"""How long the name of a job, stage, line, package, binary or node may be."""
+
+_E = TypeVar("_E", bound=enum.StrEnum)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Make a tuple out of words."""
+    return tuple(text.split())
+
+
+class WrongError(ValueError):
+    """A value that is refused for a reason of its own, which the message tells whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a field's text is read: `convert` raises ValueError, `expected` says what it takes."""
+
+    convert: Callable[[str], Any]
+    expected: str
+
+
+def text(value: str) -> str:
+    """Take any text that is not empty."""
+    if not value:
+        raise ValueError
+    return value
+
+
+def one_line(value: str) -> str:
+    """Take a text of one line without control characters."""
+    if not value.strip() or not value.isprintable():
+        raise ValueError
+    return value
+
+
+def label(value: str) -> str:
+    """Take a name of a stage, line, package or binary."""
+    if not value.strip() or not value.isprintable() or "/" in value:
+        raise ValueError
+    if len(value) > MOST_IN_A_NAME:
+        raise WrongError(f"the name {shown(value)} is longer than {MOST_IN_A_NAME} characters")
+    return value
+
+
+def job_name(value: str) -> str:
+    """Take a name of a job."""
+    if not JOB_NAME.fullmatch(value) or len(value) > MOST_IN_A_NAME:
+        raise ValueError
+    return value
+
+
+def flag(value: str) -> bool:
+    """Read yes or no as people and JSON write them."""
+    if value.lower() not in _FLAGS:
+        raise ValueError
+    return _FLAGS[value.lower()]
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Make a reader of whole numbers within bounds."""
+
+    def convert(value: str) -> int:
+        if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
+            raise ValueError
+        return int(value)
+
+    return convert
+
+
+def word(choices: type[_E], but: Collection[_E] = ()) -> Kind:
+    """Make the kind of a field that takes one of a few words."""
+    known = [one for one in choices if one not in but]
+
+    def convert(value: str) -> _E:
+        if value not in known:
+            names = ", ".join(f"`{one}`" for one in known)
+            raise WrongError(f"{shown(value)} is none of {names}{did_you_mean(value, known)}")
+        return choices(value)
+
+    return Kind(convert, "one of a few words")
+
+
+def pattern(value: str) -> str:
+    """Take a regular expression that compiles."""
+    try:
+        re.compile(value)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise WrongError(f"{shown(value)} is not a regular expression: {error}") from error
+    return value
+
+
+def native(value: str, plain: bool) -> Any:
+    """Read a scalar of a free mapping as JSON would: numbers, true, false and null, else text."""
+    if not plain:
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    if value in ("", "null", "~"):
+        return None
+    if found := _NUMBER.fullmatch(value):
+        is_whole = not found[2] and not found[3] and len(value) <= 18
+        number = int(value) if is_whole else float(value)
+        return number if math.isfinite(number) else value
+    return value
+
+
+def checked(check: Callable[[str], str]) -> Callable[[str], str]:
+    """Make a reader of what nodes check too, in their words."""
+
+    def convert(value: str) -> str:
+        try:
+            return check(text(value))
+        except ValueError as error:
+            raise WrongError(f"{shown(value)} {error}") from error
+
+    return convert
+
+
+def some_time(text: str) -> float:
+    """Read a time of more than 0; raises WrongError for none."""
+    if not (seconds := parse_time(text)):
+        raise WrongError(f"takes a time of more than 0, not {shown(text)}")
+    return seconds
+
+
+def unfit_variable(name: str) -> str | None:
+    """Say why a name can't be that of a variable of the environment; None where it can."""
+    if not name.isidentifier() or not name.isascii():
+        return f"{shown(name)} can't name an environment variable"
+    if name.startswith("D0CTL_"):
+        return f"{shown(name)} can't be set: d0ctl sets the variables `D0CTL_*` itself"
+    return None
+
+
+TEXT = Kind(text, "a text")
+ONE_LINE = Kind(one_line, "one line without control characters")
+LABEL = Kind(label, "a name without `/`, line ends and control characters")
+JOB = Kind(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")
+FLAG = Kind(flag, "`yes` or `no`")
+SIZE = Kind(parse_size, "a size such as `200MB`, `1.5 GiB` or `4096`")
+TIME = Kind(parse_time, "a time such as `20m`, `1h30m` or `90` seconds")
+SPAN = Kind(some_time, "a time of more than 0 such as `20m`, `1h30m` or `90` seconds")
+FRACTION = Kind(parse_fraction, "a fraction such as `97%` or `0.97`")
+PERCENT = Kind(whole(0, 100), "a whole number from 0 to 100")
+COUNT = Kind(whole(0, 10_000_000), "a whole number, 0 or more")
+CPUS = Kind(whole(1, 100_000), "a whole number of cpus, 1 or more")
+LOCATOR = Kind(checked(locator.check), locator.EXPECTED)
+CHECKSUM = Kind(checked(checksum.normal), checksum.EXPECTED)
+PATTERN = Kind(pattern, "a regular expression")
+ACQUIRE = word(Acquire)
+MAIL_MODE = word(MailMode)
+OUTPUT_DISPOSITION = word(Disposition)
+INPUT_DISPOSITION = word(Disposition, but=(Disposition.FORWARD, Disposition.STORE))

@@ -1,0 +1,104 @@
+"""From a job file to a JobSpec: the way in."""
+
+import getpass
+import os
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from d0ctl.errors import BadJobFile
+from d0ctl.jobfile import local_files
+from d0ctl.jobfile.checks.job import Check
+from d0ctl.jobfile.checks.warnings import advise
+from d0ctl.jobfile.expand import StageLines
+from d0ctl.jobfile.language.template import Scope
+from d0ctl.jobfile.recipe import JobRecipe
+from d0ctl.jobfile.sections.inputs import World
+from d0ctl.jobfile.sections.level import Reading
+from d0ctl.jobfile.sections.stages import read_job
+from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
+from d0ctl.jobfile.source import mapping_of, text_of
+from d0ctl.jobfile.spec import JobSpec, StageSpec
+from d0ctl.jobfile.yaml.faults import Faults
+
+__all__ = ["KnownNames", "read", "read_text"]
+
+NO_PARAMETERS: Mapping[str, str] = {}
+
+
+def read(
+    path: Path, parameters: Mapping[str, str] = NO_PARAMETERS, known: KnownNames = NOTHING_KNOWN
+) -> JobSpec:
+    """Read and check a job file; `parameters` take the place of those in it.
+
+    Raises BadJobFile with every fault of the file.
+    """
+    text = text_of(path)
+    return read_text(text, str(path), path.parent, parameters, known)
+
+
+def read_text(
+    text: str,
+    source: str = "-",
+    directory: Path | None = None,
+    parameters: Mapping[str, str] = NO_PARAMETERS,
+    known: KnownNames = NOTHING_KNOWN,
+) -> JobSpec:
+    """Read a job from a text; `source` is how faults name it, `directory` where its files lie."""
+    faults = Faults(source)
+    root = mapping_of(text, faults, "`job` and `stages`")
+    folder = local_files.absolute(str(directory or "."))
+    recipe = read_job(root, Reading(faults, folder, Scope(), known), parameters)
+    named = "job" in recipe.fields.fixed
+    name = recipe.fields.fixed.pop("job", None) or job_name_of(source)
+    check = Check(recipe, name, World(folder), known, faults)
+    check.run()
+    if faults:
+        raise BadJobFile(faults.lines())
+    advise(recipe, check.world, faults.warnings)
+    spec = _spec(recipe, check, name, named, source)
+    return replace(spec, warnings=tuple(faults.warnings.lines()))
+
+
+def _spec(recipe: JobRecipe, check: Check, name: str, named: bool, source: str) -> JobSpec:
+    fields = recipe.fields.fixed
+    stages = tuple(
+        StageSpec(stage.name, StageLines(stage, check.world), stage.require)
+        for stage in recipe.stages
+    )
+    return JobSpec(
+        name=name,
+        named=named,
+        title=fields.get("title", ""),
+        originator=fields.get("originator") or _originator(),
+        priority=fields.get("priority", 50),
+        hold=fields.get("hold", False),
+        parameters=recipe.parameters,
+        policy=recipe.policy,
+        directory=check.world.directory,
+        source=local_files.absolute(source) if source != "-" else source,
+        stages=stages,
+        packages=check.packages,
+        mail=fields.get("mail"),
+        max_alike_failures=fields.get("max_alike_failures"),
+    )
+
+
+def job_name_of(source: str) -> str:
+    """Make a job's name out of its file's."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", Path(source).stem).strip("-_")
+    if not name:
+        return "job"
+    return (name if name[0].isalpha() else f"job-{name}")[:100]
+
+
+def _originator() -> str:
+    """Return who reads the file, as mail would name them."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = str(os.getuid())
+    host = socket.gethostname()
+    return f"{user}@{host}" if host else user

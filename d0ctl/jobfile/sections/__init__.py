@@ -1,0 +1,1 @@
+"""Read the sections of a job file: job, stages, lines, packages, binaries, files."""

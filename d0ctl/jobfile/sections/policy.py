@@ -1,0 +1,185 @@
+"""The only place that reads `policy:`: of a site, of software, of a job and of a package."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from d0ctl.jobfile.language.field_types import FLAG, PERCENT, SIZE, TIME, Kind, flag, whole, words
+from d0ctl.jobfile.sections.level import Level, Reading, kind_of
+from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.model import Reason
+
+RULE_KEYS = words("tries delay factor longest elsewhere escalate priority hold release passive")
+NEVER_KEYS = words("attempt all-attempts memory tries")
+ESCALATE_KEYS = words("memory wall-time")
+
+SHORTEST_RELEASE_S = 300.0
+"""What is held is released at most once in five minutes (`001`, automatic restart)."""
+
+ONLY = "only"
+
+_SITE = re.compile(r"site:[a-z0-9][a-z0-9-]*", re.ASCII)
+_NUMBER = re.compile(r"\d{1,6}(\.\d{1,9})?", re.ASCII)
+_AGAIN = words("delay factor longest elsewhere escalate priority")
+"""What only means something where there is another try."""
+
+
+def _factor(value: str) -> float:
+    if not _NUMBER.fullmatch(value) or not 1 <= float(value) <= 1000:
+        raise ValueError
+    return float(value)
+
+
+def _growth(value: str) -> float:
+    if _factor(value) <= 1:
+        raise ValueError
+    return float(value)
+
+
+def _or_no(kind: Kind) -> Kind:
+    def convert(value: str) -> Any:
+        return None if value == "no" else kind.convert(value)
+
+    return Kind(convert, f"{kind.expected}, or `no`")
+
+
+def _elsewhere(value: str) -> bool | str:
+    return ONLY if value == ONLY else flag(value)
+
+
+ELSEWHERE = Kind(_elsewhere, "`yes`, `no` or `only`")
+TRIES = Kind(whole(0, 1_000_000), "a whole number, 0 or more")
+FACTOR = Kind(_factor, "a number from 1 on, such as `2` or `1.5`")
+GROWTH = Kind(_growth, "a number greater than 1, such as `1.5`")
+
+_KINDS = {
+    "tries": TRIES, "factor": FACTOR, "longest": TIME, "elsewhere": ELSEWHERE, "priority": PERCENT,
+    "hold": FLAG, "release": TIME, "passive": FLAG,
+}  # fmt: skip
+_NEVER = {
+    "attempt": _or_no(TIME), "all-attempts": _or_no(TIME), "memory": _or_no(SIZE),
+    "tries": _or_no(TRIES),
+}  # fmt: skip
+_ESCALATE = {"memory": GROWTH, "wall-time": GROWTH}
+
+
+def read_policy(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
+    """Read what follows which failure: a rule a reason, and `never`."""
+    if not isinstance(node, Mapping):
+        reading.fault(node.place, f"`policy` takes a mapping, not {kind_of(node)}")
+        return {}
+    found: dict[str, dict[str, Any]] = {}
+    for name, (key, value) in node.items.items():
+        if name == "never":
+            found[name] = _entry(value, "`never`", NEVER_KEYS, reading, _read_never)
+        elif is_reason(key, reading):
+            found[name] = _entry(value, f"the rule for `{name}`", RULE_KEYS, reading, _rule)
+    return {name: rule for name, rule in found.items() if rule}
+
+
+def is_reason(key: Scalar, reading: Reading) -> bool:
+    """Whether a failure can have this reason; otherwise that is a fault."""
+    known = [str(reason) for reason in Reason if reason is not Reason.KILLED]
+    if key.text in known or _SITE.fullmatch(key.text):
+        return True
+    if key.text == Reason.KILLED:
+        message = "the rule for `killed` can never match: what is killed is canceled, not failed"
+    else:
+        meant = did_you_mean(key.text, [*known, "never"]) or ": see docs/policy.md for them"
+        message = f"{shown(key.text)} is no reason of a failure{meant}"
+    reading.fault(key.place, message)
+    return False
+
+
+def _entry(
+    node: Node,
+    what: str,
+    keys: tuple[str, ...],
+    reading: Reading,
+    read: Callable[[Level], dict[str, Any]],
+) -> dict[str, Any]:
+    if isinstance(node, Mapping):
+        return read(Level(node, what, keys, reading))
+    reading.fault(node.place, f"{what} takes keys such as `tries`, not {kind_of(node)}")
+    return {}
+
+
+def _read_never(level: Level) -> dict[str, Any]:
+    found = {}
+    for key, kind in _NEVER.items():
+        if (scalar := level.scalar(key)) is not None:
+            found[key] = _value(level, key, scalar, kind)
+    return found
+
+
+def _rule(level: Level) -> dict[str, Any]:
+    found = {}
+    for key, kind in _KINDS.items():
+        if (scalar := level.scalar(key)) is not None:
+            found[key] = _value(level, key, scalar, kind)
+    if (node := level.get("delay")) is not None:
+        found["delay"] = _delays(level, node)
+    if more := _escalate(level):
+        found["escalate"] = more
+    _judge(level, found)
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def _delays(level: Level, node: Node) -> list[float]:
+    items = node.items if isinstance(node, Sequence) else [node]
+    if not items:
+        level.reading.fault(node.place, "`delay` takes a time, or a list of them, not an empty one")
+    scalars = [level.reading.scalar(item, "`delay`") for item in items]
+    found = [_value(level, "delay", one, TIME) for one in scalars if one is not None]
+    return [one for one in found if one is not None]
+
+
+def _escalate(level: Level) -> dict[str, float]:
+    node = level.mapping("escalate")
+    if node is None:
+        return {}
+    inner = Level(node, "`escalate`", ESCALATE_KEYS, level.reading)
+    found = {
+        key: _value(inner, key, scalar, kind)
+        for key, kind in _ESCALATE.items()
+        if (scalar := inner.scalar(key)) is not None
+    }
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def _value(level: Level, key: str, scalar: Scalar, kind: Kind) -> Any:
+    text = level.reading.text(scalar)
+    try:
+        return kind.convert(text)
+    except ValueError:
+        message = f"`{key}` takes {kind.expected}, not {shown(text)}"
+        level.reading.fault(scalar.place, message)
+        return None
+
+
+def _judge(level: Level, found: dict[str, Any]) -> None:
+    """Note what can never come to pass."""
+    for key, message in _contradictions(level, found):
+        level.reading.fault(level.place(key), message)
+
+
+def _contradictions(level: Level, found: dict[str, Any]) -> list[tuple[str, str]]:
+    told = []
+    tries, delays = found.get("tries"), found.get("delay") or []
+    if tries == 0:
+        told += [(key, f"`{key}` can never count: with `tries: 0` there is no other try")
+                 for key in _AGAIN if key in level]  # fmt: skip
+    elif tries is not None and len(delays) > tries:
+        told.append(
+            ("delay", f"{len(delays)} delays for `tries: {tries}`: the last can never count")
+        )
+    if found.get("hold") is False and "release" in level:
+        told.append(("release", "`release` can never count: with `hold: no` nothing is held"))
+    release = found.get("release")
+    if release is not None and release < SHORTEST_RELEASE_S:
+        told.append(("release", "`release` takes `5m` or more: nothing is released more often"))
+    longest = found.get("longest")
+    if longest is not None and delays and longest < max(delays):
+        told.append(("longest", "`longest` is shorter than `delay`"))
+    return told

@@ -1,0 +1,202 @@
+"""Reading the upper levels of a job file: job, stage, line and package, with their short forms."""
+
+from collections.abc import Mapping as AnyMapping
+from typing import Any
+
+from d0ctl.jobfile.language.field_types import (
+    COUNT,
+    CPUS,
+    FLAG,
+    FRACTION,
+    JOB,
+    LABEL,
+    MAIL_MODE,
+    ONE_LINE,
+    PERCENT,
+    SIZE,
+    SPAN,
+    TEXT,
+    TIME,
+    Kind,
+    WrongError,
+    unfit_variable,
+    words,
+)
+from d0ctl.jobfile.language.template import RESERVED, Scope, Template, constant
+from d0ctl.jobfile.language.values import Fields
+from d0ctl.jobfile.recipe import (
+    InputRecipe,
+    JobRecipe,
+    LineRecipe,
+    Loop,
+    PackageRecipe,
+    StageRecipe,
+)
+from d0ctl.jobfile.sections.binaries import BINARY_KEYS, read_binary
+from d0ctl.jobfile.sections.level import Level, Reading
+from d0ctl.jobfile.sections.loops import read_loop
+from d0ctl.jobfile.sections.policy import read_policy
+from d0ctl.jobfile.yaml.document import Mapping, Scalar
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+
+JOB_KEYS = words(
+    "job title originator mail priority hold max-alike-failures parameters stages policy"
+)
+STAGE_KEYS = words("name require lines")
+LINE_KEYS = words("name early-start for packages")
+PACKAGE_KEYS = words(
+    "name nodes exclude-nodes platform cpus memory disk wall-time wrapper wrapper-parameters "
+    "environment policy looping binaries"
+)
+SHORT_PACKAGE_KEYS = tuple(dict.fromkeys((*PACKAGE_KEYS, *BINARY_KEYS)))
+SHORT_LINE_KEYS = tuple(dict.fromkeys((*LINE_KEYS, *SHORT_PACKAGE_KEYS)))
+
+
+def read_job(node: Mapping, reading: Reading, given: AnyMapping[str, str]) -> JobRecipe:
+    """Make the recipe of a whole job; `given` takes the place of its parameters."""
+    level = Level(node, "a job", JOB_KEYS, reading)
+    parameters = _parameters(level, given)
+    scope = Scope(parameters={name: template for name, (template, _) in parameters.items()})
+    inner = reading.within(scope)
+    level.reading = inner
+    fields = Fields()
+    level.fields({"title": TEXT, "originator": ONE_LINE, "priority": PERCENT, "hold": FLAG}, fields)
+    level.fields({"job": JOB, "mail": MAIL_MODE, "max-alike-failures": COUNT}, fields)
+    stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
+    _judge_names(level, stages)
+    values = {name: value for name, (_, value) in parameters.items()}
+    return JobRecipe(fields, values, _policy(level), stages)
+
+
+def _parameters(
+    level: Level, given: AnyMapping[str, str]
+) -> dict[str, tuple[Template | None, Any]]:
+    """Read the job's parameters, as text, with those of `--set` in their place."""
+    node = level.mapping("parameters") or Mapping(level.node.place)
+    known: dict[str, tuple[Template | None, Any]] = {}
+    for name, (key, value) in node.items.items():
+        if name in RESERVED:
+            message = f"`{name}` has a meaning of its own and can't be a parameter"
+            level.reading.fault(key.place, message)
+        elif isinstance(value, Scalar):
+            text = given.get(name, value.text)
+            known[name] = constant(value, text), text
+        else:
+            known[name] = None, level.reading.tree(value, typed=False).root
+    for name in given:
+        if name not in known:
+            message = f"the job has no parameter {shown(name)} to set{did_you_mean(name, known)}"
+            level.reading.fault(level.place("parameters"), message)
+        elif known[name][0] is None:
+            message = f"parameter {shown(name)} is no text and can't be set"
+            level.reading.fault(level.place("parameters"), message)
+    return known
+
+
+def _judge_names(level: Level, stages: list[StageRecipe]) -> None:
+    """Note stages of equal names, which `from:` could not tell apart."""
+    seen: set[str] = set()
+    for stage in stages:
+        if stage.name in seen:
+            message = f"two stages have the name {shown(stage.name)}"
+            level.reading.fault(stage.place, message)
+        seen.add(stage.name)
+
+
+def _stage(node: Mapping, number: int, reading: Reading) -> StageRecipe:
+    level = Level(node, "a stage", STAGE_KEYS, reading)
+    fields = Fields()
+    level.fields({"name": LABEL, "require": FRACTION}, fields)
+    lines = [_line(item, reading) for item in level.records("lines")]
+    place = level.keys["name"][1].place if "name" in level else node.place
+    name = fields.fixed.get("name", f"stage{number}")
+    require = fields.fixed.get("require", 1.0)
+    require_place = level.place("require") if "require" in level else None
+    return StageRecipe(place, name, require, require_place, lines)
+
+
+def _line(node: Mapping, reading: Reading) -> LineRecipe:
+    """Read a line; one without `packages:` has the keys of its one package."""
+    level = Level(node, "a line", SHORT_LINE_KEYS, reading)
+    values = level.get("for")
+    loop = read_loop(values, reading) if values is not None else Loop()
+    inner = reading.within(Scope(loop.names, reading.scope.parameters))
+    level.reading = inner
+    fields = Fields()
+    level.fields({"name": LABEL, "early-start": FLAG}, fields)
+    if "packages" not in node.items:
+        return LineRecipe(node.place, loop, fields, [_package(node, inner, level)])
+    _judge_level(level, LINE_KEYS, "packages")
+    packages = [_package(item, inner) for item in level.records("packages")]
+    return LineRecipe(node.place, loop, fields, packages)
+
+
+def _package(node: Mapping, reading: Reading, level: Level | None = None) -> PackageRecipe:
+    """Read a package; one without `binaries:` has the keys of its one binary."""
+    fields = Fields()
+    if level is None:
+        level = Level(node, "a package", SHORT_PACKAGE_KEYS, reading)
+        level.fields({"name": LABEL}, fields)
+    sizes = {"memory": SIZE, "disk": SIZE, "wall-time": SPAN, "looping": TIME}
+    level.fields({"platform": TEXT, "cpus": CPUS, **sizes}, fields)
+    level.lists({"nodes": _node_kind(reading), "exclude-nodes": _node_kind(reading)}, fields)
+    wrapper = _wrapper(level, fields)
+    if policy := _policy(level):
+        fields.fixed["policy"] = policy
+    _variables(level, "environment", fields)
+    if "binaries" not in node.items:
+        return PackageRecipe(node.place, fields, [read_binary(node, reading, level)], wrapper)
+    _judge_level(level, PACKAGE_KEYS + LINE_KEYS, "binaries")
+    binaries = [read_binary(item, reading) for item in level.records("binaries")]
+    return PackageRecipe(node.place, fields, binaries, wrapper)
+
+
+def _judge_level(level: Level, own: tuple[str, ...], key: str) -> None:
+    """Note keys of a lower level beside the key that spells this level out."""
+    for name in level.keys:
+        if name not in own and name in SHORT_PACKAGE_KEYS:
+            message = f"`{name}` goes into an entry of `{key}`, not beside it"
+            level.reading.fault(level.place(name), message)
+
+
+def _policy(level: Level) -> AnyMapping[str, Any]:
+    node = level.get("policy")
+    return {} if node is None else read_policy(node, level.reading)
+
+
+def _wrapper(level: Level, fields: Fields) -> InputRecipe | None:
+    """Read the startup script of a package, and the variables that it gets."""
+    _variables(level, "wrapper-parameters", fields)
+    scalar = level.scalar("wrapper")
+    if scalar is None:
+        if "wrapper-parameters" in level:
+            place = level.place("wrapper-parameters")
+            level.reading.fault(place, "`wrapper-parameters` goes with `wrapper`")
+        return None
+    file = level.reading.template(scalar, strict=True)
+    return InputRecipe(scalar.place, Fields(), file=file)
+
+
+def _variables(level: Level, key: str, fields: Fields) -> None:
+    """Read names with texts that become variables of the environment."""
+    node = level.mapping(key)
+    for name, (scalar, value) in (node.items if node else {}).items():
+        if why := unfit_variable(name):
+            level.reading.fault(scalar.place, why)
+        if not isinstance(value, Scalar):
+            level.reading.scalar(value, f"`{name}`")
+    level.trees({key: False}, fields)
+
+
+def _node_kind(reading: Reading) -> Kind:
+    """Make the kind of a field that names nodes."""
+
+    def convert(value: str) -> str:
+        if not value:
+            raise ValueError
+        nodes = reading.known.nodes
+        if nodes is not None and value not in nodes:
+            raise WrongError(f"there is no node {shown(value)}{did_you_mean(value, nodes)}")
+        return value
+
+    return Kind(convert, "names of nodes")

@@ -1,0 +1,1 @@
+"""Parse YAML into a tree of scalars that know their lines, and collect faults."""

@@ -1,0 +1,83 @@
+"""From what somebody is to be told to the one message that tells it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from d0ctl.notify import mail_text
+from d0ctl.notify.ending import Ending, ending
+from d0ctl.notify.routes import COMMAND, HOUR_S, Routes
+from d0ctl.store import Store
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.mail.mail_queue import Notice
+from d0ctl.units import iso
+
+
+def write(store: Store, said: Mapping[str, Any], recipient: str, *, now: float) -> None:
+    """Write all that somebody is to be told, unless that is more than their rate allows.
+
+    What a job was to be told of that is gone or moves again is told no more.
+    """
+    if recipient == COMMAND:
+        _events(store, now)
+    elif not mail_queue.wait_for_rate(
+        store, recipient, Routes(said).person(recipient).rate, HOUR_S, now=now
+    ):
+        _mail(store, said, recipient, now)
+
+
+def _told(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]]:
+    found = mail_queue.notices(store, recipient)
+    known = {one.subject_id: ending(store, one.subject_id) for one in found if one.kind == "ended"}
+    endings = {job: one for job, one in known.items() if one is not None}
+    left = [one for one in found if one.kind != "ended" or one.subject_id in endings]
+    return sorted(left, key=mail_text.weight), endings
+
+
+def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> None:
+    from d0ctl.notify.mail_message import letter, make_id
+
+    notices, endings = _told(store, recipient)
+    mail_queue.settle(store, recipient)
+    if not notices:
+        return
+    sender, title = said.get("sender", "d0ctl@localhost"), mail_text.title(notices, endings)
+    message_id = make_id(sender)
+    mail = letter(sender=sender, recipient=recipient, message_id=message_id, title=title,
+                  text=mail_text.body(notices, endings), at=now)  # fmt: skip
+    mail_queue.post(store, recipient, message_id, title, mail.decode("ascii"), now=now)
+
+
+def _events(store: Store, now: float) -> None:
+    notices, endings = _told(store, COMMAND)
+    mail_queue.settle(store, COMMAND)
+    for one in notices:
+        title = mail_text.line(mail_text.headline(one, endings))
+        event = json.dumps(document(one, endings, store.value("site")))
+        mail_queue.post(store, COMMAND, "", title, event, now=now)
+
+
+def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
+    """What is told, as the command gets it."""
+    is_node = (one.kind if one.kind != "cleared" else one.reason).startswith("node")
+    is_all = "stands-still" in (one.kind, one.reason)
+    told: dict[str, Any] = {
+        "event": one.kind,
+        "headline": mail_text.headline(one, endings),
+        "site": site,
+        **({} if is_all else {"node" if is_node else "job": one.subject}),
+        "first": iso(one.first),
+        "last": iso(one.last),
+        "needs_person": one.needs_a_person,
+    }
+    if one.kind == "failures":
+        again = one.count - one.failed - one.held
+        told |= {"reason": one.reason, "count": one.count, "failed": one.failed,
+                 "held": one.held, "tried_again": again}  # fmt: skip
+    elif one.kind == "cleared":
+        told["trouble"] = one.reason
+    elif one.kind == "ended":
+        told |= endings[one.subject_id].document()
+    elif one.kind == "node-given-up":
+        told["attempts"] = one.count
+    return {**told, "samples": list(one.samples)}

@@ -1,0 +1,34 @@
+"""The only place that makes a mail: headers that nothing from outside can add to, and a text."""
+
+import secrets
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate
+
+from d0ctl.notify.mail_text import line
+
+_POLICY = SMTP.clone(cte_type="7bit")
+"""What any server takes: no line too long, nothing beyond ASCII unencoded."""
+
+_HEADERS = _POLICY.clone(max_line_length=400)
+"""Headers are not folded, so that a subject is one line for whoever reads the raw mail."""
+
+
+def make_id(sender: str) -> str:
+    """What tells a mail from all others; a mail that is sent twice has the same."""
+    return f"<d0ctl.{secrets.token_hex(12)}@{sender.rpartition('@')[2]}>"
+
+
+def letter(
+    *, sender: str, recipient: str, message_id: str, title: str, text: str, at: float
+) -> bytes:
+    """A whole mail as it goes over the wire."""
+    mail = EmailMessage(policy=_POLICY)
+    mail["From"] = f"d0ctl <{sender}>"
+    mail["To"] = recipient
+    mail["Subject"] = line(title)
+    mail["Date"] = formatdate(at, localtime=True)
+    mail["Message-ID"] = message_id
+    mail["Auto-Submitted"] = "auto-generated"
+    mail.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
+    return mail.as_bytes(policy=_HEADERS)

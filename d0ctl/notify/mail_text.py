@@ -1,0 +1,228 @@
+"""The words of what people are told: one line that says it, and the lines that go with it.
+
+Whatever comes from outside is made harmless here: no control character, no line end within a
+line, no line longer than a mail may have.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from d0ctl.model import Group
+from d0ctl.notify.ending import Ending, Segment
+from d0ctl.store.mail.mail_queue import Notice
+from d0ctl.units import clean, count, duration
+
+WIDEST = 300
+"""How many characters a line has at most."""
+
+MOST_TOLD = 50
+"""How many things one mail tells whole; of more it gives the number."""
+
+_WEIGHTS = {
+    "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "failures": 4,
+    "node-down": 5, "cleared": 6,
+}  # fmt: skip
+
+Endings = Mapping[int, Ending]
+"""How jobs have ended, by their rows."""
+
+
+def weight(notice: Notice) -> tuple[int, int]:
+    """What is told first: what needs a person, and of that the weightiest."""
+    if notice.kind == "failures" and notice.needs_a_person:
+        return 3, -notice.count
+    return (0 if notice.needs_a_person else _WEIGHTS[notice.kind]), -notice.count
+
+
+def title(notices: Sequence[Notice], endings: Endings) -> str:
+    """The subject of a mail: what weighs most, and how much there is besides."""
+    first = line(headline(notices[0], endings))
+    more = len(notices) - 1
+    return f"{first}, and {more} more" if more else first
+
+
+def body(notices: Sequence[Notice], endings: Endings) -> str:
+    """The text of a mail."""
+    parts = ["\n".join(map(line, _part(one, endings))) for one in notices[:MOST_TOLD]]
+    if (more := len(notices) - MOST_TOLD) > 0:
+        parts.append(f"... and {more:,} more\n  d0ctl status\n  d0ctl report failures")
+    return (
+        "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; what else is on its way: d0ctl notify list\n"
+    )
+
+
+def line(text: str) -> str:
+    """A text from outside as one harmless line."""
+    shown = clean(text)
+    return shown if len(shown) <= WIDEST else f"{shown[:WIDEST]}..."
+
+
+def headline(one: Notice, endings: Endings) -> str:
+    """What is told, in one line."""
+    return _HEADLINES[one.kind](one, endings)
+
+
+def _failures(one: Notice, endings: Endings) -> str:
+    if one.failed:
+        return f"{one.subject}: {count(one.failed, 'package')} failed ({one.reason})"
+    if one.held:
+        return f"{one.subject}: {count(one.held, 'package')} held ({one.reason})"
+    return f"{one.subject}: {count(one.count, 'failure')}, tried again ({one.reason})"
+
+
+def _ended(one: Notice, endings: Endings) -> str:
+    end = endings[one.subject_id]
+    if end.status == Group.FAILED:
+        told = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"
+        return f"{one.subject}: stands still, {told}"
+    done = end.phases.get("done", 0)
+    if end.incomplete and done:
+        return f"{one.subject}: {end.status}, {done:,} of {count(end.packages, 'package')} done"
+    return f"{one.subject}: {end.status}, {count(end.packages, 'package')}"
+
+
+def _given_up(one: Notice, endings: Endings) -> str:
+    return f"node {one.subject} is given up with {count(one.count, 'attempt')}"
+
+
+def _down(one: Notice, endings: Endings) -> str:
+    last = ", and no other node is up" if one.needs_a_person else ""
+    return f"node {one.subject} is down{last}"
+
+
+def _standstill(one: Notice, endings: Endings) -> str:
+    return f"production stands still: {one.samples[0]['message']}"
+
+
+def _drained(one: Notice, endings: Endings) -> str:
+    return f"node {one.subject} is drained: it fails what others run well"
+
+
+def _cleared(one: Notice, endings: Endings) -> str:
+    return {
+        "node-down": f"node {one.subject} is back",
+        "node-drained": f"node {one.subject} takes packages again",
+        "held": f"{one.subject}: nothing is held any more",
+        "still": f"{one.subject}: moves again",
+        "stands-still": "production moves again",
+    }[one.reason]
+
+
+_HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
+    "failures": _failures, "ended": _ended, "node-given-up": _given_up, "node-down": _down,
+    "node-drained": _drained, "stands-still": _standstill, "cleared": _cleared,
+}  # fmt: skip
+
+
+def _part(one: Notice, endings: Endings) -> Iterator[str]:
+    yield headline(one, endings)
+    if one.kind == "failures":
+        yield from _about_failures(one)
+    elif one.kind == "ended":
+        yield from _about_end(endings[one.subject_id])
+    elif one.kind.startswith("node"):
+        yield from _about_node(one)
+    elif "stands-still" in (one.kind, one.reason):
+        yield f"  {when(one.last)}"
+        yield "  d0ctl status"
+    else:
+        yield f"  {when(one.last)}"
+        known = "why" if one.reason.startswith("node") else "status"
+        yield f"  d0ctl {known} {one.subject}"
+
+
+def _about_failures(one: Notice) -> Iterator[str]:
+    again = one.count - one.failed - one.held
+    parts = [(one.failed, "failed for good"), (one.held, "held by the policy"),
+             (again, "tried again by the policy")]  # fmt: skip
+    told = ", ".join(f"{number:,} {words}" for number, words in parts if number)
+    span = when(one.first)
+    if one.last - one.first >= 1:
+        span = f"{span} to {when(one.last)}"
+    yield f"  {count(one.count, 'failure')}: {told}"
+    yield f"  {span}"
+    if stopped := _stopped(one):
+        yield f"  the job is held by `max-alike-failures`: {stopped}"
+    for sample in one.samples:
+        yield from _sample(sample)
+    yield from _commands_for_failures(one)
+
+
+def _stopped(one: Notice) -> str | None:
+    """Why d0ctl stopped the job, if it did."""
+    return next((sample["stopped"] for sample in one.samples if "stopped" in sample), None)
+
+
+def _sample(sample: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    yield f"  {sample['path']}, attempt {sample['attempt']} on {sample['node']}"
+    if sample["message"]:
+        yield f"    {sample['message']}"
+    for text in sample["stderr"]:
+        yield f"    | {text}"
+
+
+def _commands_for_failures(one: Notice) -> Iterator[str]:
+    yield ""
+    for sample in one.samples[:1]:
+        yield f"  d0ctl why {sample['path']}"
+        yield f"  d0ctl logs {sample['path']} --attempt {sample['attempt']}"
+    yield f"  d0ctl report failures {one.subject}"
+    if one.failed:
+        yield f"  d0ctl retry '{one.subject}/*/*:failed'"
+    if _stopped(one):
+        yield f"  d0ctl release {one.subject}"
+    if one.held:
+        yield f"  d0ctl release '{one.subject}/*/*:held'"
+
+
+def _about_end(end: Ending) -> Iterator[str]:
+    if end.title:
+        yield f"  {end.title}"
+    done = end.phases.get("done", 0)
+    yield f"  {done:,} of {count(end.packages, 'package')} successful"
+    took = duration(end.ended - end.submitted)
+    yield f"  submitted {when(end.submitted)}, ended {when(end.ended)}, after {took}"
+    if end.segments:
+        yield ""
+        yield "  did not complete:"
+        yield from (f"    {_segment(one)}" for one in end.segments)
+        if more := end.incomplete - len(end.segments):
+            yield f"    and {more:,} more: d0ctl status {end.name}"
+    yield ""
+    yield from _commands_for_end(end)
+
+
+def _segment(one: Segment) -> str:
+    told = f"{one.path}  {one.phase}"
+    return f"{told}: {one.why}" if one.why else told
+
+
+def _commands_for_end(end: Ending) -> Iterator[str]:
+    yield f"  d0ctl status {end.name}"
+    if end.status == Group.CANCELED and end.phases.get("canceled"):
+        yield f"  d0ctl retry '{end.name}:canceled'"
+    if end.status != Group.FAILED:
+        return
+    yield f"  d0ctl why {end.name}"
+    if end.phases.get("failed"):
+        yield f"  d0ctl report failures {end.name}"
+        yield f"  d0ctl retry '{end.name}/*/*:failed'"
+
+
+def _about_node(one: Notice) -> Iterator[str]:
+    yield f"  {when(one.last)}"
+    for sample in one.samples:
+        yield f"  {sample['message']}"
+    if one.kind == "node-given-up":
+        yield "  what ran there is tried again elsewhere; it is ended when the node is back"
+    yield f"  d0ctl why {one.subject}"
+    yield f"  d0ctl node check {one.subject}"
+    if one.kind == "node-drained":
+        yield f"  d0ctl node resume {one.subject}"
+
+
+def when(at: float) -> str:
+    """A time by the clock of the control host, with its zone."""
+    return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at))

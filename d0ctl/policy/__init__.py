@@ -1,0 +1,1 @@
+"""Decide what follows a failure; pure."""

@@ -1,0 +1,69 @@
+"""What failures are to be blamed on: the node, software or input that stands out; pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from d0ctl.units import count
+
+FEWEST = 3
+"""So many failures, and so many attempts without it, are evidence at least."""
+
+LEAST_SHARE = 0.5
+"""What stands out fails at least so often."""
+
+TIMES_OTHERS = 3.0
+"""What stands out fails so many times as often as the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of the attempts that had something in common failed."""
+
+    name: str
+    failed: int
+    number: int
+
+    @property
+    def rate(self) -> float:
+        """Which part of them failed."""
+        return self.failed / self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """What stands out among its kind (`node`, `software`, `input`), and how the others did."""
+
+    kind: str
+    one: Share
+    others: Share
+
+    def sentence(self) -> str:
+        """Name it, with the evidence."""
+        one, others = self.one, self.others
+        told = {"node": "there", "software": "of it", "input": "of packages that read it"}
+        part = "all" if one.failed == one.number else f"{one.failed:,} of"
+        elsewhere = f"{others.failed:,} of {others.number:,} {_ELSE[self.kind]}"
+        return (f"{self.kind} `{one.name}` stands out: {part} {count(one.number, 'attempt')} "
+                f"{told[self.kind]} failed, {elsewhere}")  # fmt: skip
+
+
+_ELSE = {"node": "elsewhere", "software": "of other software", "input": "of others"}
+
+
+def blame(kind: str, shares: Iterable[Share], failed: int, number: int) -> Blame | None:
+    """What of a kind stands out most; `failed` of `number` attempts failed in all."""
+    found = [
+        Blame(kind, one, Share("", failed - one.failed, number - one.number)) for one in shares
+    ]
+    guilty = [one for one in found if _stands_out(one)]
+    return max(guilty, key=lambda one: (one.one.rate - one.others.rate) * one.one.failed,
+               default=None)  # fmt: skip
+
+
+def _stands_out(found: Blame) -> bool:
+    one, others = found.one, found.others
+    return (
+        one.failed >= FEWEST
+        and others.number >= FEWEST
+        and one.rate >= max(LEAST_SHARE, TIMES_OTHERS * others.rate)
+    )

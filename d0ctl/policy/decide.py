@@ -1,0 +1,161 @@
+"""What follows a failed attempt, by the policy that holds for its package."""
+
+import enum
+from dataclasses import dataclass
+
+from d0ctl.policy.rules import ONLY, RESTARTED, Never, Policy, Rule
+from d0ctl.units import duration, size, times
+
+MEMORY_STEP = 10**8
+"""In which steps memory is given to packages that have not said what they need."""
+
+
+class Verdict(enum.Enum):
+    """What becomes of a package whose attempt failed."""
+
+    FAIL = "fail"
+    """It stays failed until a person drops or retries it (`000` section 5)."""
+    HOLD = "hold"
+    """It is held until a person, or the rule after a time, releases it (`001`)."""
+    RESUBMIT = "resubmit"
+    """It is tried again, which counts (`001`, automatic resubmit)."""
+    RESTART = "restart"
+    """It was lost, so it runs again and nothing is counted against it (`001`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A failed attempt, and what its package has behind it; times in seconds, sizes in bytes.
+
+    `tries` counts the failures for this reason, `failures` those for any reason that counts,
+    both since the last submit or retry by a person and with this one. `memory` and `wall_time`
+    are the package's limits, `largest` is the memory of the largest node; `has_others` says
+    that a node fits on which it has not failed so.
+    """
+
+    reason: str
+    restarts: int = 0
+    tries: int = 1
+    failures: int = 1
+    lasted: float = 0.0
+    all_lasted: float = 0.0
+    rss: int | None = None
+    memory: int | None = None
+    wall_time: float | None = None
+    largest: int | None = None
+    has_others: bool = True
+    reported: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict: after how many seconds it is tried again or released, and what then changes.
+
+    `number` of `tries` says the how manieth try comes; `why` what stood against one.
+    """
+
+    verdict: Verdict
+    delay: float | None = None
+    number: int = 0
+    tries: int = 0
+    elsewhere: bool = False
+    priority: int = 0
+    memory: int | None = None
+    wall_time: float | None = None
+    why: str = ""
+
+    @property
+    def is_again(self) -> bool:
+        """Whether it runs again without a person."""
+        return self.verdict in (Verdict.RESUBMIT, Verdict.RESTART)
+
+
+def judge(policy: Policy, case: Case) -> Judgement:
+    """What follows a failed attempt."""
+    rule = policy.rule(case.reason)
+    is_restart = case.reason in RESTARTED
+    number = case.restarts + 1 if is_restart else case.tries
+    against = _spent(rule, number) or _at_its_most(rule, case) or _nowhere(rule, case)
+    never = "" if is_restart else _never(policy.never, rule, case)
+    if rule.passive:
+        would = "it would be tried again" if rule.tries and not (against or never) else ""
+        return Judgement(Verdict.FAIL, why=f"the rule is passive{': ' + would if would else ''}")
+    if against or never:
+        return _give_up(rule, never, against)
+    return Judgement(
+        Verdict.RESTART if is_restart else Verdict.RESUBMIT,
+        delay=rule.pause(number),
+        number=number,
+        tries=rule.tries,
+        elsewhere=bool(rule.elsewhere),
+        priority=rule.priority,
+        memory=_more_memory(rule, case),
+        wall_time=_more_time(rule, case),
+    )
+
+
+def _give_up(rule: Rule, never: str, against: str) -> Judgement:
+    """Fail or hold; what must never be tried again is not released by itself either."""
+    why = never or (against if rule.tries else "")
+    if not rule.hold:
+        return Judgement(Verdict.FAIL, why=why)
+    delay = None if never else rule.release
+    return Judgement(Verdict.HOLD, delay=delay, elsewhere=bool(rule.elsewhere), why=why)
+
+
+def _spent(rule: Rule, number: int) -> str:
+    return f"it was tried again {times(rule.tries)}" if number > rule.tries else ""
+
+
+def _never(never: Never, rule: Rule, case: Case) -> str:
+    """Which never-rule of `001` stands against another try; nothing where none does."""
+    if never.attempt is not None and case.lasted > never.attempt:
+        return f"the last attempt lasted more than {duration(never.attempt)}"
+    if never.all_attempts is not None and case.all_lasted > never.all_attempts:
+        return f"all attempts together lasted more than {duration(never.all_attempts)}"
+    limit = case.memory or never.memory
+    if rule.memory is None and limit is not None and (case.rss or 0) > limit:
+        return f"the last attempt used more than {size(limit)} of memory"
+    if not case.reported:
+        return "the last attempt left no report of its end"
+    if never.tries is not None and case.failures > never.tries:
+        return f"it was tried again {times(never.tries)} since it was submitted"
+    return ""
+
+
+def _nowhere(rule: Rule, case: Case) -> str:
+    if rule.elsewhere != ONLY or case.has_others:
+        return ""
+    return "no other node can take it"
+
+
+def _at_its_most(rule: Rule, case: Case) -> str:
+    """Whether it would get no more than it had."""
+    if rule.memory is None or case.memory is None or case.largest is None:
+        return ""
+    return "no node has more memory" if case.memory >= case.largest else ""
+
+
+def _more_memory(rule: Rule, case: Case) -> int | None:
+    """The memory of the next attempt, as much as some node has at most; None: as before."""
+    had = case.memory or case.rss
+    if rule.memory is None or not had:
+        return None
+    more = int(had * rule.memory)
+    if case.memory is None:
+        more = -(-more // MEMORY_STEP) * MEMORY_STEP
+    return more if case.largest is None else min(more, max(case.largest, had))
+
+
+def _more_time(rule: Rule, case: Case) -> float | None:
+    if rule.wall_time is None or case.wall_time is None:
+        return None
+    return case.wall_time * rule.wall_time
+
+
+def sentence(reason: str, message: str | None, judgement: Judgement) -> str:
+    """The reason, what was said, and what stood against another try."""
+    told = f"{reason}: {message}" if message else reason
+    if judgement.is_again:
+        return f"try {judgement.number} of {judgement.tries}, after {told}"
+    return f"{told}; {judgement.why}" if judgement.why else told

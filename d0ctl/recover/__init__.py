@@ -1,1 +1,0 @@
-"""Pure: what a failure leads to."""

@@ -1,0 +1,1 @@
+"""Explain a state: the answer first, then the facts, then what to type."""

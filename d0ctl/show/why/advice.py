@@ -1,0 +1,146 @@
+"""What to type about failed packages: only what is accepted, and what does not fail again."""
+
+import math
+from dataclasses import dataclass, replace
+
+from d0ctl.model import Reason
+from d0ctl.show.why.common import demand_of
+from d0ctl.show.why.missing_command import missing_command
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import NodeView, node_views
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.units import format_size, format_time, listed, size
+
+DETERMINISTIC = frozenset({
+    Reason.EXIT_CODE, Reason.MISSING_OUTPUT, Reason.VERIFICATION, Reason.LOOPING,
+    Reason.SEG_FAULT, Reason.LOG_MESSAGE, Reason.NO_INPUTS,
+})  # fmt: skip
+"""Reasons for which the same program with the same inputs would fail again."""
+
+GROWTH = 1.5
+"""How much more of what ran out is suggested, as a factor of what was used or allowed."""
+
+STEP = 100_000_000
+"""Suggested sizes are whole multiples of this many bytes, where they are larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What is known about a retry: `options` to add, None if a retry should not be typed now."""
+
+    facts: tuple[str, ...] = ()
+    options: str | None = ""
+
+
+def advice(store: Store, one: PackageView, last: AttemptView | None) -> Advice:
+    """What to say about retrying a failed or canceled package."""
+    nodes = node_views(store)
+    if dropped := _dropped_input(store, one):
+        return Advice((f"it can't be retried: it needs `{dropped}` of a dropped line",), None)
+    if last is not None and last.reason == Reason.OUT_OF_MEMORY and one.phase == "failed":
+        return _more_memory(store, one, last, nodes)
+    if unfit := _unfit(store, one, nodes, one.memory):
+        return Advice((f"it can't be retried: no node can take it: {unfit}",), None)
+    if last is None or one.phase != "failed":
+        return Advice()
+    if last.reason == Reason.WALL_TIME:
+        return _more_time(one, last)
+    if last.reason == Reason.DISK_FULL and one.disk:
+        return Advice(options=f" --disk {format_size(_grown(one.disk))}")
+    if found := missing_command(store, one, last):
+        return Advice((*found, _fix(one.path)), None)
+    if is_deterministic(last.reason, last.exit_code):
+        return Advice((_fix(one.path),), None)
+    return Advice()
+
+
+def is_deterministic(reason: str | None, exit_code: int | None = None) -> bool:
+    """Whether a plain retry most likely fails the same way."""
+    if reason == Reason.SOFTWARE_MISSING:
+        return exit_code in (126, 127)
+    return reason in DETERMINISTIC or (reason or "").startswith("site:")
+
+
+def _fix(target: str) -> str:
+    return f"a plain retry would most likely fail again: fix the cause, then `d0ctl retry {target}`"
+
+
+def _more_memory(
+    store: Store, one: PackageView, last: AttemptView, nodes: list[NodeView]
+) -> Advice:
+    used = max(last.rss or 0, one.memory or 0)
+    if not used:
+        return Advice(options=" --memory 2GB" if one.memory is None else None)
+    largest = max((node.node.room.memory or 0 for node in nodes), default=0)
+    wanted = _grown(used)
+    if largest and wanted > largest > used:
+        wanted = largest
+    if why := _unfit(store, one, nodes, wanted):
+        told = f"it used {size(used)} of memory, and no node can take it with more: {why}"
+        return Advice((told,), None)
+    return Advice((f"it used {size(used)} of memory",), f" --memory {format_size(wanted)}")
+
+
+def _more_time(one: PackageView, last: AttemptView) -> Advice:
+    limit = one.wall_time
+    if limit is None and last.started is not None and last.ended is not None:
+        limit = last.ended - last.started
+    if not limit:
+        return Advice()
+    return Advice(options=f" --wall-time {format_time(math.ceil(limit * 2))}")
+
+
+def _grown(used: int) -> int:
+    """More of something that ran out, as a round figure."""
+    more = int(used * GROWTH)
+    step = STEP if more > STEP else STEP // 100
+    return -(-more // step) * step
+
+
+def _dropped_input(store: Store, one: PackageView) -> str | None:
+    for file in browse.inputs(store, one.id):
+        is_needed = file.required and not file.dropped and not file.own
+        if is_needed and file.file_dropped and not file.present:
+            return file.name
+    return None
+
+
+def _unfit(store: Store, one: PackageView, nodes: list[NodeView], memory: int | None) -> str | None:
+    """Why no node can ever take a package with this much memory; None where one can."""
+    demand = replace(demand_of(store, one), memory=memory)
+    reasons = {view.name: view.node.misfit(demand) for view in nodes}
+    if not reasons or None in reasons.values():
+        return None
+    return listed(f"`{name}`: {why}" for name, why in list(reasons.items())[:3])
+
+
+def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Advice:
+    """One retry for all packages of a selector that failed for a reason; `paths` are of some."""
+    from d0ctl.select import parse
+
+    target = f"'{selector}' --failed-for {reason}"
+    best: Advice | None = None
+    for path in paths:
+        one = browse.package(store, parse(path))
+        found = advice(store, one, browse.attempts(store, one.id)[-1])
+        if found.options is None:
+            continue
+        if best is None or _figure(found) > _figure(best):
+            best = found
+    if best is not None:
+        return Advice((), f" {target}{best.options}")
+    one = browse.package(store, parse(paths[0]))
+    found = advice(store, one, browse.attempts(store, one.id)[-1])
+    fix = _fix(one.path)
+    return Advice(tuple(_fix(target) if fact == fix else fact for fact in found.facts), None)
+
+
+def _figure(found: Advice) -> float:
+    """How much a suggested option asks for, to choose the largest."""
+    from d0ctl.units import parse_size, parse_time
+
+    option, _, figure = (found.options or "").strip().partition(" ")
+    if not figure:
+        return 0.0
+    return parse_time(figure) if option == "--wall-time" else float(parse_size(figure))

@@ -1,0 +1,118 @@
+"""What explanations are made of, and the facts that several of them use."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from d0ctl.schedule.place import Demand, NodeRoom, misfit
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.catalogue import Catalogue, services_of
+from d0ctl.store.views.shapes import JobSummary, PackageView
+from d0ctl.units import count, listed, moment
+
+MOST = 5
+"""How many files, nodes or packages an explanation names; it counts the rest."""
+
+NEVER_PRODUCED = "its input will never be produced"
+
+
+@dataclass(slots=True)
+class Explanation:
+    """An answer in one sentence, the facts behind it, stderr's last words, and commands.
+
+    `details` has for scripts what the sentences say: times in seconds, null where not known.
+    """
+
+    path: str
+    status: str
+    answer: str
+    phase: str | None = None
+    facts: list[str] = field(default_factory=list)
+    stderr: str | None = None
+    commands: list[str] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def line_name(name: str) -> str:
+    """Return the name of a line in brackets, as ` (seed=7)`; nothing where it is a number."""
+    return "" if name.isdigit() else f" ({name})"
+
+
+def held_job(job: JobSummary, now: float) -> str:
+    """Who holds a job, since when and why."""
+    why = f": {job.hold_note}" if job.hold_note else ""
+    return f"job `{job.name}` is held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
+
+
+def paused_job(job: JobSummary, now: float) -> str:
+    """Who paused a job, since when and why."""
+    why = f": {job.pause_note}" if job.pause_note else ""
+    since = moment(job.pause_since, now)
+    return f"job `{job.name}` is paused by {job.pause_actor} since {since}{why}"
+
+
+def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
+    """Why nothing of a job may start, and the command that allows it; None where it may."""
+    if job.hold:
+        return held_job(job, now), f"d0ctl release {job.name}"
+    if job.pause:
+        return paused_job(job, now), f"d0ctl resume {job.name}"
+    if job.finish:
+        since = moment(job.finish_since, now)
+        told = f"job `{job.name}` comes to its end, as {job.finish_actor} asked at {since}"
+        return told, f"d0ctl history {job.name}"
+    return None
+
+
+def blocked(waiting: int) -> str:
+    """That packages wait for files that nobody will make."""
+    if waiting == 1:
+        return f"1 package is blocked: {NEVER_PRODUCED}"
+    return f"{count(waiting)} packages are blocked: their inputs will never be produced"
+
+
+def room_of(row: Row) -> NodeRoom:
+    """A node as the scheduler sees it."""
+    return NodeRoom(
+        id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
+        used=row["used"], memory=row["memory"], platform=row["platform"],
+        services=services_of(row), disk=row["disk"], disk_free=row["disk_free"],
+        disk_used=row["disk_used"], memory_used=row["memory_used"],
+    )  # fmt: skip
+
+
+def demand_of(store: Store, one: PackageView) -> Demand:
+    """What a package asks of a node."""
+    catalogue = Catalogue(store)
+    return Demand(
+        id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
+        nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
+        software=catalogue.platforms(one.software),
+        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
+        space=one.space,
+    )  # fmt: skip
+
+
+def against(row: Row, demand: Demand, now: float) -> str | None:
+    """What speaks against a node, other than that it is full."""
+    if row["state"] == "down":
+        return f"is down since {moment(row['since'], now)}: {row['trouble'] or 'no answer'}"
+    if row["drained"]:
+        return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
+    is_known = row["state"] == "up"
+    if (is_known or demand.nodes or demand.exclude_nodes) and (
+        unfit := misfit(demand, room_of(row))
+    ):
+        return f"is ruled out: {unfit}"
+    return None if is_known else "is not in contact yet"
+
+
+def takers(store: Store, row: Row, now: float) -> str:
+    """How much of a node is in use, by whose packages, and since when it is full."""
+    jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
+            for taker in store.rows("node_jobs", node=row["id"], limit=MOST)]  # fmt: skip
+    taken = f": {listed(jobs)}" if jobs else ""
+    is_full = row["used"] >= row["cpus"] and row["taken"] is not None
+    since = f" since {moment(row['taken'], now)}" if is_full else ""
+    used = f"{row['used']} of {count(row['cpus'], 'cpu')}"
+    return f"node `{row['name']}` has {used} in use{since}{taken}"

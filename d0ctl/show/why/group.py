@@ -1,0 +1,263 @@
+"""Why a line, stage or job is as it is, by the packages in it that tell most."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, roll_up
+from d0ctl.select import parse
+from d0ctl.show.why.advice import for_alike
+from d0ctl.show.why.common import MOST, Explanation, blocked, kept_back, line_name
+from d0ctl.show.why.package import package as explain_package
+from d0ctl.show.why.production import job_obstacles, obstacles
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import standstill
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import (
+    FailureView,
+    JobSummary,
+    LineSummary,
+    PackageRow,
+    StageSummary,
+)
+from d0ctl.units import count, duration, listed, moment
+
+SAMPLE = 200
+"""How many of the latest failures are counted by reason."""
+
+LIVE = tuple(
+    phase
+    for phase, status in STATUS_OF.items()
+    if status is Status.LAUNCHED and phase is not Phase.UNREACHABLE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A job or a part of it: its words, its counts, and how to find packages in it."""
+
+    words: str
+    path: str
+    counts: Counts
+    job: JobSummary
+    sample: Callable[[Iterable[Phase], int], list[PackageRow]]
+    failures: Callable[[int], list[FailureView]]
+
+    @property
+    def failed(self) -> str:
+        """A selector of its failed packages."""
+        return f"{self.path}:failed" if self.path == self.job.name else f"{self.path}/*:failed"
+
+
+def job(store: Store, one: JobSummary, now: float) -> Explanation:
+    """Why a job is as it is."""
+    return _explain(
+        store,
+        _Part(
+            f"job `{one.name}`", one.name, one.counts, one,
+            lambda phases, most: browse.in_phases(store, one.id, phases, most),
+            lambda most: browse.failures(store, one.id, most),
+        ),
+        now,
+    )  # fmt: skip
+
+
+def stage(store: Store, of: JobSummary, one: StageSummary, now: float) -> Explanation:
+    """Why a stage is as it is."""
+    path = f"{of.name}/{one.seq}"
+    return _explain(
+        store,
+        _Part(
+            f"stage `{path}`", path, one.counts, of,
+            lambda phases, most: browse.in_stage(store, one.id, None, phases, most),
+            lambda most: browse.failures(store, of.id, most, one.id),
+        ),
+        now,
+    )  # fmt: skip
+
+
+def line(
+    store: Store, of: JobSummary, of_stage: StageSummary, one: LineSummary, now: float
+) -> Explanation:
+    """Why a line is as it is."""
+    path = f"{of.name}/{of_stage.seq}/{one.seq}"
+    part = _Part(
+        f"line `{path}`{line_name(one.name)}", path, one.counts, of,
+        lambda phases, most: browse.in_stage(store, of_stage.id, one.seq, phases, most),
+        lambda most: [],
+    )  # fmt: skip
+    if one.dropped is not None:
+        told = Explanation(path, one.status, f"{part.words} was dropped {moment(one.dropped, now)}")
+        told.facts.append("its files are in no input list any more; what had succeeded stays so")
+        if one.named:
+            told.commands.append(f"d0ctl restore-line {path}")
+        else:
+            told.facts.append("it lacks what it needs, and comes back with the line that makes it")
+            told.commands.append(f"d0ctl history {of.name}")
+        return told
+    return _explain(store, part, now)
+
+
+def _explain(store: Store, part: _Part, now: float) -> Explanation:
+    """What stops it, what failed, what no node can take, what is kept back, and what moves."""
+    status = roll_up(part.counts, blocked=part.job.blocked)
+    told = Explanation(part.path, status, "")
+    totals = by_status(part.counts)
+    is_open = bool(totals["unscheduled"] or totals["scheduled"] or totals["launched"])
+    site = standstill.production(store, now=now)
+    if is_open and part.job.ended is None:
+        _site(site, part, told, now)
+    if part.counts.get("failed"):
+        _failed(store, part, told, now)
+    if unfit := job_obstacles(site).get(part.job.name):
+        _add(told, unfit.text, [])
+    if (why := kept_back(part.job, now)) and is_open:
+        moving = totals["launched"] - part.counts.get("suspended", 0)
+        _add(told, f"nothing{' more' if moving else ''} of {part.words} starts: {why[0]}", [why[1]])
+    _moving(store, part, told, totals, now)
+    if not told.answer:
+        _rest(store, part, told, status, now)
+    _leftovers(part, told)
+    return told
+
+
+def _add(told: Explanation, text: str, commands: list[str]) -> None:
+    """The first text is the answer, each later one a fact."""
+    if told.answer:
+        told.facts.append(text)
+    else:
+        told.answer = text
+    told.commands += commands
+
+
+def _site(site: standstill.Production, part: _Part, told: Explanation, now: float) -> None:
+    """What stops all jobs alike: no daemon, no node up; a node that is down beside others."""
+    standing = next((job.standing for job in site.jobs if job.id == part.job.id), None)
+    stops = standing is not None and standing.stands_still
+    for one in obstacles(site, now):
+        text = f"{part.words} stands still: {one.text}" if stops and not told.answer else one.text
+        if stops or told.answer:
+            _add(told, text, list(one.commands))
+        else:
+            told.facts.append(text)
+            told.commands += one.commands
+
+
+def _failed(store: Store, part: _Part, told: Explanation, now: float) -> None:
+    total = part.counts.get("failed", 0)
+    latest = [(one.path, one.reason) for one in part.failures(SAMPLE)]
+    if not latest:
+        latest = [(one.path, one.reason) for one in part.sample([Phase.FAILED], MOST)]
+    if not latest:
+        _add(told, f"{part.words} has {count(total, 'failed package')}", [])
+        return
+    last = explain_package(store, browse.package(store, parse(latest[0][0])), now)
+    status = roll_up(part.counts, blocked=part.job.blocked)
+    verb = "failed" if status == Group.FAILED else "has failures"
+    _add(
+        told, f"{part.words} {verb}: {count(total, 'package')} failed, the last {_after(last)}", []
+    )
+    told.stderr = last.stderr
+    if len(latest) == 1:
+        told.facts += last.facts
+        told.commands += last.commands
+    else:
+        _alike(store, part, told, latest, total)
+        told.commands += [f"d0ctl why {latest[0][0]}", f"d0ctl history {part.path}"]
+
+
+def _alike(
+    store: Store, part: _Part, told: Explanation, latest: list[tuple[str, str | None]], total: int
+) -> None:
+    """The failures by reason, and for each reason one command for all of them."""
+    reasons = Counter(reason or "unknown" for _, reason in latest)
+    at_least = "at least " if total > len(latest) else ""
+    parts = [f"{number:,} for {reason}" for reason, number in reasons.most_common()]
+    told.facts.append(f"failed: {at_least}{listed(parts)}")
+    for reason, _ in reasons.most_common(MOST):
+        paths = [path for path, why in latest if why == reason][:MOST]
+        if not paths:
+            continue
+        found = for_alike(store, part.failed, paths, reason)
+        told.facts += [f"for {reason}: {fact}" for fact in found.facts]
+        if found.options is not None:
+            told.commands.append(f"d0ctl retry{found.options}")
+
+
+def _after(last: Explanation) -> str:
+    return f"`{last.path}`" + last.answer.partition(" failed")[2]
+
+
+def _moving(
+    store: Store, part: _Part, told: Explanation, totals: dict[str, int], now: float
+) -> None:
+    """What is launched, and what of it is on nodes that do not answer."""
+    silent = part.counts.get("unreachable", 0)
+    running = totals["launched"] - silent
+    if running:
+        rows = part.sample(LIVE, MOST)
+        launched = count(running, "package is", "packages are")
+        _add(told, f"{part.words} is running: {launched} launched", [])
+        for row in rows:
+            age = f" for {duration(now - row.started)}" if row.started is not None else ""
+            told.facts.append(f"`{row.path}` is {row.phase} on `{row.node}`{age}")
+        if running > len(rows) and rows:
+            told.facts.append(f"and {count(running - len(rows))} more")
+        told.commands.append(f"d0ctl status {part.job.name} --watch")
+    if silent:
+        lost = count(silent, "package is", "packages are")
+        for row in part.sample([Phase.UNREACHABLE], 1):
+            first = explain_package(store, browse.package(store, parse(row.path)), now)
+            _add(told, f"{lost} unreachable: {first.answer}", first.commands)
+
+
+def _rest(store: Store, part: _Part, told: Explanation, status: Group, now: float) -> None:
+    """Nothing failed, runs or is kept back: why does what is left not run?"""
+    if status in (Group.SUCCESSFUL, Group.CANCELED):
+        _ended(store, part, told, status)
+        return
+    has_run = any(part.counts.get(phase) for phase in ("done", "canceled", "cooloff"))
+    words = (f"nothing of {part.words} runs now" if has_run
+             else f"nothing of {part.words} runs yet")  # fmt: skip
+    if status == Group.FAILED:
+        words = f"{part.words} can't go on"
+    for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
+                   (Phase.WAITING,)):  # fmt: skip
+        for row in part.sample(phases, 1):
+            first = explain_package(store, browse.package(store, parse(row.path)), now)
+            told.answer = f"{words}: {first.answer}"
+            told.facts += first.facts
+            told.commands += first.commands
+            told.details = first.details
+            return
+    told.answer = f"{words}: it waits for earlier stages"
+    told.commands.append(f"d0ctl why {part.job.name}")
+
+
+def _ended(store: Store, part: _Part, told: Explanation, status: str) -> None:
+    done = by_status(part.counts)["successful"]
+    packages = count(sum(part.counts.values()), "package")
+    told.answer = f"{part.words} is {status}: {count(done)} of {packages} done"
+    if status == "successful":
+        told.commands.append(f"d0ctl status {part.path}")
+        return
+    if canceled := part.counts.get("canceled"):
+        told.answer += f", {count(canceled)} canceled"
+        for row in part.sample([Phase.CANCELED], 1):
+            last = browse.package(store, parse(row.path))
+            if last.actor:
+                told.facts.append(f"`{row.path}` was canceled by {last.actor}: {last.note}")
+        told.commands.append(f"d0ctl retry '{part.path}:canceled'")
+    told.commands.append(f"d0ctl history {part.path}")
+
+
+def _leftovers(part: _Part, told: Explanation) -> None:
+    """Other things that a person may want to know of."""
+    counts = part.counts
+    for phase, words in (("held", "held"), ("cooloff", "cooling off")):
+        if counts.get(phase):
+            told.facts.append(f"{count(counts[phase], 'package is', 'packages are')} {words}")
+    if part.job.blocked and counts.get("waiting"):
+        told.facts.append(blocked(counts["waiting"]))
+    if counts.get("dropped"):
+        told.facts.append(f"{count(counts['dropped'], 'package is', 'packages are')} dropped")

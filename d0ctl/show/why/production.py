@@ -1,0 +1,214 @@
+"""What stops production, in words: for `status`, `why JOB`, `status --check` and mail."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from d0ctl.errors import ExitCode
+from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
+from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
+from d0ctl.units import count, listed, moment
+
+MOST = 5
+"""How many nodes or jobs a sentence names; it counts the rest."""
+
+MOST_NODES = 3
+"""How many nodes the reason of a standstill names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Something that keeps packages from moving, and the commands that help."""
+
+    text: str
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether production moves, as a monitor wants it: a word, a line and an exit code."""
+
+    state: str
+    headline: str
+    code: ExitCode
+    commands: tuple[str, ...] = ()
+
+
+def obstacles(found: Production, now: float) -> list[Obstacle]:
+    """What is wrong with the site while there is work: the daemon first, then the nodes."""
+    if not any(job.work.open for job in found.jobs):
+        return []
+    told = []
+    if not found.driven:
+        told.append(NO_DAEMON)
+    if nodes := _nodes(found, now):
+        told.append(nodes)
+    return told
+
+
+NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
+
+
+def _nodes(found: Production, now: float) -> Obstacle | None:
+    """Which nodes are out of use; None where all take packages or are yet to be contacted."""
+    if not found.nodes:
+        return Obstacle("there is no node", ("d0ctl node add NAME [user@]host",))
+    if not found.driven:
+        return None
+    away = [one for one in found.nodes if one.node.state == "down" or one.node.drained]
+    if not away:
+        return None
+    takes = sum(one.node.takes for one in found.nodes)
+    text = f"{takes} of {count(len(found.nodes), 'node')} up: {nodes_away(away, now)}"
+    return Obstacle(text, tuple(_reopen(one) for one in away[:MOST]))
+
+
+def nodes_away(away: Sequence[NodeView], now: float) -> str:
+    """Name nodes that take nothing: those that are down, then those that are drained."""
+    down = [one for one in away if one.node.state == "down"]
+    drained = [one for one in away if one.node.state != "down"]
+    parts = []
+    if down:
+        since = min(one.since for one in down if one.since is not None)
+        parts.append(f"{_names(down)} down since {moment(since, now)}{_trouble(down)}")
+    if drained:
+        notes = {one.drain_note for one in drained if one.drain_note}
+        note = f" ({notes.pop()})" if len(notes) == 1 else ""
+        parts.append(f"{_names(drained)} drained{note}")
+    return "; ".join(parts)
+
+
+def _trouble(down: Sequence[NodeView]) -> str:
+    troubles = {one.trouble for one in down if one.trouble}
+    return f" ({troubles.pop()})" if len(troubles) == 1 else ""
+
+
+def _names(nodes: Sequence[NodeView]) -> str:
+    names = [f"`{one.name}`" for one in nodes[:MOST]]
+    if len(nodes) > MOST:
+        names.append(f"{len(nodes) - MOST:,} more")
+    return listed(names)
+
+
+def _reopen(one: NodeView) -> str:
+    verb = "check" if one.node.state == "down" else "resume"
+    return f"d0ctl node {verb} {one.name}"
+
+
+def job_obstacles(found: Production) -> dict[str, Obstacle]:
+    """What stops single jobs besides what stops the site, and what no node can take, by job."""
+    told = {}
+    for job in found.jobs:
+        if text := _job(job):
+            told[job.name] = Obstacle(text, (f"d0ctl why {job.name}",))
+    return told
+
+
+def _job(job: JobStanding) -> str | None:
+    """What stops one job; None where the site does, a person chose it, or nothing does."""
+    ready, standing = count(job.work.ready, "package"), job.standing
+    if standing.unfit:
+        unfit = count(standing.unfit, "package")
+        return f"`{job.name}`: no node can take {unfit}: {_reasons(standing.why_unfit)}"
+    if standing.cause is Cause.NO_FITTING_NODE:
+        return f"`{job.name}`: no node that is up can take its {ready}"
+    if standing.cause is Cause.OTHER_JOB:
+        return f"`{job.name}`: {_other_jobs(job)}"
+    if standing.cause is Cause.NO_INPUT:
+        return f"`{job.name}`: {_no_input(job)}"
+    return None
+
+
+def _other_jobs(job: JobStanding) -> str:
+    """Which other jobs keep a job waiting."""
+    if job.kept:
+        are = "is" if len(job.kept) == 1 else "are"
+        return f"it waits for files of {_listed(job.kept)}, which {are} held or paused"
+    outside = job.work.outside
+    if outside is not None and not outside.ready:
+        return f"it waits for files of {_listed(job.others)}, of which packages are held"
+    return f"it waits for files of {_listed(job.others)}, which no node can make"
+
+
+def _no_input(job: JobStanding) -> str:
+    """That launched packages wait for inputs in vain."""
+    number = sum(job.work.awaiting.values())
+    if number == 1:
+        return "1 package is launched and waits for an input that will never be produced"
+    return f"{number:,} packages are launched and wait for inputs that will never be produced"
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"`{name}`" for name in names[:MOST]]
+    return listed(quoted + ([f"{len(names) - MOST:,} more"] if len(names) > MOST else []))
+
+
+def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
+    """Why nothing of a job, or of a part, can move without a person, where its state does not
+    say so.
+    """
+    cause = job.standing.cause
+    if not job.standing.is_settled or cause is None or job.work.held or job.work.paused:
+        return None
+    if cause is Cause.NO_INPUT:
+        return _no_input(job)
+    if cause is Cause.HELD:
+        return None
+    outside = job.work.outside
+    work = job.work if job.work.ready or outside is None else outside
+    if cause is Cause.OTHER_JOB and not work.demands:
+        return _other_jobs(job)
+    if not nodes:
+        return "there is no node at all"
+    reasons = {
+        node.room.name: f"is ruled out ({why})" if why else str(node.gone)
+        for demand in work.demands
+        for node in nodes
+        if (why := node.misfit(demand)) or node.gone
+    }
+    named = [f"`{name}` {why}" for name, why in list(reasons.items())[:MOST_NODES]]
+    if (more := len(reasons) - MOST_NODES) > 0:
+        named.append(f"{more:,} more nodes")
+    ready = count(work.ready, "package is", "packages are")
+    return f"{ready} ready, and no node can take them: {listed(named)}"
+
+
+def _reasons(why: dict[str, str]) -> str:
+    told = [f"`{name}`: {reason}" for name, reason in list(why.items())[:2]]
+    return "; ".join(told) + ("; ..." if len(why) > 2 else "")
+
+
+def check(found: Production, now: float) -> Check:
+    """Whether production moves: 0 it does or has nothing to do, 1 a person has to see to
+    failures, 5 it stands still.
+    """
+    if found.cause is not None:
+        stop = standstill(found, now)
+        return Check("standstill", f"stands still: {stop.text}", ExitCode.DATABASE, stop.commands)
+    failed = sum(found.failures.values())
+    if failed:
+        jobs = [f"`{name}`" for name in found.failures]
+        named = listed(jobs[:MOST] + ([f"{len(jobs) - MOST:,} more"] if len(jobs) > MOST else []))
+        text = f"{count(failed, 'package')} failed in {named}"
+        command = f"d0ctl why {next(iter(found.failures))}"
+        return Check("failures", f"failures: {text}", ExitCode.FAILED, (command,))
+    if others := job_obstacles(found):
+        first = next(iter(others.values()))
+        return Check("failures", f"failures: {first.text}", ExitCode.FAILED, first.commands)
+    moving = [job for job in found.jobs if job.standing.moves]
+    if not moving:
+        return Check("idle", "nothing to do", ExitCode.DONE)
+    return Check("moving", f"moving: {count(len(moving), 'job')}", ExitCode.DONE)
+
+
+def standstill(found: Production, now: float) -> Obstacle:
+    """What stops all that could move, the weightiest cause, with how much that is."""
+    number = sum(job.work.left for job in found.stopped)
+    left = count(number, "package")
+    if (told := obstacles(found, now)) and found.cause in SITEWIDE:
+        return Obstacle(f"{told[0].text}; {left} to run", told[0].commands)
+    jobs = [job for job in found.stopped if job.standing.cause is found.cause]
+    if found.cause in (Cause.HELD, Cause.PAUSED):
+        names = listed(f"`{job.name}`" for job in jobs[:MOST])
+        return Obstacle(f"{names} {'is' if len(jobs) == 1 else 'are'} {found.cause}; {left} to run",
+                        (f"d0ctl why {jobs[0].name}",))  # fmt: skip
+    return Obstacle(_job(jobs[0]) or str(found.cause), (f"d0ctl why {jobs[0].name}",))

@@ -1,1 +1,0 @@
-"""From a site file to what a site is: nodes, clusters, software, and the settings of others."""

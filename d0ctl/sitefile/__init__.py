@@ -1,0 +1,1 @@
+"""Read a site file: nodes, clusters, software and settings of a site."""

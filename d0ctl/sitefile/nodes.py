@@ -1,0 +1,147 @@
+"""The sections `nodes:` and `clusters:` of a site file."""
+
+import re
+from pathlib import Path
+
+from d0ctl.jobfile.language.field_types import CPUS, FLAG, SIZE, TEXT, Kind, WrongError, words
+from d0ctl.jobfile.sections.level import Level, Reading, kind_of
+from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.sitefile.fields import PART, SERVICE, SPEED, many, named, values
+from d0ctl.sitefile.spec import ClusterEntry, NodeEntry
+
+NODE_KEYS = words(
+    "destination cpus identity dir python via cluster platform speed memory services accept-key"
+    " same-machine"
+)
+CLUSTER_KEYS = words("platform services private capacity")
+
+CONTROL = "control"
+"""The cluster of this machine; its cache is here."""
+
+WAYS = ("auto", "fabric", "openssh")
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)
+_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?", re.ASCII)
+
+
+def _way(value: str) -> str:
+    if value not in WAYS:
+        raise ValueError
+    return value
+
+
+def _path(value: str) -> str:
+    if not _PLAIN.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def _absolute(value: str) -> str:
+    if not value.startswith("/"):
+        raise ValueError
+    return _path(value)
+
+
+def _identity(value: str) -> str:
+    path = Path(value).expanduser()
+    if not value or not path.is_file():
+        raise ValueError
+    return str(path.absolute())
+
+
+def _cluster_name(value: str) -> str:
+    if value == CONTROL:
+        raise WrongError("the cluster `control` is this machine's own")
+    return str(PART.convert(value))
+
+
+def _fingerprint(value: str) -> str:
+    if not _FINGERPRINT.fullmatch(value):
+        raise ValueError
+    return value
+
+
+WAY = Kind(_way, "`auto`, `fabric` or `openssh`")
+PATH = Kind(_path, "a path of letters, digits and `._/-` alone")
+ABSOLUTE = Kind(_absolute, "an absolute path of letters, digits and `._/-` alone")
+CLUSTER = Kind(_cluster_name, "a name of letters, digits and `._+-`, but not `control`")
+IDENTITY = Kind(_identity, "the file of a private key, which is there")
+FINGERPRINT = Kind(_fingerprint, "fingerprints of host keys, `SHA256:` and 43 characters")
+
+_NODE_KINDS = {
+    "destination": TEXT, "cpus": CPUS, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH,
+    "via": WAY, "cluster": CLUSTER, "platform": PART, "speed": SPEED, "memory": SIZE,
+    "same-machine": FLAG,
+}  # fmt: skip
+
+_CLUSTER_KINDS = {"platform": PART, "private": FLAG, "capacity": SIZE}
+
+
+def read_nodes(node: Node, reading: Reading) -> tuple[NodeEntry, ...]:
+    """Read all nodes, by their names."""
+    found = [_node(key, value, reading) for key, value in named(node, "nodes", reading)]
+    return tuple(one for one in found if one is not None)
+
+
+def _node(key: Scalar, node: Node, reading: Reading) -> NodeEntry | None:
+    if not _is_name(key, "a node", reading):
+        return None
+    if isinstance(node, Scalar):
+        return NodeEntry(key.text, "" if node.is_nothing else node.text)
+    level = _level(key, node, "a node", NODE_KEYS, reading)
+    if level is None:
+        return None
+    keys = many(level, "accept-key", FINGERPRINT)
+    services = many(level, "services", SERVICE)
+    return NodeEntry(key.text, services=services, accept_key=keys, **values(level, _NODE_KINDS))
+
+
+def read_clusters(node: Node, reading: Reading) -> tuple[ClusterEntry, ...]:
+    """Read all clusters, by their names."""
+    found = [_cluster(key, value, reading) for key, value in named(node, "clusters", reading)]
+    return tuple(one for one in found if one is not None)
+
+
+def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
+    if not _is_name(key, "a cluster", reading):
+        return None
+    if isinstance(node, Scalar) and node.is_nothing:
+        return ClusterEntry(key.text)
+    level = _level(key, node, "a cluster", CLUSTER_KEYS, reading)
+    if level is None:
+        return None
+    services = many(level, "services", SERVICE)
+    return ClusterEntry(key.text, services=services, **values(level, _CLUSTER_KINDS))
+
+
+def judge_clusters(nodes: Node, clusters: Node, reading: Reading) -> None:
+    """Note nodes whose cluster stands neither under `clusters` nor is a node of that name."""
+    if not isinstance(nodes, Mapping) or not isinstance(clusters, Mapping):
+        return
+    known = [*clusters.items, *nodes.items, CONTROL]
+    for _, node in nodes.items.values():
+        value = node.items.get("cluster") if isinstance(node, Mapping) else None
+        if value is not None and isinstance(value[1], Scalar) and value[1].text not in known:
+            name = value[1]
+            hint = did_you_mean(name.text, clusters.items)
+            told = f"there is no {shown(name.text)} under `clusters`{hint}"
+            reading.fault(name.place, f"`cluster`: {told}")
+
+
+def _is_name(key: Scalar, what: str, reading: Reading) -> bool:
+    if _NAME.fullmatch(key.text):
+        return True
+    message = f"{shown(key.text)} can't name {what}: letters, digits, `.`, `_` and `-` do"
+    reading.fault(key.place, message)
+    return False
+
+
+def _level(
+    key: Scalar, node: Node, what: str, known: tuple[str, ...], reading: Reading
+) -> Level | None:
+    if isinstance(node, Mapping):
+        return Level(node, what, known, reading)
+    reading.fault(node.place, f"{shown(key.text)} takes keys of {what}, not {kind_of(node)}")
+    return None

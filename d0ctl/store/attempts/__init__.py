@@ -1,0 +1,1 @@
+"""The life of an attempt, from its launch to what follows its end."""

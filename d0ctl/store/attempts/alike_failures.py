@@ -1,0 +1,48 @@
+"""The only place where d0ctl itself holds a job: a stage only fails, and always alike."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import default
+from d0ctl.units import count
+
+ACTOR = "d0ctl"
+"""Who holds the job, in its status and in the history."""
+
+
+def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float) -> list[str]:
+    """Count packages that failed for good, as job, stage and reason, and hold the jobs of stages
+    that have nothing but too many alike ones; a sentence for each job that is held.
+    """
+    told = []
+    for (job, stage, reason), number in Counter(failures).items():
+        failed = store.value("add_alike", stage=stage, reason=reason, failed=number)
+        told += _judge(store, job, stage, reason, failed, now)
+    return told
+
+
+def _judge(store: Store, job: int, stage: int, reason: str, failed: int, now: float) -> list[str]:
+    row = store.row("stage_on_trial", stage=stage)
+    if row is None:
+        return []
+    most = default(store, "max-alike-failures") if row["most_alike"] is None else row["most_alike"]
+    if not most or failed < most or store.row("unproven_elsewhere", stage=stage):
+        return []
+    path = row["path"]
+    note = f"{count(failed, 'package')} of `{path}` failed alike ({reason}), none succeeded"
+    lifecycle.hold_job(store, job, actor=ACTOR, note=note, now=now)
+    name = path.rpartition("/")[0]
+    lifecycle.keep_action(store, verb="hold", target=name, actor=ACTOR, note=note, packages=0,
+                          now=now, undo=f"d0ctl release {name}")  # fmt: skip
+    return [f"job `{name}` is held: {note}"]
+
+
+def forget_jobs(store: Store) -> None:
+    """A person has something of the chosen packages' jobs tried again: they are released if d0ctl
+    holds them, and their alike failures count anew.
+    """
+    for row in store.rows("stopped_jobs_of_chosen", actor=ACTOR):
+        lifecycle.release_job(store, row["id"])
+    store.change("forget_alike_of_chosen")

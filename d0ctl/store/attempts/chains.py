@@ -1,0 +1,110 @@
+"""The only place that keeps what attempts leave for the next one, and gives it to that."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from d0ctl.policy.rules import RESTARTED
+from d0ctl.store.connection import Row, Store, as_json
+
+Message = dict[str, Any]
+
+_PASSED_ON = ("check_timeout",)
+"""Columns of a binary that a launch has as they are."""
+
+
+def keep(store: Store, ends: Iterable[Message]) -> None:
+    """What end messages say beside the end: where the chain began, what is done, what is kept."""
+    store.change_many("keep_chain", (row for end in ends if (row := _row(end)) is not None))
+
+
+def _row(end: Message) -> tuple[Any, ...] | None:
+    began, kept, events = end.get("began", 1), end.get("kept"), end.get("events")
+    why = end.get("began_why") or None
+    if why is None and not kept and not events:
+        return None
+    return as_json(kept), _left_size(kept), began, why, as_json(events), end["attempt"]
+
+
+def _left_size(kept: Mapping[str, Any] | None) -> int | None:
+    """How many bytes stay only for a time: what nobody verified, and what only has to go out."""
+    if not kept or not (kept["left"] or kept["whole"]):
+        return None
+    files = [*kept["left"], *(kept["files"] if kept["whole"] else ())]
+    return sum(int(file["size"]) for file in files)
+
+
+def is_whole(end: Message) -> bool:
+    """Whether all binaries of an attempt that failed are done, so that only a transfer is left."""
+    return bool((end.get("kept") or {}).get("whole"))
+
+
+def settle(store: Store, ends: Iterable[tuple[Message, Row]]) -> None:
+    """What ends of attempts mean for those before them, and for what a person accepts."""
+    for end, context in ends:
+        attempt = end["attempt"]
+        if is_whole(end):
+            store.change("purge_superseded", attempt=attempt)
+            store.change("forget_superseded", attempt=attempt)
+        if context["delivers"] and end["binaries"]:
+            store.change("run_after_all", attempt=attempt)
+        if context["accept"] is not None and (is_whole(end) or end["reason"] not in RESTARTED):
+            accepted = attempt if is_whole(end) else None
+            store.change("accept_now", accepted=accepted, attempt=attempt)
+
+
+def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
+    """For the packages decided on, the former attempts of which their nodes may have something.
+
+    One that was lost could not say what it left, so the wrapper looks for its record.
+    """
+    found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in store.rows("launch_formers"):
+        kept = row["kept"]
+        former = {
+            "attempt": row["id"],
+            "number": row["number"],
+            "kept": None if kept is None else json.loads(kept),
+        }
+        found[row["package_id"]].append(former)
+    return found
+
+
+def outputs(made: Sequence[Row]) -> list[dict[str, Any]]:
+    """What a launch says of the outputs of a binary."""
+    return [_output(row) for row in made]
+
+
+def _output(row: Row) -> dict[str, Any]:
+    found = {"name": row["name"], "min_size": row["min_size"]}
+    if row["checksum_asked"] is not None:
+        found["checksum"] = row["checksum_asked"]
+    if row["late"]:
+        found.update(late=True, min_count=row["min_count"])
+    return found
+
+
+def verification(binary: Row) -> dict[str, Any]:
+    """What a launch says of how a binary is verified, where anything is said."""
+    found = {name: binary[name] for name in _PASSED_ON if binary[name] is not None}
+    for name in ("log_rules", "events"):
+        if binary[name] is not None:
+            found[name] = json.loads(binary[name])
+    return found
+
+
+def site_judges(store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The hooks and the log rules of the site file, for all binaries."""
+    hooks, rules = (store.value("setting", name=name) for name in ("hooks", "log-rules"))
+    own = [{"name": "the site", **json.loads(hooks)}] if hooks else []
+    return own, json.loads(rules) if rules else []
+
+
+def judged(launch: dict[str, Any], hooks: Sequence[Any], rules: Sequence[Any]) -> dict[str, Any]:
+    """A launch with the hooks and log rules of the site; those of a binary come after them."""
+    if hooks:
+        launch["hooks"] = list(hooks)
+    for binary in launch["binaries"] if rules else ():
+        binary["log_rules"] = [*rules, *binary.get("log_rules", ())]
+    return launch

@@ -1,0 +1,76 @@
+"""What a node says at the end of an attempt, cut to what the launch of the package declared.
+
+A node may write any list into an end message; what goes beyond the package is left out, so that
+the database grows by no more than the job file asked for.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl_wrapper.attempt.chain.late_outputs import MOST as MOST_LATE
+
+Message = dict[str, Any]
+
+End = tuple[Message, Row]
+"""An end message, and what the verdict on its attempt depends on."""
+
+LISTS = ("binaries", "outputs", "missing", "staged", "stored", "events")
+
+LOCATORS = 4
+"""To how many places an output is stored at most."""
+
+
+def within(store: Store, ends: Sequence[End]) -> list[End]:
+    """Cut the lists of end messages that are longer than their packages."""
+    if not any(_is_long(message) for message, _ in ends):
+        return list(ends)
+    sizes = {row["id"]: row for row in store.rows("declared_sizes")}
+    return [
+        (_cut(message, sizes[message["attempt"]]) if _is_long(message) else message, context)
+        for message, context in ends
+    ]
+
+
+def _is_long(message: Message) -> bool:
+    return bool(message.get("kept")) or any(len(message.get(name, ())) > 1 for name in LISTS)
+
+
+def _cut(message: Message, declared: Row) -> Message:
+    late = sum(bool(output.get("late")) for output in message["outputs"])
+    outputs = declared["outputs"] + min(late, MOST_LATE + 1)
+    return {
+        **message,
+        "binaries": _first_of_each(message["binaries"], declared["binaries"]),
+        "outputs": message["outputs"][:outputs],
+        "missing": list(dict.fromkeys(message["missing"]))[: declared["inputs"]],
+        "staged": message.get("staged", [])[: declared["inputs"]],
+        "stored": message.get("stored", [])[: LOCATORS * outputs],
+        "events": _first_of_each(message.get("events", ()), declared["binaries"]),
+        "kept": _kept(message.get("kept"), declared),
+    }
+
+
+def _first_of_each(entries: Iterable[Message], binaries: int) -> list[Message]:
+    """Of each binary that the package has, the first entry."""
+    found: dict[int, Message] = {}
+    for entry in entries:
+        if entry["binary"] <= binaries:
+            found.setdefault(entry["binary"], entry)
+    return list(found.values())
+
+
+def _kept(kept: Mapping[str, Any] | None, declared: Row) -> Mapping[str, Any] | None:
+    """What is left for the next attempt; nothing where it can't be of this package."""
+    if kept is None:
+        return None
+    binaries, outputs = declared["binaries"], declared["outputs"] + MOST_LATE
+    most = {
+        "given": binaries,
+        "parts": binaries,
+        "files": outputs,
+        "left": outputs,
+        "stored": LOCATORS * outputs,
+    }
+    is_possible = all(len(kept.get(name, ())) <= number for name, number in most.items())
+    return kept if is_possible else None

@@ -1,0 +1,233 @@
+"""What the policies say of attempts that failed: read for a whole batch, judged one by one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from d0ctl.model import Reason
+from d0ctl.policy.decide import Case, Judgement, Verdict, judge, sentence
+from d0ctl.policy.rules import ONLY
+from d0ctl.schedule.place import NodeRoom, misfit
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes.catalogue import NOTHING, Catalogue
+from d0ctl.store.views.policies import Policies
+
+REFUSED_DELAY_S = 30.0
+"""How long a package waits at least after a node could not start it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An attempt that failed, as it was told; times in seconds, `rss` in bytes."""
+
+    attempt: int
+    reason: str
+    message: str | None
+    restarts: int = 0
+    lasted: float = 0.0
+    rss: int | None = None
+    reported: bool = True
+    is_whole: bool = False
+    """Whether all its outputs are on its node, so that only their way is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What follows a failure: the phase of its package, and what else of it changes."""
+
+    phase: str
+    verdict: Verdict
+    not_before: float | None = None
+    demand: int | None = None
+    wall_time: float | None = None
+    note: str | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more follows unless a person acts."""
+        return self.phase == "failed" or (self.phase == "held" and self.not_before is None)
+
+
+def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int, Answer]:
+    """What follows each of these failures, by attempt."""
+    if not failures:
+        return {}
+    cases = _cases(store, failures)
+    policies, demands, places = Policies(store), _Demands(store), _Places(store)
+    return {
+        one.attempt: _answer(one, cases[one.attempt], policies, demands, places, now)
+        for one in failures
+    }
+
+
+def _cases(store: Store, failures: Iterable[Failure]) -> dict[int, Row]:
+    store.change("clear_failing")
+    store.change_many("tell_failing", ((one.attempt, one.reason) for one in failures))
+    return {row["attempt_id"]: row for row in store.rows("failing_cases")}
+
+
+def _answer(
+    one: Failure,
+    row: Row,
+    policies: Policies,
+    demands: "_Demands",
+    places: "_Places",
+    now: float,
+) -> Answer:
+    policy = policies.of(row["job_policy"], row["policy"], row["software"], row["platform"])
+    has_others = policy.rule(one.reason).elsewhere != ONLY or places.has_others(one.reason, row)
+    found = judge(policy, _case(one, row, places.largest, has_others))
+    return Answer(
+        phase=_phase(found),
+        verdict=found.verdict,
+        not_before=now + found.delay if found.delay else None,
+        demand=demands.after(row, found, is_whole=one.is_whole),
+        wall_time=found.wall_time,
+        note=sentence(one.reason, one.message, found),
+    )
+
+
+def _case(one: Failure, row: Row, largest: int | None, has_others: bool) -> Case:
+    return Case(
+        reason=one.reason,
+        restarts=one.restarts,
+        tries=row["tries"] + 1,
+        failures=row["failures"] + 1,
+        lasted=one.lasted,
+        all_lasted=row["lasted"] + one.lasted,
+        rss=one.rss,
+        memory=row["memory"],
+        wall_time=row["wall_time"],
+        largest=largest,
+        has_others=has_others,
+        reported=one.reported,
+    )
+
+
+def _phase(found: Judgement) -> str:
+    if found.is_again:
+        return "cooloff" if found.delay else "ready"
+    return "held" if found.verdict is Verdict.HOLD else "failed"
+
+
+@dataclass(slots=True)
+class _Places:
+    """The nodes there are, looked at once for a batch, and only where somebody asks."""
+
+    store: Store
+    largest: int | None = None
+    _rooms: list[NodeRoom] | None = None
+    _fits: dict[int, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.largest = self.store.value("largest_memory")
+
+    def has_others(self, reason: str, row: Row) -> bool:
+        """Whether a node fits on which the package has not failed so, or it is to be mended:
+        what is missing of the catalogue's software is brought anew.
+        """
+        if reason == Reason.SOFTWARE_MISSING and row["software"] != NOTHING:
+            return True
+        failed = {row["node_name"], *(row["places"] or "").split()}
+        return any(name not in failed for name in self._names(row["demand_id"]))
+
+    def _names(self, demand: int) -> list[str]:
+        """The nodes that packages of a demand may go to."""
+        if self._rooms is None:
+            self._rooms = planning.nodes(self.store)
+        if demand not in self._fits:
+            row = self.store.row("demand_wishes", demand=demand)
+            assert row is not None
+            wishes = planning.demand_of(row, Catalogue(self.store))
+            self._fits[demand] = [n.name for n in self._rooms if misfit(wishes, n) is None]
+        return self._fits[demand]
+
+
+@dataclass(slots=True)
+class _Demands:
+    """What packages ask for when they are tried again, found or made once for a batch."""
+
+    store: Store
+    known: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def after(self, row: Row, found: Judgement, *, is_whole: bool = False) -> int | None:
+        """The demand for the next attempt; None where that is what it was.
+
+        A package whose outputs are all there stays at its node, unless its rule says elsewhere.
+        """
+        stay = row["node_name"] if is_whole and not found.elsewhere else None
+        if found.verdict is Verdict.FAIL:
+            if stay == row["stay"]:
+                return None
+            return self.like(row, row["memory"], row["avoid"], row["boost"], stay)
+        memory = found.memory or row["memory"]
+        avoid = row["node_name"] if found.elsewhere else None
+        asked = self.like(row, memory, avoid, found.priority, stay)
+        return None if asked == row["demand_id"] else asked
+
+    def like(
+        self, row: Row, memory: int | None, avoid: str | None, boost: int, stay: str | None = None
+    ) -> int:
+        """The demand that asks for the same, but for this, after an attempt that failed."""
+        failed_on = row["node_name"]
+        former = row["memory"], row["avoid"], row["boost"], row["failed_on"], row["stay"]
+        if (memory, avoid, boost, failed_on, stay) == former:
+            return int(row["demand_id"])
+        wanted: Mapping[str, Any] = {
+            "demand": row["demand_id"], "memory": memory, "avoid": avoid, "boost": boost,
+            "failed_on": failed_on, "stay": stay,
+        }  # fmt: skip
+        key = tuple(wanted.values())
+        if key not in self.known:
+            self.known[key] = self.store.value("demand_like", **wanted) or self.store.value(
+                "make_demand_like", **wanted
+            )
+        return self.known[key]
+
+
+def staying(store: Store, rows: Sequence[Row]) -> list[int]:
+    """The demands of packages that are to go to the node of their last attempt and no other."""
+    demands = _Demands(store)
+    return [
+        demands.like(row, row["memory"], row["avoid"], row["boost"], row["node_name"])
+        for row in rows
+    ]
+
+
+def leaving(store: Store, rows: Sequence[Row]) -> list[int]:
+    """The demands of packages that may go to any node again, as nothing of theirs is left."""
+    demands = _Demands(store)
+    return [demands.like(row, row["memory"], row["avoid"], row["boost"]) for row in rows]
+
+
+def elsewhere(store: Store, rows: Sequence[Row]) -> list[int]:
+    """The demands of packages that are to run on another node than that of their last attempt."""
+    demands = _Demands(store)
+    return [demands.like(row, row["memory"], row["node_name"], row["boost"]) for row in rows]
+
+
+def refused(
+    store: Store, node: int, attempt: int, reason: str, message: str, *, now: float
+) -> bool:
+    """starting -> cooloff or held: no wrapper came to be, which is no failure of the package.
+
+    Whether it was starting there.
+    """
+    one = Failure(attempt, reason or Reason.LAUNCH_FAILED, message)
+    row = _cases(store, [one]).get(attempt)
+    if row is None:
+        return False
+    policy = Policies(store).of(row["job_policy"], row["policy"], row["software"], row["platform"])
+    refusals = row["refusals"] + 1
+    found = judge(policy, Case(one.reason, refusals, refusals, refusals, memory=row["memory"]))
+    delay = max(found.delay or 0.0, REFUSED_DELAY_S) if found.is_again else found.delay
+    return bool(
+        store.change(
+            "settle_refused", node=node, attempt=attempt, now=now,
+            phase="cooloff" if found.is_again else "held",
+            not_before=None if delay is None else now + delay,
+            demand=_Demands(store).after(row, found) or row["demand_id"],
+            note=sentence(one.reason, message, found), trouble=f"{one.reason}: {message}",
+        )
+    )  # fmt: skip

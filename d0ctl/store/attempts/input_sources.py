@@ -1,0 +1,86 @@
+"""The only place that tells where the inputs of a launch lie, and who brings those that do not."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files.copies import spare_results
+from d0ctl.store.nodes.site import default, setting
+from d0ctl_wrapper.protocol import locator as locators
+
+
+def base_name(name: str) -> str:
+    """The name under which a file lies in the attempt's directory."""
+    return name.rpartition("/")[2]
+
+
+def links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
+    """What is to lie in the working directory before the first binary starts."""
+    read = [row for row in inputs if not row["own"] and row["acquire"] != "self"]
+    changed = {row["name"] for row in read if row["writable"]}
+    found = {row["name"]: row for row in read}
+    return [{**_link(row), "writable": name in changed} for name, row in found.items()]
+
+
+def _link(row: Row) -> dict[str, Any]:
+    link = {"name": base_name(row["name"]), "path": row["path"], "size": row["size"],
+            "required": True}  # fmt: skip
+    if row["locator"] is not None and row["maker"] is None:
+        known = {"size": row["size_asked"], "checksum": row["checksum_asked"]}
+        link = {**link, **known, **_place(row)}
+    elif row["maker"] is None and row["cluster"] == 1 and row["acquire"] == "pre-fetch":
+        link |= {"path": row["here"], "original": row["name"]}
+    if link["path"] is not None and link["path"] == row["here"]:
+        link |= {"inode": row["inode"], "mtime": row["mtime"]}
+    return link
+
+
+def _place(row: Row) -> dict[str, Any]:
+    """Path and locator of a file from outside that has one."""
+    far = locators.on_node(row["locator"])
+    if far is not None:
+        there = far.path if row["far"] == row["cluster"] else row["path"]
+        return {"path": row["here"] or there}
+    path = locators.local_path(row["locator"])
+    if row["acquire"] == "none":
+        return {"path": row["path"] if path is None else path.decode()}
+    return {"path": row["here"], "locator": row["locator"]}
+
+
+def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
+    """Which outputs their node takes where, by itself.
+
+    What goes to another node is carried there later; a node that nobody knows is the wrapper's
+    to complain of.
+    """
+    found = []
+    for row in outputs:
+        far = locators.on_node(row["locator"] or "")
+        if far is not None and row["far"] == package["cluster_id"]:
+            found.append({"name": row["name"], "locator": far.path})
+        elif row["locator"] is not None and (far is None or row["far"] is None):
+            found.append({"name": row["name"], "locator": row["locator"]})
+    return found
+
+
+class Rules:
+    """How the site has files carried, and for how long a wrapper may do without contact."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, launch: dict[str, Any]) -> None:
+        """Tell a launch the rules that it needs."""
+        spare_results(self._store, launch["inputs"])
+        deliver = launch.get("deliver", ())
+        named = [one.get("locator") for one in (*launch["inputs"], *deliver)]
+        schemes = {locators.scheme(locator) for locator in named if locator is not None}
+        if schemes:
+            known = setting(self._store, "transfer") or {}
+            launch["transfer"] = {
+                "commands": {s: known[s] for s in schemes if s in known},
+                "idle": default(self._store, "transfer-idle"),
+                "timeout": default(self._store, "transfer-timeout"),
+            }
+        if deliver:
+            launch["lease"] = default(self._store, "lease")

@@ -1,0 +1,132 @@
+"""Late outputs: a pattern in the job file, files once their package has made them.
+
+A pattern is a row of `file` that is never brought anywhere. It counts as present once the files
+are known that it stands for; so whoever takes it is held until then, and waits for the files
+themselves as for any others. A remake that yields other names puts them in their place.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.file_names import output_name
+from d0ctl.jobfile.yaml.faults import escape
+from d0ctl.store.connection import Row, Store
+from d0ctl_wrapper.attempt.chain.late_outputs import MOST
+
+Message = dict[str, Any]
+
+End = tuple[Message, Row]
+"""An end message, and what the verdict on its attempt depends on."""
+
+_FORGET = (
+    "leave_lists",
+    "forget_late_feed",
+    "forget_late_inputs",
+    "forget_late_transfers",
+    "forget_late_locations",
+    "forget_late_file",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A late output, and the names that an end tells for it."""
+
+    id: int
+    name: str
+    job: int
+    names: frozenset[str]
+
+
+def populate(store: Store, ends: Sequence[End], *, now: float) -> list[End]:
+    """Make files of what was told for late outputs; an end with a name that can't be is another:
+    that of an attempt that failed.
+    """
+    patterns: dict[int, list[Row]] = {}
+    for row in store.rows("late_patterns"):
+        patterns.setdefault(row["package_id"], []).append(row)
+    if not patterns:
+        return list(ends)
+    return [
+        _populate(store, end, patterns[end[1]["package_id"]], now)
+        if end[1]["package_id"] in patterns and _counts(*end)
+        else end
+        for end in ends
+    ]
+
+
+def _counts(message: Message, context: Row) -> bool:
+    """Whether what an attempt has made is taken."""
+    if context["current"] != message["attempt"]:
+        return False
+    if message["outcome"] == "successful":
+        return True
+    is_killed = context["phase"] == "killing" and not str(context["request"]).startswith("drop")
+    return is_killed and bool(message.get("partial"))
+
+
+def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
+    message, context = end
+    told: dict[str, str] = {
+        output["name"]: output["late"] for output in message["outputs"] if output.get("late")
+    }
+    known = [
+        _Pattern(row["id"], row["name"], row["job_id"],
+                 frozenset(name for name, pattern in told.items() if pattern == row["name"]))
+        for row in rows
+    ]  # fmt: skip
+    fault = _fault(store, known, told)
+    if fault is not None:
+        failed = {"outcome": "failed", "reason": "verification", "detail": fault, "outputs": []}
+        return {**message, **failed}, context
+    for pattern in known:
+        _replace(store, pattern, now)
+    store.change_many("find_late", ((pattern.id,) for pattern in known))
+    return end
+
+
+def _fault(store: Store, known: Sequence[_Pattern], told: Mapping[str, str]) -> str | None:
+    """Why names can't be those of outputs; None when they can."""
+    if len(told) > MOST:
+        return f"more than {MOST} files match the late outputs"
+    by_name = {pattern.name: pattern for pattern in known}
+    for name, asked in told.items():
+        pattern = by_name.get(asked)
+        if pattern is None:
+            return f"late output `{escape(name)}` is of no pattern of its package"
+        try:
+            if output_name(name) != name:
+                return f"late output `{escape(name)}` is no plain path"
+        except WrongError as error:
+            return f"late {error}"
+        row = store.row("file_of_name", job=pattern.job, name=name)
+        if row is not None and row["pattern_id"] != pattern.id:
+            return f"late output `{escape(name)}` has the name of a file of {_owner(row)}"
+    return None
+
+
+def _owner(row: Row) -> str:
+    return f"`{row['path']}`" if row["path"] else "its job"
+
+
+def _replace(store: Store, pattern: _Pattern, now: float) -> None:
+    """Let a late output stand for these files, whatever it stood for before."""
+    before = {row["name"]: row["id"] for row in store.rows("files_of_pattern", pattern=pattern.id)}
+    for name in before.keys() - pattern.names:
+        store.change("unassign_readers", file=before[name], now=now)
+        for query in _FORGET:
+            store.change(query, file=before[name])
+    new = sorted(pattern.names - before.keys())
+    matches = (
+        [row[0] for row in store.rows("matches_of_pattern", pattern=pattern.id)] if new else []
+    )
+    for name in new:
+        file = store.value("make_late_file", pattern=pattern.id, name=name)
+        for match in (None, *(one for one in matches if fnmatchcase(name, one))):
+            store.change("take_late_file", pattern=pattern.id, file=file, match=match)
+        store.change("miss_late_file", file=file)
+        store.change("await_late_file", file=file)
+        store.change("unassign_readers", file=file, now=now)

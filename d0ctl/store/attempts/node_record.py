@@ -1,0 +1,188 @@
+"""The only place that counts how nodes do with what they are given, and what they get for it."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from d0ctl.policy import black_hole
+from d0ctl.policy.black_hole import Conduct, Limits
+from d0ctl.policy.exclusion import Tally, Thresholds, is_excluded
+from d0ctl.schedule.place import AHEAD_S, Demand, NodeRoom, Rooms, misfit
+from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.site import setting
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An attempt that came to an end: of which stage, where, when by our clock, how.
+
+    `reason` is None when it went well.
+    """
+
+    stage: int
+    job: int
+    node: int
+    package: int
+    ended: float
+    lasted: float
+    reason: str | None
+
+    @property
+    def began(self) -> float:
+        """When it began, by our clock."""
+        return self.ended - self.lasted
+
+    def counts(self, *, gone: bool = False) -> bool:
+        """Whether it says something of its node."""
+        return self.reason is None or black_hole.counts(self.reason, gone=gone)
+
+
+_Row: TypeAlias = tuple[float | None, ...]
+
+
+def limits(store: Store) -> Limits:
+    """What this site puts up with."""
+    found = {**BAD_NODES, **(setting(store, "bad-nodes") or {})}
+    return Limits(**{key.replace("-", "_"): one for key, one in found.items()})
+
+
+def thresholds(store: Store) -> Thresholds:
+    """When this site's jobs leave nodes out."""
+    return Thresholds(**{**EXCLUSION, **(setting(store, "exclusion") or {})})
+
+
+def keep(store: Store, ends: Iterable[Ended]) -> None:
+    """Count attempts that have ended, those of a node and stage in their order."""
+    ordered = sorted(ends, key=lambda end: end.ended)
+    stages: dict[tuple[int, int, int], list[Ended]] = {}
+    jobs: dict[tuple[int, int], list[Ended]] = {}
+    for end in ordered:
+        if end.counts():
+            stages.setdefault((end.stage, end.node, end.job), []).append(end)
+        if end.counts(gone=True):
+            jobs.setdefault((end.job, end.node), []).append(end)
+    store.change_many("add_conduct", (_row(*key, some) for key, some in stages.items()))
+    store.change_many("add_job_conduct", ((*key, *_tally(some)) for key, some in jobs.items()))
+
+
+def _row(stage: int, node: int, job: int, ends: Sequence[Ended]) -> _Row:
+    row: list[Ended] = []
+    for end in ends:
+        row = [] if end.reason is None else [*row, end]
+    first, last = (row[0].ended, row[-1]) if row else (None, None)
+    return (
+        stage, node, job, *_tally(ends), len(row), first,
+        last.ended if last else None, last.lasted if last else None,
+        max((end.lasted for end in row), default=None),
+    )  # fmt: skip
+
+
+def _tally(ends: Sequence[Ended]) -> tuple[int, int]:
+    successful = sum(end.reason is None for end in ends)
+    return successful, len(ends) - successful
+
+
+def tally(row: Row) -> Tally:
+    """How many ended well and how many failed, as a row has it."""
+    return Tally(row["successful"], row["failed"])
+
+
+def left_out(store: Store, demands: Sequence[Demand], nodes: Sequence[NodeRoom]) -> list[Demand]:
+    """The same demands, with the node left out that a package failed on and its job excludes."""
+    failed = {demand.job for demand in demands if demand.failed_on is not None}
+    if not failed:
+        return list(demands)
+    names = {node.id: node.name for node in nodes}
+    excluded = {
+        (job, names[node]) for job in failed for node in excluded_nodes(store, job) if node in names
+    }
+    return [
+        replace(one, excluded=one.failed_on) if (one.job, one.failed_on) in excluded else one
+        for one in demands
+    ]
+
+
+def excluded_nodes(store: Store, job: int) -> set[int]:
+    """The nodes that packages of a job are kept off which failed there."""
+    rows = store.rows("conduct_of_job", job=job)
+    return {row["node_id"] for row in _excluding(store, rows)}
+
+
+def exclusions(store: Store, job: int) -> list[Row]:
+    """The same with their names, and how the job did there."""
+    return _excluding(store, store.rows("named_conduct_of_job", job=job))
+
+
+def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:
+    whole = Tally(sum(row["successful"] for row in rows), sum(row["failed"] for row in rows))
+    bounds = thresholds(store)
+    return [row for row in rows if is_excluded(tally(row), whole, bounds)]
+
+
+def mistrust(
+    store: Store, demands: Sequence[Demand], nodes: Sequence[NodeRoom], now: float
+) -> tuple[list[Demand], Rooms]:
+    """How many packages more of a stage those nodes may take that have to prove themselves; and
+    the same demands, with those set free of it that no other node can take.
+    """
+    stages = {demand.stage: demand for demand in demands}
+    found: dict[tuple[int, int], int] = {}
+    for stage, demand in stages.items():
+        if len(nodes) > 1 and demand.pace is not None and demand.pace <= AHEAD_S:
+            found |= _not_ahead(store, stage, nodes)
+    streaks = _streaks(store, stages)
+    if not streaks:
+        return list(demands), found
+    bounds, told = limits(store), []
+    for demand in demands:
+        known = streaks.get(demand.stage, {})
+        fitting = frozenset(n.id for n in nodes if n.burnt is None and misfit(demand, n) is None)
+        suspects = black_hole.rooms(known, fitting, bounds, now)
+        told.append(demand if suspects or not known else replace(demand, trusting=True))
+        for node, most in suspects.items():
+            found[demand.stage, node] = _left(store, demand.stage, node, most)
+    return told, found
+
+
+def _left(store: Store, stage: int, node: int, most: int) -> int:
+    """How many packages of a stage a node may take, of so many that it may have."""
+    has = int(store.value("stage_in_hand", node=node, stage=stage)) if most else 0
+    return max(0, most - has)
+
+
+def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict[int, Conduct]:
+    """Of the nodes that fit those that take nothing of a stage yet after it failed there."""
+    known = _streaks(store, [stage]).get(stage, {})
+    bounds = black_hole.rooms(known, frozenset(fitting), limits(store), now) if known else {}
+    return {node: known[node] for node, most in bounds.items() if not most}
+
+
+def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tuple[int, int], int]:
+    """Nodes that have not run a stage yet get nothing of it in advance."""
+    proven = {row["node_id"] for row in store.rows("proven_nodes", stage=stage)}
+    return {
+        (stage, node.id): max(0, node.cpus - node.used) for node in nodes if node.id not in proven
+    }
+
+
+def _streaks(store: Store, stages: Iterable[int]) -> dict[int, dict[int, Conduct]]:
+    found: dict[int, dict[int, Conduct]] = {}
+    for row in store.rows("streaks", stages=json.dumps(list(stages))):
+        found.setdefault(row["stage_id"], {})[row["node_id"]] = conduct(row)
+    return found
+
+
+def conduct(row: Row) -> Conduct:
+    """How a node does with a stage, as a row has it."""
+    return Conduct(tally(row), row["streak"], row["last"] or 0.0, row["lasted"] or 0.0)
+
+
+def of_end(message: dict[str, Any], context: Row, ended: float, reason: str | None) -> Ended:
+    """An attempt that has ended, by its end message and what was known of it."""
+    began = message["started"] if message["started"] is not None else message["ended"]
+    return Ended(
+        context["stage_id"], context["job_id"], context["node_id"], context["package_id"],
+        ended, max(0.0, message["ended"] - began), reason,
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Outputs that an end message lists, compared with what its package declares and what arrives."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from d0ctl.jobfile.yaml.faults import escape
+from d0ctl.model import Phase, Reason
+from d0ctl.store.attempts import failures
+from d0ctl.store.attempts.failures import Failure
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import copies as files
+from d0ctl.store.files.copies import MOST_SPOILT
+
+Message = dict[str, Any]
+
+End = tuple[Message, Row]
+"""An end message, and what the verdict on its attempt depends on."""
+
+
+def check(store: Store, ends: Sequence[End]) -> list[End]:
+    """Turn each successful end into a failed one that lacks a declared output or has another.
+
+    An end that was asked for keeps only what is declared.
+    """
+    listed = [end for end in ends if end[0]["outcome"] == "successful" or end[0]["outputs"]]
+    if not listed:
+        return list(ends)
+    store.change("clear_chosen")
+    store.change_many("choose_package", {(end[1]["package_id"],) for end in listed})
+    declared: defaultdict[int, list[Row]] = defaultdict(list)
+    for row in store.rows("declared_outputs"):
+        declared[row["package_id"]].append(row)
+    return [_checked(end, declared[end[1]["package_id"]]) for end in ends]
+
+
+def _checked(end: End, declared: Sequence[Row]) -> End:
+    message, context = end
+    if message["outcome"] == "successful":
+        fault = _fault(message["outputs"], declared)
+        return (message, context) if fault is None else (failed(message, *fault), context)
+    names = {row["name"] for row in declared}
+    known = [one for one in message["outputs"] if (one.get("late") or one["name"]) in names]
+    return {**message, "outputs": known}, context
+
+
+def _fault(listed: Sequence[Message], declared: Sequence[Row]) -> tuple[Reason, str] | None:
+    """Give the reason and a sentence when these can't be the outputs of the package."""
+    late = [one["late"] for one in listed if one.get("late")]
+    plain = [one["name"] for one in listed if not one.get("late")]
+    for row in declared:
+        name = escape(row["name"])
+        if row["late"] and late.count(row["name"]) < (row["min_count"] or 0):
+            told = f"too few files of the late output `{name}` are in the end message"
+            return Reason.MISSING_OUTPUT, told
+        if not row["late"] and row["name"] not in plain:
+            return Reason.MISSING_OUTPUT, f"output `{name}` is not in the end message"
+    names = {row["name"] for row in declared if not row["late"]}
+    for name in plain:
+        if name not in names:
+            told = f"output `{escape(name)}` is in the end message, and is not declared"
+            return Reason.VERIFICATION, told
+    if len(set(plain)) < len(plain):
+        return Reason.VERIFICATION, "an output is in the end message twice"
+    return None
+
+
+def failed(message: Message, reason: Reason, detail: str) -> Message:
+    """Return the end message of an attempt whose success is not believed."""
+    lost = {"outcome": "failed", "reason": str(reason), "detail": detail, "outputs": []}
+    return {**message, **lost, "missing": []}
+
+
+def lose_spoilt(
+    store: Store, copies: Sequence[tuple[int, int]], message: str, *, now: float
+) -> None:
+    """Forget copies, by (file, cluster), of which another file arrived; they are made again.
+
+    After MOST_SPOILT such attempts since a person last had it tried, their maker is not believed
+    any more: one whose results are under way fails (`verification`), one that was done is held.
+    """
+    rows = [store.row("maker_at", file=file, cluster=cluster) for file, cluster in copies]
+    makers = [row for row in rows if row is not None and row["successes"] >= MOST_SPOILT]
+    lost = list(copies)
+    for row in makers:
+        if row["phase"] == Phase.TRANSFERRING:
+            _disbelieve(store, row, message, now)
+            made = store.rows("made_copies", package=row["id"])
+            lost += [(one["file_id"], one["cluster_id"]) for one in made]
+    files.lose(store, dict.fromkeys(lost), now=now)
+    note = f"{Reason.VERIFICATION}: {message}"
+    for row in makers:
+        if row["phase"] == Phase.DONE:
+            store.change("hold_unbelieved", package=row["id"], now=now, note=note)
+
+
+def _disbelieve(store: Store, row: Row, message: str, now: float) -> None:
+    """transferring -> failed, and on to what the policy says."""
+    attempt, package = row["attempt_id"], row["id"]
+    lasted = row["ended"] - (row["started"] or row["ended"])
+    one = Failure(attempt, Reason.VERIFICATION, message, lasted=lasted, rss=row["rss"])
+    answer = failures.answer(store, [one], now=now)[attempt]
+    store.change(
+        "disbelieve_attempt", attempt=attempt, reason=one.reason, message=message,
+        answer=answer.verdict.value,
+    )  # fmt: skip
+    store.change("fail_transferring", package=package, now=now, note=answer.note)
+    store.change(
+        "answer_failed", package=package, now=now, phase=answer.phase,
+        not_before=answer.not_before, demand=answer.demand, wall_time=answer.wall_time,
+        note=answer.note,
+    )  # fmt: skip
+    store.change("end_result_transfers", package=package)
+    store.change("purge_unbelieved", attempt=attempt)

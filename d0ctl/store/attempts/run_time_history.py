@@ -1,0 +1,66 @@
+"""What programs are used to: learned from successful runs, and told to those that follow."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from d0ctl.policy.guards import Habit, Watching, silence
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.site import default
+
+Told = tuple[Mapping[str, Any], Row]
+"""An end message, and what is known of its attempt."""
+
+
+def learn(store: Store, ends: Iterable[Told]) -> None:
+    """Keep the longest gaps of the binaries of successful attempts, each told once."""
+    rows = [
+        (context["package_id"], record["binary"], record["gap"])
+        for end, context in ends
+        if end["outcome"] == "successful"
+        for record in end["binaries"]
+        if record.get("gap") is not None
+    ]
+    store.change("clear_told_gap")
+    if rows:
+        store.change_many("tell_gap", rows)
+        store.change("learn_habits")
+
+
+def site(store: Store) -> Watching:
+    """What the site has its packages watched for."""
+    names = (field.name for field in fields(Watching))
+    return Watching(**{name: default(store, name.replace("_", "-")) for name in names})
+
+
+def guarded(
+    launch: dict[str, Any], package: Row, binaries: Sequence[Row], site: Watching
+) -> dict[str, Any]:
+    """A launch with the limits of its package and the habits of its binaries."""
+    silences = [_silence(package["looping"], row, site) for row in binaries]
+    told = [{**one, **more} for one, more in zip(launch["binaries"], silences, strict=True)]
+    return {**launch, "binaries": told, "guards": _guards(package, site)}
+
+
+def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]:
+    """How long a binary may show nothing, and what it is used to."""
+    habit = Habit(binary["runs"], binary["gap"]) if binary["runs"] else None
+    limit = silence(asked, site, habit)
+    if limit is None:
+        return {}
+    known = {} if habit is None else {"habit": {"runs": habit.runs, "gap": habit.gap}}
+    return {"looping": limit, **known}
+
+
+def _guards(package: Row, site: Watching) -> dict[str, Any]:
+    """The limits of a package; what is not limited is left out."""
+    limits = {
+        "wall_time": package["wall_time"],
+        "memory": package["memory"],
+        "disk": package["disk"],
+        "reserve": site.reserve,
+        "patience": site.patience,
+        "swap": site.swap,
+        "yield_cpu": site.yield_cpu,
+    }
+    return {name: limit for name, limit in limits.items() if limit is not None}

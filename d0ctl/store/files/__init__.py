@@ -1,0 +1,1 @@
+"""Copies of files, and where they are."""

@@ -1,0 +1,66 @@
+"""What packages that started early are told while they run: inputs that came, and the end.
+
+Rows of `feed` are made by triggers when a file comes, and at a launch; they say what is to be
+told, what waits for a copy at the node, and what was told in this connection.
+"""
+
+import json
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files.copies import PARKED, spare_results
+
+
+def begin(store: Store) -> None:
+    """The lists of the packages in `decision`, which are just launched, begin."""
+    if store.change("open_lists"):
+        store.change("feed_launched")
+
+
+def due(store: Store, node: int, *, limit: int, now: float) -> list[dict[str, Any]]:
+    """What to tell to the packages of a node, by attempt (docs/protocol.md); it counts as told.
+
+    A new wish for a copy is made for what is not at the node.
+    """
+    if not store.row("is_fed", node=node):
+        return []
+    store.change("want_fed", node=node, now=now, parked=PARKED)
+    store.change("park_fed", node=node)
+    rows = store.rows("due_feed", node=node, limit=limit)
+    store.change_many("told_feed", {(row["package_id"], row["file_id"]) for row in rows})
+    packages: dict[int, list[Row]] = {}
+    for row in rows:
+        packages.setdefault(row["package_id"], []).append(row)
+    return [_entry(store, package, some) for package, some in packages.items()]
+
+
+def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
+    inputs = [(row, json.loads(row["binaries"])) for row in rows]
+    fed: list[dict[str, Any]] = [
+        {
+            "name": row["name"].rpartition("/")[2],
+            "path": None if row["by_itself"] else row["path"],
+            "size": row["size"],
+            "binaries": binaries,
+            "writable": bool(row["writable"]),
+            "inode": row["inode"],
+            "mtime": row["mtime"],
+        }
+        for row, binaries in inputs
+        if binaries
+    ]
+    spare_results(store, fed)
+    is_closed = store.row("close_list", package=package) is not None
+    return {"attempt": rows[0]["attempt_id"], "inputs": fed, "closed": is_closed}
+
+
+def again(store: Store, node: int) -> None:
+    """All that the packages of a node were told is to be told again."""
+    store.change("feed_again", node=node)
+    store.change("close_again", node=node)
+
+
+def starve(store: Store) -> None:
+    """What the packages in `chosen` make reaches no running package any more."""
+    store.change("starve_lists")
+    store.change("look_at_lists")

@@ -1,0 +1,153 @@
+"""The only place that decides which copies of files go: when nobody in any job needs them.
+
+`000` section 2: a file goes after its last consumer, unless a disposition says otherwise; of
+several the stickier one wins. What is in results/ is never touched.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from d0ctl.config import ASIDE
+from d0ctl.store.attempts import failures
+from d0ctl.store.connection import Row, Store
+
+STRAY_S = 3600.0
+"""How old a file in the cache of the control host is that nobody is about to record."""
+
+MOST_SPARE = 1000
+"""How many files are looked at, at most, to make space on a node."""
+
+
+def tidy(store: Store, *, now: float) -> list[str]:
+    """Have copies removed that became superfluous since the last time.
+
+    Gives the paths of those on the control host, to be removed once this has committed.
+    """
+    if not store.row("some_spent"):
+        return []
+    _find(store)
+    store.change("spare_copies")
+    passed = _leave_where_made(store)
+    store.change("forget_kept")
+    return passed + _remove(store, now)
+
+
+def _leave_where_made(store: Store) -> list[str]:
+    """Of files that stay keep one copy: those elsewhere only passed through."""
+    store.change("clear_transit")
+    if not store.change("find_transit", cache=f"{store.home.cache}/"):
+        return []
+    store.change("purge_transit")
+    here = [row["path"] for row in store.rows("transit_here")]
+    store.change("forget_transit")
+    return here
+
+
+def purge_chosen(store: Store, *, now: float) -> list[str]:
+    """Have all copies of the chosen files removed, as a person says.
+
+    Gives the paths of those on the control host, to be removed once this has committed.
+    """
+    store.change("clear_unneeded")
+    store.change("need_no_chosen_files")
+    return _remove(store, now)
+
+
+def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]:
+    """Have copies removed that stay only while there is space, until `wanted` bytes are free.
+
+    The oldest go first, and at last what failed packages have left there. Gives what goes: the
+    paths of copies, on whatever node of the cluster, and the names of attempts.
+    """
+    tidy(store, now=now)
+    chosen, freed = [], 0
+    for row in store.rows("spare_of_node", node=node, limit=MOST_SPARE):
+        if freed >= wanted:
+            break
+        chosen.append(row)
+        freed += row["size"]
+    store.change_many("spend", ((row["file_id"],) for row in chosen))
+    _find(store)
+    store.change("give_up_spare")
+    store.change("forget_kept")
+    going = {row["file_id"] for row in store.rows("unneeded_files")}
+    _remove(store, now)
+    gone = [row["path"] for row in chosen if row["file_id"] in going]
+    left = []
+    for row in store.rows("left_to_expire", before=now, node=node, limit=MOST_SPARE):
+        if freed >= wanted:
+            break
+        left.append(row)
+        freed += row["left_size"]
+    _drop_left(store, left)
+    return [*gone, *(f"attempt {row['id']}" for row in left)]
+
+
+def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:
+    """Have the cache folders of these attempts on a node removed that hold nothing needed."""
+    store.change("purge_orphans", node=node, attempts=json.dumps(list(attempts)))
+
+
+def strays_here(store: Store, *, before: float) -> list[str]:
+    """List files in the cache of the control host that are no copies, and older than `before`.
+
+    A copy is in the cache for a moment before the database knows it.
+    """
+    cache, found = str(store.home.cache), []
+    for folder, folders, names in os.walk(cache):
+        folders[:] = [name for name in folders if name != ASIDE]
+        file = Path(folder).name
+        for path in (f"{folder}/{name}" for name in names):
+            if _is_older(path, before) and not (
+                file.isdigit() and store.row("copy_here", file=int(file), path=path)
+            ):
+                found.append(path)
+    return sorted(found)
+
+
+def _is_older(path: str, before: float) -> bool:
+    """Whether a file has been there since before a time; one that has just gone is not there."""
+    try:
+        return os.lstat(path).st_mtime < before
+    except OSError:
+        return False
+
+
+def expire(store: Store, *, before: float) -> int:
+    """Have outputs removed that failed packages have kept since `before`; how many attempts'."""
+    rows = store.rows("left_to_expire", before=before, node=None, limit=MOST_SPARE)
+    _drop_left(store, rows)
+    return len(rows)
+
+
+def _drop_left(store: Store, rows: Sequence[Row]) -> None:
+    """Have removed what attempts left; their packages need not go to that node any more."""
+    for row in rows:
+        store.change("purge_expired", attempt=row["id"])
+        store.change("forget_expired", attempt=row["id"])
+    bound = [row for row in rows if row["stay"] is not None]
+    demands = failures.leaving(store, bound)
+    store.change_many("ask_otherwise",
+                      ((demand, row["package_id"])
+                       for row, demand in zip(bound, demands, strict=True)))  # fmt: skip
+
+
+def _find(store: Store) -> None:
+    """Find out which of the spent files nobody needs."""
+    store.change("clear_unneeded")
+    store.change("find_unneeded")
+    store.change("keep_unread")
+    store.change("clear_spent")
+
+
+def _remove(store: Store, now: float) -> list[str]:
+    """Have the copies of superfluous files removed, and forget them."""
+    cache = f"{store.home.cache}/"
+    store.change("purge_copies")
+    here = [row["path"] for row in store.rows("unneeded_here", cache=cache)]
+    store.change("forget_unneeded", cache=cache)
+    store.change("keep_results", results=f"{store.home.results}/", now=now)
+    store.change("end_unneeded")
+    return here

@@ -1,1 +1,0 @@
-"""What people look at: every read is bounded, and none writes."""

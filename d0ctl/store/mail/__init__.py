@@ -1,0 +1,1 @@
+"""Notifications: what happened, and what is to be sent."""

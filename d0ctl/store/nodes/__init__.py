@@ -1,0 +1,1 @@
+"""Nodes, sites and software, and which node can run which package."""

@@ -1,0 +1,133 @@
+"""Which nodes can take what packages ask for: ever, or without anybody's help."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import JobSpec, PackageSpec
+from d0ctl.schedule.place import Demand
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.placement import demand_of
+from d0ctl.store.nodes.standstill import node_views
+from d0ctl.units import listed
+
+MOST_NAMED = 3
+"""How many nodes or demands a message names; it counts the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What packages of a stage ask for that no node has, with the reason for each node."""
+
+    stage: str
+    nodes: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"stage `{self.stage}`: {in_words(self.nodes)}"
+
+
+def in_words(reasons: Mapping[str, str]) -> str:
+    """Return the reasons of nodes as one phrase."""
+    named = [f"`{name}` is ruled out ({why})" for name, why in list(reasons.items())[:MOST_NAMED]]
+    more = len(reasons) - MOST_NAMED
+    return listed([*named, f"{more:,} more nodes likewise"] if more > 0 else named)
+
+
+class Nodes:
+    """All nodes as they are now, read once."""
+
+    def __init__(self, store: Store, *, now: float) -> None:
+        self._views = node_views(store, now=now)
+
+    def misfits(self, demand: Demand) -> Mapping[str, str]:
+        """Return why no node can ever take packages of a demand, by node.
+
+        It is empty if a node can, and while there is no node at all.
+        """
+        found = {view.name: view.node.misfit(demand) for view in self._views}
+        return {} if None in found.values() else {name: str(why) for name, why in found.items()}
+
+
+def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the software and the services that the binaries of a package ask for, each once."""
+    if len(spec.binaries) == 1:
+        only = spec.binaries[0]
+        return ((only.software,) if only.software else ()), only.needs
+    software = {one.software for one in spec.binaries if one.software}
+    return tuple(sorted(software)), tuple(sorted({n for one in spec.binaries for n in one.needs}))
+
+
+def space(spec: PackageSpec) -> int | None:
+    """Return how much of a node's disk a package may take, rounded up so that few demands differ.
+
+    That is its `disk`; without it the sizes of its outputs and inputs and the largest work files
+    of its binaries, as far as they are said.
+    """
+    if spec.disk is not None:
+        return spec.disk
+    total = sum(one.size or 0 for binary in spec.binaries for one in binary.inputs)
+    total += sum(one.size or 0 for binary in spec.binaries for one in binary.outputs)
+    total += max((binary.work_size or 0 for binary in spec.binaries), default=0)
+    step = 1 << max(0, total.bit_length() - 3)
+    return -(-total // step) * step or None
+
+
+def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
+    """Return what a job asks for that no node can ever give, one entry for each demand."""
+    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
+    found = (
+        Misfit(row["stage"], nodes.misfits(demand_of(row, catalogue)))
+        for row in store.rows("demands_of_job", job=job)
+    )
+    return [one for one in found if one.nodes]
+
+
+def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
+    """Return the same of a job that is not submitted yet."""
+    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
+    asked = {
+        (
+            stage.name,
+            one.cpus,
+            one.memory,
+            one.platform,
+            one.nodes,
+            one.exclude_nodes,
+            space(one),
+            *wants(one),
+        )
+        for stage in spec.stages
+        for line in stage.lines
+        for one in line.packages
+    }
+    found = []
+    for stage, cpus, memory, platform, named, excluded, room, software, needs in sorted(
+        asked, key=repr
+    ):
+        demand = Demand(
+            0, 1, cpus, memory, platform, named, excluded,
+            catalogue.platforms(json.dumps(software)),
+            catalogue.needs(json.dumps(software), json.dumps(needs)), space=room,
+        )  # fmt: skip
+        found.append(Misfit(stage, nodes.misfits(demand)))
+    return [one for one in found if one.nodes]
+
+
+def refuse(misfits: Sequence[Misfit]) -> None:
+    """Raise Refused for packages that no node can ever take."""
+    if misfits:
+        raise Refused(
+            "no node can ever take some of its packages",
+            details=list(lines(misfits)),
+            hint="`--force` submits it all the same: d0ctl node list",
+        )
+
+
+def lines(misfits: Sequence[Misfit]) -> Iterator[str]:
+    """Yield a line for each of the first demands that no node meets."""
+    told = list(dict.fromkeys(str(one) for one in misfits))
+    yield from told[: 2 * MOST_NAMED]
+    if len(told) > 2 * MOST_NAMED:
+        yield f"and {len(told) - 2 * MOST_NAMED:,} more"

@@ -1,0 +1,29 @@
+"""Packages of other jobs that a job needs: who drives the one alone drives these with it."""
+
+from d0ctl.schedule.place import Demand
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.placement import demand_of
+
+
+def find(store: Store, job: int) -> None:
+    """List the packages of other jobs without which this one can't go on."""
+    store.change("clear_needed")
+    if store.row("some_needs", job=job):
+        store.change("find_needed", job=job)
+
+
+def demands(store: Store) -> list[Demand]:
+    """Return the demands of the listed packages that are ready, the most urgent first."""
+    catalogue = Catalogue(store)
+    return [demand_of(row, catalogue) for row in store.rows("needed_demands")]
+
+
+def oldest(store: Store, demand: int, limit: int) -> list[int]:
+    """Return the oldest listed packages of a demand that are ready."""
+    return [row[0] for row in store.rows("needed_packages", demand=demand, limit=limit)]
+
+
+def waiting_open(store: Store, demand: int, limit: int) -> list[int]:
+    """Return the oldest listed packages of a demand that start while they wait for inputs."""
+    return [row[0] for row in store.rows("needed_open_packages", demand=demand, limit=limit)]

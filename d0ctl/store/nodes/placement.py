@@ -1,0 +1,131 @@
+"""What the scheduler is told, and how its decisions are kept."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from d0ctl.model import Counts
+from d0ctl.schedule.place import Brought, Decision, Demand, NodeRoom
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files.copies import PARKED
+from d0ctl.store.nodes.catalogue import Catalogue, services_of
+
+
+def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
+    """The nodes that may take packages; with the time also those that one package is to try."""
+    return [
+        NodeRoom(
+            id=row["id"],
+            name=row["name"],
+            cluster=row["cluster_id"],
+            cpus=row["cpus"],
+            used=row["used"],
+            bringing=row["bringing"],
+            open=row["open"],
+            delivering=row["delivering"],
+            memory=row["memory"],
+            platform=row["platform"],
+            services=services_of(row),
+            burnt=row["burnt"],
+            memory_used=row["memory_used"],
+            disk=row["disk"],
+            disk_free=row["disk_free"],
+            disk_used=row["disk_used"],
+        )
+        for row in store.rows("schedulable_nodes", now=now)
+    ]
+
+
+def demands(store: Store, job: int | None = None) -> list[Demand]:
+    """Demands with ready packages, the most urgent first; of one job, or of all."""
+    rows = store.rows("ready_demands", job=job)
+    catalogue = Catalogue(store)
+    return [demand_of(row, catalogue) for row in rows]
+
+
+def demand_of(row: Row, catalogue: Catalogue) -> Demand:
+    """A demand as the scheduler takes it."""
+    return Demand(
+        id=row["id"],
+        ready=row["ready"],
+        cpus=row["cpus"],
+        memory=row["memory"],
+        space=row["space"],
+        platform=row["platform"],
+        nodes=json.loads(row["nodes"]),
+        exclude_nodes=json.loads(row["exclude_nodes"]),
+        software=catalogue.platforms(row["software"]),
+        needs=catalogue.needs(row["software"], row["needs"]),
+        pace=row["pace"],
+        early=bool(row["early"]),
+        fetches=bool(row["fetches"]),
+        avoid=row["avoid"],
+        failed_on=row["failed_on"],
+        stay=row["stay"],
+        stage=row["stage_id"],
+        job=row["job_id"],
+    )
+
+
+def oldest(store: Store, demand: int, limit: int) -> list[int]:
+    """The oldest ready packages of a demand."""
+    return [row[0] for row in store.rows("ready_packages", demand=demand, limit=limit)]
+
+
+def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
+    """For each package, how many bytes of its inputs lie in which cluster."""
+    store.change("clear_decision")
+    store.change_many("decide", ((package, None) for package in packages))
+    places: dict[int, dict[int, int]] = {}
+    for row in store.rows("local_bytes"):
+        places.setdefault(row["package_id"], {})[row["cluster_id"]] = row["bytes"]
+    return places
+
+
+def waiting_open(store: Store, demand: int, limit: int) -> list[int]:
+    """The oldest ready packages of a demand that are to start while they wait for inputs."""
+    return [row[0] for row in store.rows("open_packages", demand=demand, limit=limit)]
+
+
+def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:
+    """For each package, how many of its inputs would have to be brought to which cluster."""
+    store.change("clear_decision")
+    store.change_many("decide", ((package, None) for package in packages))
+    counted: dict[int, Counter[int]] = {package: Counter() for package in packages}
+    for row in store.rows("brought_files"):
+        counted[row["package_id"]][row["cluster_id"]] += row["files"]
+    return {package: Brought(there.pop(0, 0), there) for package, there in counted.items()}
+
+
+def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
+    """ready -> assigned, with a wish for every input that the node's cluster lacks."""
+    store.change("clear_decision")
+    store.change_many("decide", ((decision.package, decision.node) for decision in decisions))
+    assigned = store.change("assign_packages", now=now)
+    store.change("mark_canaries")
+    store.change("want_inputs", now=now, parked=PARKED)
+    store.change("count_staging")
+    return assigned
+
+
+def advance(store: Store, *, now: float) -> None:
+    """waiting, cooloff, held -> ready, for all whose time has come."""
+    store.change("end_cooloff", now=now)
+    store.change("release_in_time", now=now)
+    store.change("release_packages", now=now)
+    store.change("reopen_ready")
+
+
+def end_jobs(store: Store, *, now: float) -> list[str]:
+    """Note which jobs can't move any more without a person; their names."""
+    ended = []
+    for row in store.rows("still_jobs"):
+        if not store.row("waits_for_outside", job=row["id"]):
+            store.change("end_job", job=row["id"], now=now)
+            ended.append(row["name"])
+    return ended
+
+
+def counts_of(store: Store, job: int) -> Counts:
+    """How many packages of a job are in each phase."""
+    return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}

@@ -1,0 +1,101 @@
+"""Software on its way to the nodes, and the orders that they get about it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl_wrapper.host.software import ARCHIVES
+
+CONTROL = 1
+"""The cluster of this machine."""
+
+RETRY_S = 5.0
+"""How long an archive that could not be brought waits, times the tries it has had."""
+
+LONGEST_RETRY_S = 300.0
+"""The longest that it waits between two tries."""
+
+_VERBS = {"push": "pull", "purge": "purge", "verify": "verify"}
+
+
+def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
+    """What a node is told of software: where to pull it from; None where it has no files."""
+    if entry["archive"] is None:
+        return None
+    brought = entry["archive"].startswith("/") and not is_here
+    return {
+        "name": entry["name"],
+        "version": entry["version"],
+        "platform": entry["platform"],
+        "source": place_of(entry["checksum"]) if brought else entry["archive"],
+        "checksum": entry["checksum"],
+        "manifest": entry["manifest"],
+    }
+
+
+def place_of(checksum: str) -> str:
+    """Where in its folder a node has an archive that was brought."""
+    return ARCHIVES + checksum.rpartition(":")[2]
+
+
+def archives_wanted(store: Store, node: int, *, now: float) -> list[Row]:
+    """Archives of this machine that are to be brought to a node now."""
+    return store.rows("archives_wanted", node=node, now=now)
+
+
+def arrive(store: Store, node: int, checksum: str, *, now: float) -> None:
+    """An archive lies on a node."""
+    if store.row("node_by_id", node=node):
+        store.change("archive_arrived", node=node, checksum=checksum, now=now)
+
+
+def delay(
+    store: Store, node: int, checksum: str, trouble: str, *, is_gone: bool, now: float
+) -> None:
+    """An archive could not be brought: it is tried later, but a push of one that is gone ends."""
+    if not store.row("node_by_id", node=node):
+        return
+    store.change("delay_archive", node=node, checksum=checksum, trouble=trouble, now=now,
+                 step=RETRY_S, longest=LONGEST_RETRY_S)  # fmt: skip
+    if is_gone:
+        store.change("fail_pushes", node=node, checksum=checksum, message=trouble, now=now)
+
+
+def missed(store: Store, node: int, package: int) -> None:
+    """A node has not the software of a package that it was given."""
+    store.change("forget_archives_of_package", node=node, package=package)
+
+
+def ask(
+    store: Store, verb: str, node: Row, entry: Mapping[str, Any], *, actor: str, now: float
+) -> int:
+    """Ask a node to push, purge or verify software; the number of the order."""
+    names = ("name", "version", "platform", "archive", "checksum", "size", "manifest")
+    return int(store.value("ask_software", node=node["id"], verb=verb, actor=actor, now=now,
+                           **{name: entry[name] for name in names}))  # fmt: skip
+
+
+def open_orders(store: Store, node: int) -> list[Row]:
+    """What a node is still to do with its software."""
+    return store.rows("open_orders", node=node)
+
+
+def frame_of(order: Row) -> dict[str, Any] | None:
+    """An order as its node is told; None while its archive is still to come."""
+    told = order_of(order, is_here=order["cluster_id"] == CONTROL)
+    assert told is not None
+    if order["verb"] == "push" and told["source"].startswith(ARCHIVES) and not order["arrived"]:
+        return None
+    return {"kind": "software", "id": str(order["id"]), "verb": _VERBS[order["verb"]], **told}
+
+
+def end_order(store: Store, node: int, frame: Mapping[str, Any], *, now: float) -> None:
+    """Keep what a node answered; one that no order asked for changes nothing."""
+    order = {str(row["id"]): row for row in open_orders(store, node)}.get(str(frame["id"]))
+    if order is None:
+        return
+    store.change("end_order", id=order["id"], node=node, ok=int(frame["ok"]), now=now,
+                 message=str(frame["message"]), faults=json.dumps(frame["faults"]))  # fmt: skip
+    if (order["verb"] == "purge" and frame["ok"]) or (order["verb"] == "push" and not frame["ok"]):
+        store.change("forget_archive", node=node, checksum=order["checksum"])

@@ -1,0 +1,253 @@
+"""Read what decides whether jobs move: who drives, the nodes, the counts and what is ready."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from d0ctl.model import STATUS_OF, Counts, Phase, Status
+from d0ctl.schedule.place import NodeRoom
+from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import makers
+from d0ctl.store.nodes.catalogue import Catalogue, services_of
+from d0ctl.store.nodes.holder import is_dead
+from d0ctl.store.nodes.placement import counts_of, demand_of
+from d0ctl.store.nodes.site import default
+from d0ctl.units import duration
+
+IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
+"""Packages of a held or paused job that do not move before it is released or resumed."""
+
+LOCAL_PATIENCE_S = 60.0
+"""How long this machine may be unable to work as a node: no network will mend by itself."""
+
+LAUNCHED = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node, with what people are told of it where it takes nothing."""
+
+    node: NodeState
+    since: float | None
+    trouble: str | None
+    drain_note: str | None
+    contact: float | None
+    is_local: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.node.room.name
+
+
+@dataclass(frozen=True, slots=True)
+class JobStanding:
+    """How a job stands, or a part of it.
+
+    If it waits for files of other jobs that do not move, `kept` names those that are held or
+    paused, and `others` all of them.
+    """
+
+    id: int
+    name: str
+    work: Work
+    standing: Standing
+    kept: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Production:
+    """All jobs that have not ended, the nodes, and the number of failed packages by job."""
+
+    driven: bool
+    nodes: list[NodeView]
+    jobs: list[JobStanding]
+    failures: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def stopped(self) -> list[JobStanding]:
+        """The jobs that something stops."""
+        return [job for job in self.jobs if job.standing.stands_still]
+
+    @property
+    def moves(self) -> bool:
+        """Whether any job moves."""
+        return any(job.standing.moves for job in self.jobs)
+
+    @property
+    def cause(self) -> Cause | None:
+        """What stops all that could move, the weightiest cause; None where something moves."""
+        if self.moves:
+            return None
+        found = {job.standing.cause for job in self.jobs}
+        return next((cause for cause in Cause if cause in found), None)
+
+    @property
+    def unfit(self) -> int:
+        """How many ready packages no node can ever take."""
+        return sum(job.standing.unfit for job in self.jobs)
+
+
+def any_driver(store: Store) -> bool:
+    """Whether some process drives packages now: a daemon, or a `run`."""
+    return any(not is_dead(row["holder"]) for row in store.rows("leases"))
+
+
+def production(store: Store, *, now: float, driven: bool | None = None) -> Production:
+    """How all jobs stand; a process that drives them itself says so."""
+    nodes = node_views(store, now=now)
+    driven = any_driver(store) if driven is None else driven
+    jobs = _jobs(store, None, nodes, driven=driven)
+    failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
+    return Production(driven, nodes, jobs, failures)
+
+
+def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
+    """Whether nothing of a job can move without a person, if it is driven.
+
+    It is asked after each turn of a `run`, so it looks at the counts first.
+    """
+    counts = counts_of(store, job)
+    launched = sum(counts.get(phase, 0) for phase in (*LAUNCHED, Phase.ASSIGNED))
+    if launched - counts.get(Phase.SUSPENDED, 0) > sum(_awaiting(store, job, counts).values()):
+        return False
+    return job_standing(store, job, now=now).standing.is_settled
+
+
+def job_standing(store: Store, job: int, *, now: float) -> JobStanding:
+    """How one job stands if it is driven; one that has ended does not move."""
+    return _of_job(store, job, node_views(store, now=now))
+
+
+def part_standing(
+    store: Store, job: int, part: Counts, stage: int | None = None, *, now: float
+) -> JobStanding:
+    """How a part of a job with these counts stands: a stage, or else the chosen packages."""
+    views = node_views(store, now=now)
+    whole = _of_job(store, job, views)
+    if stage is not None:
+        demands = [one for one in whole.work.demands if one.stage == stage]
+    else:
+        ready = {row["id"]: row["n"] for row in store.rows("ready_chosen")}
+        known = [one for one in whole.work.demands if one.id in ready]
+        demands = [replace(one, ready=ready[one.id]) for one in known]
+    work = replace(whole.work, counts=part, demands=demands, awaiting={}, outside=None)
+    found = of_part(work, whole.standing, [view.node for view in views])
+    return whole if found is whole.standing else replace(whole, work=work, standing=found)
+
+
+def _of_job(store: Store, job: int, views: list[NodeView]) -> JobStanding:
+    found = _jobs(store, job, views, driven=True)
+    return found[0] if found else JobStanding(job, "", Work({}), Standing(False))
+
+
+def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:
+    """All nodes; with the time also which have been gone for too long."""
+    patience_s = float(default(store, "unreachable-after"))
+    return [
+        NodeView(
+            _node(row, patience_s, now),
+            row["since"],
+            row["trouble"],
+            row["drain_note"],
+            row["contact"],
+            row["kind"] == "local",
+        )
+        for row in store.rows("standing_nodes")
+    ]
+
+
+def _node(row: Row, patience_s: float, now: float) -> NodeState:
+    room = NodeRoom(
+        id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"], used=0,
+        memory=row["memory"], platform=row["platform"], services=services_of(row),
+        disk=row["disk"],
+    )  # fmt: skip
+    return NodeState(
+        room, row["state"], bool(row["drained"]), row["bad"] is not None,
+        reached=row["contact"] is not None,
+        sized=row["kind"] == "local" or row["cpus_asked"] is not None,
+        gone=_gone(row, patience_s, now),
+    )  # fmt: skip
+
+
+def _gone(row: Row, patience_s: float, now: float) -> str | None:
+    """Why a node takes nothing until a person helps; None if it does, or may by itself."""
+    if row["drained"] and row["bad"] is None:
+        return "is drained" + (f" ({row['drain_note']})" if row["drain_note"] else "")
+    if row["state"] != "down" or row["since"] is None:
+        return None
+    silent_s = now - row["since"]
+    if row["kind"] == "local":
+        patience_s = min(patience_s, LOCAL_PATIENCE_S)
+    if silent_s < patience_s:
+        return None
+    return f"has been down for {duration(silent_s)} ({row['trouble'] or 'no answer'})"
+
+
+def _jobs(
+    store: Store, job: int | None, views: list[NodeView], *, driven: bool
+) -> list[JobStanding]:
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("standing_counts", job=job):
+        counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
+    demands: dict[int, list[Row]] = {}
+    for row in store.rows("standing_demands", job=job):
+        demands.setdefault(row["job_id"], []).append(row)
+    nodes = [view.node for view in views]
+    catalogue = Catalogue(store)
+    found = []
+    for row in store.rows("standing_jobs", job=job):
+        of_job: Counts = counts.get(row["id"], {})
+        work = _work(store, row, of_job, demands.get(row["id"], []), catalogue)
+        found.append(_judge(store, row, work, nodes, driven=driven))
+    return found
+
+
+def _work(
+    store: Store, job: Row, counts: Mapping[str, int], demands: list[Row], catalogue: Catalogue
+) -> Work:
+    releases = bool(counts.get("held")) and store.row("releases_to_come", job=job["id"]) is not None
+    return Work(
+        counts, [demand_of(row, catalogue) for row in demands], bool(job["hold"]),
+        bool(job["pause"]), releases, _awaiting(store, job["id"], counts),
+    )  # fmt: skip
+
+
+def _awaiting(store: Store, job: int, counts: Counts) -> Counts:
+    """How many launched packages of a job only wait for inputs, by phase."""
+    if not any(counts.get(phase) for phase in LAUNCHED):
+        return {}
+    return {row["phase"]: row["n"] for row in store.rows("awaiting_phases", job=job)}
+
+
+def _judge(
+    store: Store, job: Row, work: Work, nodes: Sequence[NodeState], *, driven: bool
+) -> JobStanding:
+    """Decide how a job stands; look at other jobs only if it depends on them."""
+    found = standing(work, nodes, driven=driven)
+    waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
+    if not waits or not found.is_settled or found.cause is Cause.NO_DAEMON:
+        return JobStanding(job["id"], job["name"], work, found)
+    makers.find(store, job["id"])
+    rows = store.rows("needed_phases")
+    if not rows:
+        return JobStanding(job["id"], job["name"], work, found)
+    work = replace(work, outside=_outside(store, rows))
+    return JobStanding(
+        job["id"], job["name"], work, standing(work, nodes, driven=driven),
+        tuple(sorted({row["job"] for row in rows if row["is_held"]})),
+        tuple(sorted({row["job"] for row in rows})),
+    )  # fmt: skip
+
+
+def _outside(store: Store, rows: Sequence[Row]) -> Work:
+    """The packages of other jobs that a job waits for; those of held jobs count as held."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        is_idle = row["is_held"] and row["phase"] in IDLE_WHEN_HELD
+        counts[Phase.HELD if is_idle else row["phase"]] += row["n"]
+    releases = any(row["phase"] == Phase.HELD and row["releases"] for row in rows)
+    return Work(counts, makers.demands(store), releases=releases)

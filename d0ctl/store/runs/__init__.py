@@ -1,1 +1,0 @@
-"""The life of an attempt: from its launch to what follows its end."""

@@ -1,0 +1,156 @@
+"""What moves: the latest events, how many packages end, how fast a job goes."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from d0ctl.store.connection import Store
+from d0ctl.store.views.shapes import make
+
+PAST = 20_000
+"""How many events back the rates of the past are read from."""
+
+
+MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
+"""Phases in which a package has told how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change of phase, with the path of the package."""
+
+    id: int
+    at: float
+    path: str
+    old: str
+    new: str
+    node: str | None
+    reason: str | None
+    actor: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long packages of a stage lately took; None while that is not known of all kinds."""
+
+    stage: int
+    seconds: float | None
+    cpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A failed package, by what failures can be grouped by."""
+
+    id: int
+    reason: str | None
+    node: str | None
+    software: str | None
+    name: str | None
+    input: str | None
+    ended: float | None
+    message: str | None
+
+
+class NodeUse(NamedTuple):
+    """Slots of a node that run packages; packages there that wait for a slot, or for inputs."""
+
+    used: int = 0
+    ahead: int = 0
+    staging: int = 0
+
+
+def node_use(store: Store) -> dict[int, NodeUse]:
+    """How much of each node is in use; one on which nothing is live is left out."""
+    rows = store.rows("outline_node_use")
+    return {row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"]) for row in rows}
+
+
+class Headway(NamedTuple):
+    """How far running packages are: how many, their percents together, when the last will end.
+
+    `told` is how many of them have said when they end.
+    """
+
+    live: int = 0
+    percents: float = 0.0
+    eta: float | None = None
+    told: int = 0
+
+    def __add__(self, other: "Headway") -> "Headway":  # type: ignore[override]
+        etas = [eta for eta in (self.eta, other.eta) if eta is not None]
+        return Headway(self.live + other.live, self.percents + other.percents,
+                       max(etas, default=None), self.told + other.told)  # fmt: skip
+
+
+NO_HEADWAY = Headway()
+"""Nothing runs."""
+
+
+class JobHeadway(NamedTuple):
+    """How far the running packages of a job are, of each stage, and of each line, by their ids."""
+
+    job: Headway
+    stages: Mapping[int, Headway]
+    lines: Mapping[int, Headway]
+
+
+def headway(store: Store, job: int) -> JobHeadway:
+    """How far the running packages of a job are; what does not run is not looked at."""
+    whole, stages, lines = Headway(), dict[int, Headway](), dict[int, Headway]()
+    for row in store.rows("outline_headway", job=job):
+        one = Headway(row["live"], row["percents"], row["eta"], row["told"])
+        whole, lines[row["line_id"]] = whole + one, one
+        stages[row["stage_id"]] = stages.get(row["stage_id"], Headway()) + one
+    return JobHeadway(whole, stages, lines)
+
+
+def last_event(store: Store) -> int:
+    """The number of the latest event."""
+    return int(store.value("outline_last_event"))
+
+
+def events(store: Store, after: int, limit: int) -> list[Event]:
+    """The latest events after one that is known, the latest first."""
+    return [make(Event, row) for row in store.rows("outline_events", after=after, limit=limit)]
+
+
+def ended(store: Store) -> tuple[int, int]:
+    """How many packages of all jobs are done, and how many have failed."""
+    row = store.row("outline_ended")
+    return (int(row["done"]), int(row["failed"])) if row else (0, 0)
+
+
+def recent_ends(store: Store) -> list[float]:
+    """When packages ended lately."""
+    after = last_event(store) - PAST
+    return [row["at"] for row in store.rows("outline_recent_ends", after=after)]
+
+
+def paces(store: Store, job: int) -> dict[int, Pace]:
+    """How fast the stages of a job go, by their ids."""
+    return {
+        row["stage_id"]: Pace(row["stage_id"], None if row["unknown"] else row["pace"], row["cpus"])
+        for row in store.rows("outline_paces", job=job)
+    }
+
+
+def slots(store: Store) -> int:
+    """How many cpus all nodes have that take packages."""
+    return int(store.value("outline_slots"))
+
+
+def troubled(store: Store) -> dict[int, dict[str, int]]:
+    """How many packages of each job want a person, by phase."""
+    found: dict[int, dict[str, int]] = {}
+    for row in store.rows("outline_troubled"):
+        found.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
+    return found
+
+
+def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
+    """The failed packages of some jobs."""
+    rows = store.rows("outline_failed_packages", jobs=json.dumps(list(jobs)), limit=limit)
+    return [make(Failed, row) for row in rows]

@@ -1,0 +1,432 @@
+"""What is shown of jobs, stages, lines and packages: every read is bounded, none counts rows."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from d0ctl.errors import NotFound
+from d0ctl.model import Counts, Phase, Status, by_status, can_move
+from d0ctl.select import Selector
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views.shapes import (
+    ActionView,
+    AttemptView,
+    BinaryRecord,
+    BinaryView,
+    EventView,
+    Failures,
+    FailureView,
+    InputView,
+    JobSummary,
+    LineSummary,
+    NoteView,
+    OutputView,
+    PackageRow,
+    PackageView,
+    ProgressView,
+    StageSummary,
+    make,
+)
+from d0ctl.units import count
+
+MOST_INPUTS = 50
+"""How many inputs or outputs of a package are shown."""
+
+MOST_LOOKED_AT = 5_000
+"""How many inputs of a package are looked at for those to show."""
+
+
+def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
+    """The jobs whose names are like this, the newest first."""
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("jobs_counts", pattern=pattern):
+        counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
+    return [
+        make(JobSummary, row, counts=counts.get(row["id"], {}),
+             blocked=is_blocked(store, row, counts.get(row["id"], {})))
+        for row in store.rows("jobs", pattern=pattern)
+    ]  # fmt: skip
+
+
+def is_blocked(store: Store, job: Row, counts: Counts) -> bool:
+    """Whether waiting packages of a job wait for what can't come any more."""
+    if not counts.get("waiting") or can_move(counts):
+        return False
+    return job["ended"] is not None or not store.row("waits_for_outside", job=job["id"])
+
+
+def job(store: Store, name: str) -> JobSummary:
+    """The job of that name. Raises NotFound, with the nearest name."""
+    found = jobs(store, name)
+    if not found:
+        raise no_such_job(store, name)
+    return found[0]
+
+
+def no_such_job(store: Store, name: str) -> NotFound:
+    """The failure for a job that is not there."""
+    names = [row[0] for row in store.rows("job_names")]
+    if not names:
+        return NotFound(f"there is no job `{name}`", hint="there is no job at all: d0ctl run FILE")
+    return NotFound(f"there is no job `{name}`", hint=nearest(name, names) or "d0ctl status")
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """A hint at the name that was probably meant."""
+    from d0ctl.jobfile.yaml.faults import near
+
+    meant = near(word, names)
+    return f"did you mean `{meant}`?" if meant else None
+
+
+def stage_counts(store: Store, job: int) -> dict[int, dict[str, int]]:
+    """How many packages of each stage of a job are in each phase."""
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("stages_counts", job=job):
+        counts.setdefault(row["stage_id"], {})[row["phase"]] = row["n"]
+    return counts
+
+
+def stages(store: Store, job: JobSummary) -> list[StageSummary]:
+    """The stages of a job."""
+    counts = stage_counts(store, job.id)
+    return [
+        make(StageSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
+        for row in store.rows("stages", job=job.id)
+    ]
+
+
+def stage(store: Store, job: JobSummary, wanted: Selector) -> StageSummary:
+    """The stage that a selector names. Raises NotFound, saying which there are."""
+    there = stages(store, job)
+    for found in there:
+        if wanted.stage_name == found.name or (not wanted.stage_name and
+                                               wanted.stage.first == found.seq):  # fmt: skip
+            return found
+    if wanted.stage_name:
+        names = [found.name for found in there]
+        hint = nearest(wanted.stage_name, names)
+        raise NotFound(f"job `{job.name}` has no stage `{wanted.stage_name}`",
+                       hint=hint or f"it has {_these(names)}")  # fmt: skip
+    raise NotFound(
+        f"job `{job.name}` has {_numbers('stage', len(there))}, "
+        f"so there is no stage {wanted.stage}",
+        hint=f"d0ctl status {job.name}",
+    )
+
+
+def _these(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names[:8]]
+    return ", ".join(quoted) + (" ..." if len(names) > 8 else "")
+
+
+def _numbers(noun: str, last: int) -> str:
+    if last == 0:
+        return f"no {noun}s"
+    return f"{noun}s 1 to {last:,}" if last > 1 else f"just one {noun}"
+
+
+def lines(
+    store: Store, job: JobSummary, stage: StageSummary, first: int, last: int
+) -> list[LineSummary]:
+    """A page of the lines of a stage, with their counts."""
+    page = {"stage": stage.id, "first": first, "last": last}
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("lines_counts", **page):
+        counts.setdefault(row["line_id"], {})[row["phase"]] = row["n"]
+    return [
+        make(LineSummary, row, counts=counts.get(row["id"], {}),
+             blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
+        for row in store.rows("lines", **page)
+    ]  # fmt: skip
+
+
+def is_stuck(counts: Counts) -> bool:
+    """Whether what waits in a line waits for a failed package before it: nothing else moves."""
+    return bool(counts.get("failed") and counts.get("waiting")) and not can_move(counts)
+
+
+def is_package_blocked(store: Store, job: JobSummary, one: PackageView) -> bool:
+    """Whether a package waits for what can't come any more."""
+    if one.phase != Phase.WAITING:
+        return False
+    rows = store.rows("lines_counts", stage=one.stage_id, first=one.line, last=one.line)
+    return job.blocked or is_stuck({row["phase"]: row["n"] for row in rows})
+
+
+def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> LineSummary:
+    """One line. Raises NotFound, saying which there are."""
+    found = lines(store, job, stage, number, number)
+    if not found:
+        raise NotFound(
+            f"stage `{job.name}/{stage.seq}` has {_numbers('line', stage.lines)}, "
+            f"so there is no line {number}",
+            hint=f"d0ctl status {job.name}/{stage.seq}",
+        )
+    return found[0]
+
+
+def package(store: Store, wanted: Selector) -> PackageView:
+    """One package. Raises NotFound, saying what there is instead."""
+    of_job = job(store, wanted.job)
+    of_stage = stage(store, of_job, wanted)
+    row = store.row(
+        "package_by_path", job=of_job.name, stage=of_stage.seq, line=wanted.line.first,
+        package=wanted.package.first,
+    )  # fmt: skip
+    if row is None:
+        of_line = line(store, of_job, of_stage, wanted.line.first)
+        path = f"{of_job.name}/{of_stage.seq}/{of_line.seq}"
+        raise NotFound(
+            f"line `{path}` has {_numbers('package', sum(of_line.counts.values()))}, "
+            f"so there is no package {wanted.package}",
+            hint=f"d0ctl status {path}",
+        )
+    return make(PackageView, row)
+
+
+def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
+    """Fill `chosen` with the packages that are meant; how many.
+
+    Raises NotFound when there are none; with `lenient`, only if their level isn't there.
+    """
+    store.change("clear_chosen")
+    if len(wanted.parts) == 1:
+        parts, plain = [wanted], list[Selector]()
+    else:
+        plain = [part for part in wanted.parts if part.is_plain]
+        parts = [part for part in wanted.parts if not part.is_plain]
+    for part in _choose_plain(store, plain):
+        _check_levels(store, part)
+        raise _nothing(store, part)
+    for part in parts:
+        if not _choose(store, part, now) and not _matches(store, wanted, part, now):
+            _check_levels(store, part)
+            if not (lenient and part.is_filtered):
+                raise _nothing(store, part)
+    return int(store.value("count_chosen"))
+
+
+def _choose_plain(store: Store, parts: Sequence[Selector]) -> list[Selector]:
+    """Add the packages of selectors without filters, all at once; those that match nothing."""
+    ranges = json.dumps([
+        (part.job, part.stage.first, part.stage.last, part.line.first, part.line.last,
+         part.package.first, part.package.last)
+        for part in parts
+    ])  # fmt: skip
+    store.change("choose_by_ranges", ranges=ranges)
+    return [parts[row["key"]] for row in store.rows("empty_ranges", ranges=ranges)]
+
+
+def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool:
+    """Whether a part that has added nothing matches what other parts have chosen already."""
+    if not wanted.also:
+        return False
+    store.change("clear_chosen")
+    matches = _choose(store, part, now) > 0
+    for other in wanted.parts:
+        _choose(store, other, now)
+    return matches
+
+
+def _choose(store: Store, wanted: Selector, now: float) -> int:
+    """Add the packages of one selector to `chosen`; how many are new."""
+    if wanted.node is not None:
+        check_node(store, wanted.node)
+    phases = wanted.phases
+    by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_LOOKED_AT
+    return store.change(
+        "choose_by_phase" if by_phase else "choose_by_path",
+        job=wanted.job, stage_name=wanted.stage_name, stage_from=wanted.stage.first,
+        stage_to=wanted.stage.last, line_from=wanted.line.first, line_to=wanted.line.last,
+        package_from=wanted.package.first, package_to=wanted.package.last,
+        phases=None if phases is None else json.dumps(phases), node=wanted.node,
+        reason=wanted.reason,
+        before=None if wanted.older_than is None else now - wanted.older_than,
+    )  # fmt: skip
+
+
+def check_node(store: Store, name: str) -> None:
+    """Raise NotFound, with the nearest name, for a node that is not there."""
+    if not store.row("node_by_name", name=name):
+        names = [row[0] for row in store.rows("node_names")]
+        raise NotFound(f"there is no node `{name}`",
+                       hint=nearest(name, names) or "d0ctl node list")  # fmt: skip
+
+
+def _check_levels(store: Store, wanted: Selector) -> None:
+    """Raise NotFound for the first level that is not there."""
+    found = jobs(store, wanted.job)
+    if not found:
+        raise no_such_job(store, wanted.job)
+    single = wanted.wild_level != "job"
+    if not single or wanted.depth < 2:
+        return
+    if wanted.stage_name or wanted.stage.is_one:
+        there = stage(store, found[0], wanted)
+        if wanted.depth > 2 and wanted.line.is_one:
+            line(store, found[0], there, wanted.line.first)
+            if wanted.depth > 3 and wanted.package.is_one:
+                package(store, wanted)
+
+
+def _nothing(store: Store, wanted: Selector) -> NotFound:
+    words = [f"`{wanted}`"]
+    if wanted.reason:
+        words.append(f"that failed for {wanted.reason}")
+    if wanted.node:
+        words.append(f"on node `{wanted.node}`")
+    if wanted.older_than is not None:
+        words.append("that is as old")
+    return NotFound(f"no package matches {' '.join(words)}", hint=_nearest_to(store, wanted))
+
+
+def _nearest_to(store: Store, wanted: Selector) -> str:
+    """What is there instead of what was meant: how far ranges go, or other states and reasons."""
+    found = jobs(store, wanted.job)
+    there = stages(store, found[0])
+    if wanted.stage_name is None and wanted.stage.first > len(there):
+        return f"job `{found[0].name}` has {_numbers('stage', len(there))}"
+    one = next((s for s in there if s.name == wanted.stage_name or s.seq == wanted.stage.first),
+               there[0])  # fmt: skip
+    if wanted.line.first > one.lines:
+        return f"stage `{found[0].name}/{one.seq}` has {_numbers('line', one.lines)}"
+    if wanted.reason:
+        reasons = [row["reason"] for row in
+                   store.rows("job_failure_summary", job=found[0].id) if row["reason"]]  # fmt: skip
+        return nearest(wanted.reason, reasons) or (
+            f"its packages failed for {_these(reasons)}" if reasons else "none of it has failed"
+        )
+    counts = found[0].counts if wanted.depth == 1 else one.counts
+    if wanted.states:
+        told = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
+        where = found[0].name if wanted.depth == 1 else f"{found[0].name}/{one.seq}"
+        return f"`{where}` has {told}"
+    return f"d0ctl status {wanted.job}"
+
+
+def chosen(store: Store, limit: int = -1) -> list[PackageRow]:
+    """The chosen packages, in order."""
+    return [make(PackageRow, row) for row in store.rows("chosen_packages", limit=limit)]
+
+
+def in_phases(store: Store, job: int, phases: Iterable[Phase], limit: int) -> list[PackageRow]:
+    """A few packages of a job that are in these phases."""
+    names = json.dumps(list(phases))
+    rows = store.rows("packages_in_phases", job=job, phases=names, limit=limit)
+    return [make(PackageRow, row) for row in rows]
+
+
+def in_stage(
+    store: Store, stage: int, line: int | None, phases: Iterable[Phase], limit: int
+) -> list[PackageRow]:
+    """A few packages of a stage, or of one line of it, that are in these phases."""
+    names = json.dumps(list(phases))
+    rows = store.rows("packages_in_stage", stage=stage, line=line, phases=names, limit=limit)
+    return [make(PackageRow, row) for row in rows]
+
+
+def failures(store: Store, job: int, limit: int, stage: int | None = None) -> list[FailureView]:
+    """What of a job or stage failed last and is failed still."""
+    return [
+        make(FailureView, row)
+        for row in store.rows("recent_failures", job=job, limit=limit, stage=stage)
+    ]
+
+
+def where(store: Store, job: int) -> dict[str, int]:
+    """On which nodes a job is live, with how many packages."""
+    return {row["name"]: row["n"] for row in store.rows("job_nodes", job=job)}
+
+
+def dropped_lines(store: Store, job: int) -> int:
+    """How many lines of a job are dropped."""
+    return int(store.value("dropped_lines", job=job) or 0)
+
+
+def attempts(store: Store, package: int) -> list[AttemptView]:
+    """Every try at a package."""
+    return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
+
+
+def binaries(store: Store, package: int) -> list[BinaryView]:
+    """The binaries of a package."""
+    return [make(BinaryView, row) for row in store.rows("binaries", package=package)]
+
+
+def binary(store: Store, package: PackageView, number: int) -> BinaryView:
+    """One binary of a package. Raises NotFound."""
+    found = binaries(store, package.id)
+    for one in found:
+        if one.seq == number:
+            return one
+    raise NotFound(
+        f"package `{package.path}` has {count(len(found), 'binary', 'binaries')}, "
+        f"so there is no binary {number}",
+        hint=f"d0ctl status {package.path}",
+    )
+
+
+def binary_records(store: Store, package: int, number: int) -> list[BinaryRecord]:
+    """How a binary did in each attempt that ran it, the first attempt first."""
+    rows = store.rows("binary_records", package=package, binary=number)
+    return [make(BinaryRecord, row) for row in rows]
+
+
+def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputView]:
+    """The inputs of a package, what is missing first."""
+    rows = store.rows("inputs", package=package, limit=limit, window=MOST_LOOKED_AT)
+    return [make(InputView, row) for row in rows]
+
+
+def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:
+    """The outputs of a package."""
+    return [make(OutputView, row) for row in store.rows("outputs", package=package, limit=limit)]
+
+
+def progress(store: Store, package: int) -> ProgressView | None:
+    """How far a package is; None while its wrapper has not told."""
+    row = store.row("package_progress", package=package)
+    return None if row is None else make(ProgressView, row)
+
+
+def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
+    """What the wrappers of a package found worth keeping."""
+    return [
+        make(NoteView, row) for row in store.rows("attempt_notes", package=package, limit=limit)
+    ]
+
+
+def failure_history(store: Store, package: int) -> list[Failures]:
+    """The failures of a package by reason."""
+    return [make(Failures, row) for row in store.rows("failures", package=package)]
+
+
+def events(store: Store, package: int) -> list[EventView]:
+    """Every change of phase of a package."""
+    return [make(EventView, row) for row in store.rows("events", package=package)]
+
+
+def actions(store: Store, job: str, limit: int) -> list[ActionView]:
+    """What people did to a job, the latest first."""
+    return [make(ActionView, row) for row in store.rows("actions_on", job=job, limit=limit)]
+
+
+def produces(store: Store, job: str, file: str) -> bool | None:
+    """Whether a job makes a file; None where there is no such job."""
+    if not store.rows("jobs", pattern=job):
+        return None
+    return store.row("file_of_job", job=job, name=file) is not None
+
+
+def statuses(counts: Counts) -> dict[str, int]:
+    """The six statuses with their counts, in their order."""
+    totals = by_status(counts)
+    return {status.value: totals[status] for status in Status}
+
+
+def carrying_troubles(store: Store, job: int, limit: int = 3) -> list[str]:
+    """Files of a job that can't be carried, and why."""
+    return [
+        f"`{row['name']}` is not carried yet after {row['tries']} tries: {row['trouble']}"
+        for row in store.rows("files_in_trouble", job=job, limit=limit)
+    ]

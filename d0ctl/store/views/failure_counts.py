@@ -1,0 +1,131 @@
+"""What failed, counted by what it has in common; only failures are looked at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from d0ctl.policy.blame import Blame, Share, blame
+from d0ctl.select import Selector
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views import browse
+
+GROUPS = ("reason", "node", "software", "input")
+"""What failures may have in common, the most telling first."""
+
+_QUERIES = {
+    "reason": "failures_by_reason", "node": "failures_by_node",
+    "software": "failures_by_software", "input": "failures_by_input",
+}  # fmt: skip
+
+
+_SHARES = {"node": "shares_of_nodes", "software": "shares_of_software", "input": "shares_of_inputs"}
+
+NEAR = 10_000
+"""How many attempts before and after the last failure the failures are held against."""
+
+MOST_BLAMED = 5
+"""How many inputs are looked at for one to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One failure as an example."""
+
+    path: str
+    attempt: int
+    reason: str | None
+    message: str | None
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Failures that have something in common; `wasted` is CPU seconds."""
+
+    name: str
+    count: int
+    packages: int
+    wasted: float
+    last: float
+    sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All failures that are meant: how many, of how many packages, of which are failed now."""
+
+    count: int
+    packages: int
+    wasted: float
+    failed: int
+    again: int
+    groups: dict[str, list[Alike]]
+    blamed: list[Blame]
+
+
+def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -> Report:
+    """Count what failed in what is meant, or in all; of each group the most frequent."""
+    store.change("clear_failing")
+    scope: dict[str, int | None] = {"job": None, "chosen": 0, "window": NEAR}
+    if wanted is None:
+        store.change("report_all")
+    else:
+        _take_in(store, wanted, scope, now)
+    blamed = _blamed(store, scope)
+    if wanted is not None and wanted.node is not None:
+        store.change("leave_other_nodes", node=wanted.node)
+    whole = store.row("failures_in_all")
+    assert whole is not None
+    if not whole["count"] and wanted is not None and wanted.node is not None:
+        browse.check_node(store, wanted.node)
+    groups = {
+        group: [_alike(store, row) for row in store.rows(_QUERIES[group], limit=limit)]
+        for group in GROUPS
+    }
+    return Report(whole["count"], whole["packages"], whole["wasted"], whole["failed"],
+                  whole["again"], groups, blamed)  # fmt: skip
+
+
+def _take_in(store: Store, wanted: Selector, scope: dict[str, int | None], now: float) -> None:
+    """Take in what failed where it is meant; reason and node are those of attempts."""
+    place = replace(wanted, reason=None, node=None)
+    if place.is_one and place.level == "job":
+        scope["job"] = browse.job(store, place.job).id
+        store.change("report_job", job=scope["job"])
+    elif place == Selector():
+        store.change("report_all")
+    else:
+        browse.choose(store, place, now=now, lenient=True)
+        store.change("report_chosen")
+        scope["chosen"] = _choose_around(store, place, now)
+    if wanted.reason is not None:
+        store.change("leave_other_reasons", reason=wanted.reason)
+
+
+def _choose_around(store: Store, wanted: Selector, now: float) -> int:
+    """Choose all packages of the place that is meant, whatever became of them; 0 for all."""
+    if wanted.depth == 1 and wanted.job == "*":
+        return 0
+    place = replace(wanted, states=(), older_than=None)
+    return min(1, browse.choose(store, place, now=now, lenient=True))
+
+
+def _blamed(store: Store, scope: Mapping[str, int | None]) -> list[Blame]:
+    """What stands out among the attempts near the last failure, of each kind at most one."""
+    shares = {kind: _shares(store, kind, scope) for kind in _SHARES}
+    failed = sum(share.failed for share in shares["node"])
+    number = sum(share.number for share in shares["node"])
+    found = [blame(kind, shares[kind], failed, number) for kind in _SHARES]
+    return [one for one in found if one is not None]
+
+
+def _shares(store: Store, kind: str, scope: Mapping[str, int | None]) -> list[Share]:
+    more = {"limit": MOST_BLAMED} if kind == "input" else {}
+    rows = store.rows(_SHARES[kind], **scope, **more)
+    return [Share(row["name"], row["failed"], row["number"]) for row in rows]
+
+
+def _alike(store: Store, row: Row) -> Alike:
+    one = store.row("failure_sample", attempt=row["sample"])
+    assert one is not None
+    sample = Sample(one["path"], one["number"], one["reason"], one["message"], one["node_name"])
+    return Alike(row["name"], row["count"], row["packages"], row["wasted"], row["last"], sample)

@@ -1,0 +1,148 @@
+"""A file by its name: who makes it, where its copies lie, who reads it; every look is bounded."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from d0ctl.errors import BadUsage, NotFound
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import make
+
+MOST_COPIES = 20
+"""How many copies and transfers of a file are looked at."""
+
+MOST_READERS = 2_000
+"""How many readers of a file are looked at for the most telling ones."""
+
+MOST_JOBS = 10
+"""In how many jobs a name is looked for when it is not known in which."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """A file; `maker` is the path of the package that makes it, None where it comes from outside.
+
+    `late` is one for a pattern whose files are named when they are made.
+    """
+
+    id: int
+    job: str
+    directory: str
+    name: str
+    present: int
+    dropped: int
+    partial: int
+    late: int
+    size: int | None
+    checksum: str | None
+    dispositions: str
+    disposition: str | None
+    result: int
+    locator: str | None
+    stored: str | None
+    maker: str | None
+    maker_phase: str | None
+    line_dropped: float | None
+
+    @property
+    def path(self) -> str:
+        """What names it from anywhere."""
+        return f"{self.job}:{self.name}"
+
+    @property
+    def stored_at(self) -> list[str]:
+        """The locators at which a node has stored it."""
+        return list(json.loads(self.stored or "[]"))
+
+    @property
+    def here(self) -> Path:
+        """Where it lies on this machine, if it comes from here."""
+        return Path(self.directory, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyView:
+    """A copy of a file in the cache of a cluster, or on this machine where there is no node."""
+
+    cluster: str
+    path: str
+    spare: int
+    node: str | None
+    state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransferView:
+    """A copy that is wanted in a cluster, or as a result on this machine."""
+
+    cluster: str
+    result: int
+    tries: int
+    trouble: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderView:
+    """A package that reads a file `uses` times, and waits for `missing` files in all."""
+
+    path: str
+    phase: str
+    missing: int
+    uses: int
+    dropped: int
+    acquire: str
+    locator: str | None
+
+
+def find(store: Store, name: str, *, path: str | None = None, job: str | None = None
+         ) -> list[FileView]:  # fmt: skip
+    """The files of that name, or of that path outside, in a job or in any; the newest first."""
+    rows = store.rows("file_by_name", name=name, path=path or name, job=job, limit=MOST_JOBS)
+    return [make(FileView, row) for row in rows]
+
+
+def in_job(store: Store, job: str, name: str, *, also: Iterable[str] = ()) -> FileView:
+    """The file of that name in a job. Raises NotFound with the nearest name, or one of `also`."""
+    if found := find(store, name, job=job):
+        return found[0]
+    browse.job(store, job)
+    names = [row[0] for row in store.rows("file_names", job=job)]
+    hint = browse.nearest(name, [*names, *also]) or f"d0ctl file list {job}"
+    raise NotFound(f"job `{job}` has no file `{name}`", hint=hint)
+
+
+def anywhere(store: Store, name: str, path: str) -> FileView | None:
+    """The one file of that name or path, in whatever job. Raises BadUsage where there are more."""
+    found = find(store, name, path=path)
+    if len(found) > 1:
+        least = "at least " if len(found) == MOST_JOBS else ""
+        raise BadUsage(f"`{name}` is a file of {least}{len(found)} jobs: say of which",
+                       hint=f"d0ctl why {found[0].path}")  # fmt: skip
+    return found[0] if found else None
+
+
+def copies(store: Store, file: int) -> list[CopyView]:
+    """Where its copies lie."""
+    return [make(CopyView, row) for row in store.rows("copies_of_file", **_of(file))]
+
+
+def transfers(store: Store, file: int) -> list[TransferView]:
+    """Where it is being carried to."""
+    return [make(TransferView, row) for row in store.rows("transfers_of_file", **_of(file))]
+
+
+def readers(store: Store, file: int) -> list[ReaderView]:
+    """Who reads it, what has not ended first."""
+    rows = store.rows("readers_of_file", file=file, window=MOST_READERS)
+    return [make(ReaderView, row) for row in rows]
+
+
+def matches(store: Store, file: int) -> int:
+    """How many files a late output stands for so far."""
+    return int(store.value("count_of_pattern", file=file))
+
+
+def _of(file: int) -> dict[str, int]:
+    return {"file": file, "limit": MOST_COPIES}

@@ -1,0 +1,46 @@
+"""What packages go without: inputs whose lines were dropped."""
+
+from dataclasses import dataclass
+
+from d0ctl.store.connection import Store
+from d0ctl.units import listed
+
+MOST_NAMED = 100
+"""How many missing inputs are named; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """How many of its inputs a package gets, of how many, and the names of others."""
+
+    path: str
+    given: int
+    asked: int
+    names: tuple[str, ...]
+
+    def sentence(self, most: int = 5) -> str:
+        """`97 of 100 inputs, missing: ...`."""
+        names = [*self.names[:most]]
+        more = self.asked - self.given - len(names)
+        if more > 0:
+            names.append(f"{more:,} more")
+        return f"{self.given:,} of {self.asked:,} inputs, missing: {listed(names)}"
+
+
+def shortfall(store: Store, package: int, path: str) -> Shortfall | None:
+    """What a package goes without; None where it gets all."""
+    names = [row[0] for row in store.rows("left_out_inputs", package=package, limit=MOST_NAMED)]
+    if not names:
+        return None
+    row = store.row("count_inputs", package=package)
+    assert row is not None
+    return Shortfall(path, row["given"], row["asked"], tuple(names))
+
+
+def short_packages(store: Store, job: int, limit: int = 3) -> list[Shortfall]:
+    """A few packages of a job that go without files of dropped lines."""
+    found = (
+        shortfall(store, row["id"], row["path"])
+        for row in store.rows("short_packages", job=job, limit=limit)
+    )
+    return [one for one in found if one is not None]

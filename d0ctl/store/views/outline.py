@@ -1,0 +1,158 @@
+"""Pages of the tree job > stage > line > package by dense number: no read grows with the tree."""
+
+import json
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from d0ctl.select import Selector
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views.browse import choose, is_blocked, is_stuck
+from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageSummary, make
+
+COUNTED = 5_000
+"""So many packages of a line are counted; of a longer one, the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a package is: its job's id, and its numbers within."""
+
+    job: int
+    stage: int
+    line: int
+    package: int
+
+
+def job_ids(store: Store) -> "array[int]":
+    """Every job that can be seen, the newest first."""
+    return array("q", (row[0] for row in store.rows("outline_job_ids")))
+
+
+def jobs(store: Store, ids: Sequence[int]) -> dict[int, JobSummary]:
+    """Some jobs with their counts, by their ids; one that has gone is left out."""
+    wanted = json.dumps(list(ids))
+    counts = _counts(store.rows("outline_jobs_counts", ids=wanted), "job_id")
+    return {
+        row["id"]: make(JobSummary, row, counts=counts.get(row["id"], {}),
+                        blocked=is_blocked(store, row, counts.get(row["id"], {})))
+        for row in store.rows("outline_jobs", ids=wanted)
+    }  # fmt: skip
+
+
+def stages(store: Store, job: JobSummary, first: int, last: int) -> list[StageSummary]:
+    """A page of the stages of a job."""
+    page = {"job": job.id, "first": first, "last": last}
+    counts = _counts(store.rows("outline_stages_counts", **page), "stage_id")
+    return [
+        make(StageSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
+        for row in store.rows("outline_stages", **page)
+    ]
+
+
+def lines(
+    store: Store, job: JobSummary, stage: StageSummary, first: int, last: int
+) -> list[LineSummary]:
+    """A page of the lines of a stage; the only line has the counts of the stage."""
+    page = {"stage": stage.id, "first": first, "last": last}
+    if stage.lines == 1:
+        counts = {row["id"]: dict(stage.counts) for row in store.rows("lines", **page)}
+    else:
+        counts = _counts(store.rows("outline_lines_counts", window=COUNTED, **page), "line_id")
+    return [
+        make(LineSummary, row, counts=counts.get(row["id"], {}),
+             blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
+        for row in store.rows("lines", **page)
+    ]  # fmt: skip
+
+
+def packages(store: Store, line: int, first: int, last: int) -> list[PackageRow]:
+    """A page of the packages of a line."""
+    rows = store.rows("outline_packages", line=line, first=first, last=last)
+    return [make(PackageRow, row) for row in rows]
+
+
+def packages_by_id(store: Store, ids: Iterable[int]) -> dict[int, PackageRow]:
+    """Some packages by their ids; one that has gone is left out."""
+    rows = store.rows("outline_packages_by_id", ids=json.dumps(list(ids)))
+    return {row["id"]: make(PackageRow, row) for row in rows}
+
+
+def paths(store: Store, ids: Iterable[int]) -> list[str]:
+    """The paths of some packages; one that has gone is left out."""
+    return [row["path"] for row in store.rows("outline_paths", ids=json.dumps(list(ids)))]
+
+
+def on_node(store: Store, node: int, limit: int) -> list[PackageRow]:
+    """A few packages that are live on a node."""
+    rows = store.rows("outline_on_node", node=node, limit=limit)
+    return [make(PackageRow, row) for row in rows]
+
+
+def stage_count(store: Store, job: int) -> int:
+    """How many stages a job has."""
+    return int(store.value("outline_last_stage", job=job))
+
+
+def package_count(store: Store, line: int) -> int:
+    """How many packages a line has."""
+    return int(store.value("outline_last_package", line=line))
+
+
+def binary_count(store: Store, package: int) -> int:
+    """How many binaries a package has."""
+    return int(store.value("outline_last_binary", package=package))
+
+
+def place(store: Store, package: int) -> Place | None:
+    """Where a package is; None where it has gone."""
+    row = store.row("outline_place", package=package)
+    if row is None:
+        return None
+    return Place(row["job_id"], row["stage"], row["line"], row["package"])
+
+
+def in_phases(store: Store, jobs: Iterable[int], phases: Iterable[str]) -> "array[int]":
+    """The ids of all packages of some jobs that are in these phases, in the order of paths."""
+    names = json.dumps(list(phases))
+    found = array("q")
+    for job in jobs:
+        found.extend(row[0] for row in store.rows("outline_in_phases", job=job, phases=names))
+    return found
+
+
+def totals(store: Store, jobs: Iterable[int]) -> dict[str, int]:
+    """How many packages of some jobs are in each phase."""
+    found: dict[str, int] = {}
+    for row in store.rows("outline_jobs_counts", ids=json.dumps(list(jobs))):
+        found[row["phase"]] = found.get(row["phase"], 0) + row["n"]
+    return found
+
+
+def selected(store: Store, wanted: Selector, now: float) -> "array[int]":
+    """The ids of all packages that a selector means. Raises NotFound where a level isn't there."""
+    choose(store, wanted, now=now, lenient=True)
+    return array("q", (row[0] for row in store.rows("outline_chosen")))
+
+
+def beside(
+    store: Store, job: int, phases: Iterable[str], package: int, *, forward: bool
+) -> int | None:
+    """The next package of a job in one of these phases after `package`, or the last before it."""
+    found = [
+        store.value("outline_next_in_phase", job=job, phase=phase, after=package)
+        if forward
+        else store.value("outline_previous_in_phase", job=job, phase=phase, before=package)
+        for phase in phases
+    ]
+    there = [int(one) for one in found if one is not None]
+    if not there:
+        return None
+    return min(there) if forward else max(there)
+
+
+def _counts(rows: Iterable[Row], key: str) -> dict[int, dict[str, int]]:
+    counts: dict[int, dict[str, int]] = {}
+    for row in rows:
+        counts.setdefault(row[key], {})[row["phase"]] = row["n"]
+    return counts

@@ -1,0 +1,101 @@
+"""The policies of a site, its software, its jobs and packages, put together as they hold."""
+
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from d0ctl.policy.rules import Layer, Policy, combine
+from d0ctl.select import Selector
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views import browse
+
+NOTHING = "{}"
+"""A policy that says nothing."""
+
+MOST_SHOWN = 50
+"""How many different policies are told of at a time."""
+
+
+@dataclass(slots=True)
+class Policies:
+    """The policies of a site, its software, its jobs and packages, each put together once."""
+
+    store: Store
+    _site: str | None = None
+    _software: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._site = self.store.value("setting", name="policy")
+        for row in self.store.rows("policies_of_software"):
+            self._software.setdefault(row["title"], {})[row["platform"]] = row["policy"]
+
+    def of(
+        self, job: str | None, package: str | None, software: str, platform: str | None
+    ) -> Policy:
+        """What holds for a package by the texts of its job and its own, and its software."""
+        named = self._of_software(software, platform) if self._software else ()
+        return _combined(self._site or NOTHING, named, job or NOTHING, package or NOTHING)
+
+    def _of_software(self, titles: str, platform: str | None) -> tuple[tuple[str, str], ...]:
+        """The policies of some software, by its title, for a platform or for any."""
+        found = []
+        for title in json.loads(titles):
+            entries = self._software.get(title, {})
+            text = entries.get(platform or "") or entries.get("")
+            if text is not None:
+                found.append((title, text))
+        return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _combined(site: str, software: tuple[tuple[str, str], ...], job: str, package: str) -> Policy:
+    layers: list[Layer] = [("site", json.loads(site))]
+    layers += [(f"software {title}", json.loads(text)) for title, text in software]
+    layers += [("job", json.loads(job)), ("package", json.loads(package))]
+    return combine(layers)
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A policy with what it holds for: software, and of chosen packages how many and one."""
+
+    policy: Policy
+    software: tuple[str, ...] = ()
+    packages: int | None = None
+    sample: str | None = None
+
+
+def in_force(store: Store, wanted: Selector | None, *, now: float) -> list[InForce]:
+    """What holds for a site, for a job, or for the packages that are meant; bounded."""
+    policies = Policies(store)
+    if wanted is None:
+        return [InForce(policies.of(None, None, "[]", None))]
+    if wanted.is_one and wanted.level == "job":
+        job = browse.job(store, wanted.job)
+        rows = store.rows("policies_of_job", job=job.id)
+        return [_of_job(policies, row) for row in rows]
+    browse.choose(store, wanted, now=now)
+    return [_of_some(store, policies, row)
+            for row in store.rows("policies_of_chosen", limit=MOST_SHOWN)]  # fmt: skip
+
+
+def _of_job(policies: Policies, row: Row) -> InForce:
+    software = row["software"] or "[]"
+    return InForce(policies.of(row["job_policy"], None, software, None),
+                   tuple(json.loads(software)))  # fmt: skip
+
+
+def _of_some(store: Store, policies: Policies, row: Row) -> InForce:
+    return InForce(
+        policies.of(row["job_policy"], row["policy"], row["software"], None),
+        tuple(json.loads(row["software"])),
+        row["packages"],
+        str(store.value("path_of", package=row["sample"])),
+    )
+
+
+def of_package(store: Store, package: int) -> Policy:
+    """What holds for one package."""
+    row = store.row("policy_of_package", package=package)
+    assert row is not None
+    return Policies(store).of(row["job_policy"], row["policy"], row["software"], row["platform"])

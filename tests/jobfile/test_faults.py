@@ -1,0 +1,327 @@
+"""What the author of a wrong job file is told: everything, at once, with its place."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from d0ctl.errors import BadJobFile
+from d0ctl.jobfile.reader import KnownNames, read
+
+from .conftest import Faults, Read
+
+WRONG = """\
+job: 1reco
+titel: Faulty
+priority: 500
+hold: maybe
+parameters: {energy: 13, inputs: x}
+policy: none
+stages:
+  - name: reco
+    require: 130%
+    lines:
+      - for: {x: {list: [a, "b c"]}, zip: {p: [1, 2], q: [1]}}
+        run: "echo '{x}' {xx} {x.stam} {parameters.enrgy} $HOME ${x} {{x}} {print}"
+        input: [a]
+        outputs: ["{x}{p}.out", "/abs", "../up", "{y}.z", "{inputs}"]
+        memory: 4 GX
+        runtime: soon
+        cpus: 0
+        nodes: [nod1]
+        cpus: 1
+      - packages:
+          - binaries:
+              - run: merge {inputs}
+                inputs: [{from: rico}, {from: reco}, missing.root, {file: a, from: b}]
+                log-rules: ["(unclosed"]
+                outputs: [{file: all.root, disposition: [forwrd], min-size: -1}]
+          - software: reco/v1
+          - name: empty
+  - name: loop
+    lines:
+      - {run: "one {inputs}", inputs: b.x, outputs: a.x}
+      - {run: "two {inputs}", inputs: a.x, outputs: b.x}
+      - {run: "three", outputs: b.x}
+  - name: loop
+    lines: []
+  - lines:
+      - run: "cat {inputs.lst} {inputs}"
+        inputs: [raw/a.raw, /tmp/a.raw, raw, {glob: "*.nope"}, {from: reco, match: "*.zzz"}]
+        outputs: [{file: {x}}]
+      - packages: [{run: x}]
+        cpu: 4
+      - just text
+"""
+
+TOLD = """\
+1:6: `job` takes a name of letters, digits, `_` and `-` that begins with a letter, not `1reco`
+2:1: a job has no key `titel` (did you mean `title`?)
+3:11: `priority` takes a whole number from 0 to 100, not `500`
+4:7: `hold` takes `yes` or `no`, not `maybe`
+5:26: `inputs` has a meaning of its own and can't be a parameter
+6:9: `policy` takes a mapping, not `none`
+9:14: `require` takes a fraction such as `97%` or `0.97`, not `130%`
+11:38: `zip` pairs as many values of each name, but `p` has 2, `q` has 1
+12:21: `{x}` stands inside quotes or a here-document, where its value `b c` isn't safe; \
+outside of them it is quoted by itself
+12:26: `{xx}` is no known name (did you mean `x`? `{{xx}}` stands for itself)
+12:31: `{x.stam}`: a value has `.name`, `.parent`, `.stem`, `.suffix`, not `.stam` \
+(did you mean `stem`?)
+12:40: there is no parameter `enrgy` (did you mean `energy`?)
+13:9: a line has no key `input` (did you mean `inputs`?)
+14:33: output `/abs` must be relative to where the binary runs, and 1 more like it
+14:41: output `../up` must not leave its directory by `..`, and 1 more like it
+14:51: `{y}` is no known name
+14:60: `{inputs}` is known under `run` only
+15:17: `memory` takes a size such as `200MB`, `1.5 GiB` or `4096`, not `4 GX`
+16:18: `runtime` takes a time such as `20m`, `1h30m` or `90` seconds, not `soon`
+17:15: `cpus` takes a whole number of cpus, 1 or more, not `0`
+18:17: `nodes`: there is no node `nod1` (did you mean `node1`?)
+19:9: `cpus` stands twice, first in line 17
+23:33: there is no stage `rico` (did you mean `reco`?)
+23:47: stage `reco` can't take its inputs from itself
+23:68: an input has one of `file`, `from` and `glob`, here `file` and `from`
+24:29: `match`: `(unclosed` is not a regular expression: missing ), unterminated subpattern \
+at position 0
+25:58: `disposition`: `forwrd` is none of `forward`, `store`, `retain-indef`, `retain-temp`, \
+`deletable` (did you mean `forward`?)
+25:77: `min-size` takes a size such as `200MB`, `1.5 GiB` or `4096`, not `-1`
+27:13: a package needs `run`
+30:9: packages `job/2/1/1`, `job/2/2/1` wait for each other in a circle
+32:33: packages `job/2/2/1` and `job/2/3/1` both make `b.x`
+33:11: two stages have the name `loop`
+34:12: `lines` takes a list of entries, not an empty list
+36:9: inputs `FOLDER/raw/a.raw` and `/tmp/a.raw` of one package have the same base name
+36:19: `{inputs.lst}` is none of `{inputs}`, `{inputs.list}` and `{outputs}`
+37:41: input `raw` is a directory, not a file
+37:53: no file matches `*.nope`
+38:26: `file` takes a text, not a mapping; a text that begins with `{` needs quotes: `"{x}..."`
+40:9: `cpu` goes into an entry of `packages`, not beside it
+41:9: an entry of `lines` has keys, as in `- name: x`; this is `just text`
+"""
+
+
+def test_every_fault_of_a_file_is_told_at_once(faults: Faults, folder: Path) -> None:
+    told = faults(WRONG, KnownNames(nodes={"node1", "node2"}))
+
+    assert "\n".join(told) == TOLD.rstrip().replace("FOLDER", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "1:1: a job file has keys such as `job` and `stages`; it is empty"),
+        ("# nothing", "1:1: a job file has keys such as `job` and `stages`; it is empty"),
+        ("- a", "1:1: a job file has keys such as `job` and `stages`; this is a list"),
+        ("word", "1:1: a job file has keys such as `job` and `stages`; this is `word`"),
+        ("job: x", "1:1: a job needs `stages`"),
+        ("stages:", "1:1: a job needs `stages`"),
+        ("stages: [{}]", "1:10: a stage needs `lines`"),
+        ("stages: [{lines: [{}]}]", "1:19: a line needs `run`"),
+        ("stages: [{lines: [{packages: [{}]}]}]", "1:31: a package needs `run`"),
+        ("a: [1", "2:1: this is not YAML: did not find expected ',' or ']'"),
+        ("a: 'x", "1:6: this is not YAML: found unexpected end of stream"),
+        (
+            "a: b: c",
+            "1:5: this is not YAML: mapping values are not allowed in this context "
+            "(a text with `: ` in it needs quotes)",
+        ),
+        (
+            "a:\n\tb: 1",
+            "2:1: this is not YAML: found character that cannot start any token "
+            "(tabs can't indent, spaces do)",
+        ),
+        ("a: \x1b[31m", "1:4: the character '\\x1b' has no place in a job file"),
+        ("a: &x [*x]", "1:8: `*x` stands within itself"),
+        ("a: *x", "1:4: there is no anchor `&x` above"),
+        ("[" * 5000, "1:41: more than 40 levels within each other"),
+    ],
+)
+def test_what_is_no_job_file_has_one_fault(faults: Faults, text: str, told: str) -> None:
+    assert faults(text) == [told]
+
+
+@pytest.mark.parametrize("text", [r"a@b.c\r\nBcc: d@e.f", r"a@b.c\n", r"a@b\x1b[2J", " "])
+def test_an_originator_is_one_line_without_control_characters(faults: Faults, text: str) -> None:
+    found = faults(f'job: x\noriginator: "{text}"\nstages: [{{lines: [{{run: "true"}}]}}]\n')
+
+    assert len(found) == 1
+    assert found[0].startswith("2:13: `originator` takes one line without control characters, not ")
+    assert found[0].isprintable()
+
+
+def test_a_tag_asks_for_nothing_to_be_made(faults: Faults) -> None:
+    (told, *_) = faults("job: !!python/object/apply:os.system [ls]\nstages: []")
+
+    assert told.startswith("1:6: the tag `tag:yaml.org,2002:python/object/apply:os.system` has no")
+
+
+def test_aliases_that_grow_without_bound_are_refused(faults: Faults) -> None:
+    levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+
+    (told,) = faults("\n".join(levels))
+
+    assert re.fullmatch(r"5:\d+: aliases stand for more than 100,000 values", told)
+
+
+def test_binary_garbage_is_no_job_file(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_bytes(b"a: 1\nb: \xff\xfe\x00")
+
+    with pytest.raises(BadJobFile) as caught:
+        read(path)
+
+    told = f"{path}:2:4: the byte 0xff is no UTF-8 text, so this is no job file"
+    assert caught.value.faults == (told,)
+
+
+def test_a_missing_file_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+    (tmp_path / "reco.yaml").touch()
+
+    with pytest.raises(BadJobFile, match=r"there is no such file \(did you mean `reco.yaml`\?\)"):
+        read(tmp_path / "recco.yaml")
+    with pytest.raises(BadJobFile, match="can't be read: is a directory"):
+        read(tmp_path)
+
+
+def test_a_value_of_ten_megabytes_is_told_in_short(faults: Faults) -> None:
+    told = faults(f"job: {'x' * 10_000_000}\nstages: [{{lines: [{{run: x}}]}}]")
+
+    assert told[0] == "1:6: a value of 10,000,000 characters is longer than 1,000,000"
+    assert all(len(fault) < 300 for fault in told)
+
+
+def test_a_fault_of_many_lines_is_told_once_with_a_count(faults: Faults) -> None:
+    told = faults(
+        """\
+stages:
+  - lines:
+      - for: {n: {range: [1, 100000]}}
+        run: x
+        inputs: "in{n}.raw"
+        outputs: same.root
+"""
+    )
+
+    assert told == [
+        "5:17: no package makes `in1.raw`, nor does it lie beside the job file, and 99,999 more "
+        "like it",
+        "6:18: packages `job/1/1/1` and `job/1/2/1` both make `same.root`, and 99,998 more like it",
+    ]
+
+
+def test_no_more_than_two_hundred_faults_are_told(faults: Faults) -> None:
+    told = faults("\n".join(f"key{n}: x" for n in range(300)))
+
+    assert len(told) == 201
+    assert told[-1].endswith("and 101 more faults")
+
+
+def test_a_fault_never_reaches_a_terminal_as_a_command(faults: Faults) -> None:
+    told = faults('stages: [{lines: [{run: x, "a\\x1b[31m\\n": 1, outputs: ["b\\u202e\\a"]}]}]')
+
+    assert all(fault.isprintable() for fault in told)
+    assert told[0] == "1:28: a line has no key `a\\x1b[31m\\n`"
+
+
+def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
+    text = "parameters: {energy: 1}\nstages: [{lines: [{run: x}]}]"
+
+    told = ["1:1: the job has no parameter `enrgy` to set (did you mean `energy`?)"]
+    assert faults(text, enrgy="2") == told
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("{seed:03d}", "takes no format; zeros in front come with the values, as in `range: [001,"),
+        ("{seed+1}", "does not calculate; the shell does, as in `$(( {seed} +1 ))`"),
+    ],
+)
+@pytest.mark.parametrize("key", ["run", "outputs"])
+def test_a_format_in_a_placeholder_gets_a_hint(
+    faults: Faults, written: str, told: str, key: str
+) -> None:
+    entry = {"run": "run: 'make SEED'", "outputs": "run: x\n    outputs: 'SEED'"}[key]
+    text = f"stages:\n- lines:\n  - for: {{seed: [1, 2]}}\n    {entry.replace('SEED', written)}\n"
+
+    first = faults(text)[0]
+    assert f"`{written}`: a placeholder {told}" in first
+    assert f"`{{{written}}}` stands for itself" in first
+
+
+def test_a_doubled_format_is_literal(job: Read) -> None:
+    text = (
+        "stages:\n- lines:\n  - {for: {n: [1]}, run: 'python -c \"{{n:03d}} {{n+1}} {x:3}\" {n}'}\n"
+    )
+
+    (line,) = job(text).stages[0].lines
+    assert line.packages[0].binaries[0].script == 'python -c "{n:03d} {n+1} {x:3}" 1'
+
+
+@pytest.mark.parametrize("value", ["1..200", "1-200", "'1 - 200'"])
+def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -> None:
+    text = f"stages:\n- lines:\n  - {{for: {{seed: {value}}}, run: x}}\n"
+
+    assert "as in `{range: [1, 200]}`" in faults(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{run: x, depends_on: a}", "order comes from files, so name the files that it reads"),
+        ("{run: x, after: a}", "order comes from files"),
+        ("{command: x}", "has no key `command` (did you mean `run`?)"),
+        ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
+    ],
+)
+def test_words_of_other_programs_get_a_hint(faults: Faults, line: str, told: str) -> None:
+    assert told in "\n".join(faults(f"stages:\n- lines:\n  - {line}\n"))
+
+
+def test_a_stage_that_is_said_to_depend_on_another_gets_a_hint(faults: Faults) -> None:
+    text = "stages:\n- {depends_on: a, lines: [{run: x}]}\n- {requires: 5%, lines: [{run: x}]}\n"
+
+    first, second = faults(text)
+    assert "order comes from files" in first
+    assert "did you mean `require`?" in second
+
+
+def test_a_product_of_ten_ranges_is_a_fault_and_no_traceback(faults: Faults) -> None:
+    names = ", ".join(f"n{i}: {{range: [1, 100]}}" for i in range(10))
+
+    (told,) = faults(f"stages:\n- lines:\n  - {{for: {{{names}}}, run: x}}\n")
+    assert "100,000,000,000,000,000,000 packages are more than a job may have" in told
+
+
+@pytest.mark.parametrize(
+    "entry", ["for: {n: {glob: '/**/**/**/*'}}", "inputs: {glob: '/**/**/**/*'}"]
+)
+def test_a_glob_over_the_whole_machine_ends_with_a_fault(faults: Faults, entry: str) -> None:
+    (told,) = faults(f"stages:\n- lines:\n  - run: x\n    {entry}\n")
+    assert "the glob `/**/**/**/*` is too wide" in told
+    assert "begin it in a smaller folder" in told
+
+
+def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, folder: Path) -> None:
+    (folder / "a\nb.x").touch()
+
+    assert faults("stages:\n- lines:\n  - {run: x, inputs: {glob: '*.x'}}\n") == [
+        "3:29: the file name `a\\nb.x` has a control character"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("wall-time: 0", "`wall-time`: takes a time of more than 0, not `0`"),
+        ("environment: {D0CTL_X: '1'}",
+         "`D0CTL_X` can't be set: d0ctl sets the variables `D0CTL_*` itself"),
+    ],
+)  # fmt: skip
+def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, told: str) -> None:
+    (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
+
+    assert fault.endswith(told)

@@ -1,0 +1,325 @@
+"""Where the files of a job come from, and the orders that cannot be."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.jobfile.reader import KnownNames
+from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec
+
+from .conftest import Faults, Lines, Read, launched
+
+
+def binary(lines: Lines, keys: str) -> BinarySpec:
+    """Return the binary of a job of one line."""
+    (line,) = lines(f"stages: [{{lines: [{{run: x, {keys}}}]}}]")
+    return line.packages[0].binaries[0]
+
+
+def only_input(lines: Lines, keys: str) -> InputSpec:
+    """Return the input of a job of one."""
+    (given,) = binary(lines, f"inputs: [{keys}]").inputs
+    return given
+
+
+@pytest.mark.parametrize("name", ["raw/a.raw", "./raw/a.raw"])
+def test_a_relative_file_lies_beside_the_job_file(lines: Lines, folder: Path, name: str) -> None:
+    assert only_input(lines, name) == InputSpec(f"{folder}/raw/a.raw", made=False)
+
+
+def test_an_absolute_file_that_is_here_is_fetched(lines: Lines, folder: Path) -> None:
+    given = only_input(lines, f"{folder}/raw/a.raw")
+
+    assert given == InputSpec(f"{folder}/raw/a.raw", made=False, acquire=Acquire.PRE_FETCH)
+
+
+def test_an_absolute_file_that_is_not_here_is_on_the_node(lines: Lines) -> None:
+    given = only_input(lines, "/data/x.raw")
+
+    assert given == InputSpec("/data/x.raw", made=False, acquire=Acquire.NONE)
+
+
+def test_what_the_file_says_of_acquiring_is_kept(lines: Lines, folder: Path) -> None:
+    assert only_input(lines, "{file: /d/x, acquire: self}").acquire is Acquire.SELF
+    assert only_input(lines, "{file: raw/a.raw, acquire: none}").acquire is Acquire.NONE
+    given = only_input(lines, "{file: x.raw, acquire: self, locator: 'sam:x'}")
+    assert given.file == f"{folder}/x.raw"
+
+
+def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
+    assert only_input(lines, "mc:all.root") == InputSpec("mc:all.root")
+
+
+@pytest.mark.parametrize(
+    ("given", "column", "told"),
+    [
+        ("mcc:x.root", 1, "there is no job `mcc`"),
+        ("mc:y.root", 1, "job `mc` makes no file `y.root`"),
+        ("job:x", 1, "`job:x` is a file of this job, `x`"),
+        ("root://h/x", 1, "input `root://h/x` looks like a URL, which goes under `locator`"),
+        (
+            "raw/d.raw",
+            1,
+            "no package makes `raw/d.raw`, nor does it lie beside the job file "
+            "(did you mean `raw/c.raw`?)",
+        ),
+        ("raw", 1, "input `raw` is a directory, not a file"),
+        ("raw/", 1, "input `raw/` names a directory, not a file"),
+        ('"a\\nb"', 1, "the file name `a\\nb` has a control character"),
+        ('""', 1, "the name of a file is empty"),
+        ("{file: /no/x, acquire: pre-fetch}", 8, "there is no file `/no/x` here to pre-fetch"),
+        ("{glob: '*.x'}", 8, "no file matches `*.x`"),
+        ("{from: stage1}", 8, "stage `stage1` can't take its inputs from itself"),
+        ("{file: raw/a.raw, match: b}", 19, "`match` goes with `from`"),
+        ("{size: 4}", 1, "an input has one of `file`, `from` and `glob`, here none"),
+        ("[a]", 1, "an input is a file name or has keys; this is a list"),
+    ],
+)
+def test_a_wrong_input_is_told(faults: Faults, given: str, column: int, told: str) -> None:
+    known = KnownNames(produced=lambda job, name: None if job != "mc" else name == "x.root")
+
+    before = "stages: [{lines: [{run: x, inputs: ["
+    assert faults(f"{before}{given}]}}]}}]", known) == [f"1:{len(before) + column}: {told}"]
+
+
+def test_two_inputs_of_one_base_name_are_told(faults: Faults, folder: Path) -> None:
+    (folder / "a.raw").touch()
+
+    told = faults("stages: [{lines: [{run: x, inputs: [raw/a.raw, a.raw, ./a.raw]}]}]")
+
+    both = f"inputs `{folder}/raw/a.raw` and `{folder}/a.raw`"
+    assert told == [f"1:19: {both} of one package have the same base name"]
+
+
+def test_the_same_file_may_be_an_input_of_two_binaries(lines: Lines) -> None:
+    (line,) = lines(
+        "stages: [{lines: [{binaries: [{run: x, inputs: raw/a.raw}, "
+        "{run: y, inputs: ['./raw/a.raw', raw/a.raw]}]}]}]"
+    )
+
+    assert [len(binary.inputs) for binary in line.packages[0].binaries] == [1, 1]
+
+
+def test_an_output_may_not_overwrite_an_input(faults: Faults, folder: Path) -> None:
+    told = faults("stages: [{lines: [{run: x, inputs: raw/a.raw, outputs: ./a.raw}]}]")
+
+    assert told == [
+        f"1:19: output `./a.raw` would overwrite input `{folder}/raw/a.raw`, "
+        "which has the same base name"
+    ]
+
+
+def test_outputs_are_named_without_detours(lines: Lines) -> None:
+    outputs = binary(lines, "outputs: [./a, b//c, d/./e, '.f', 'g h', '12:30']").outputs
+
+    assert [output.file for output in outputs] == ["a", "b/c", "d/e", ".f", "g h", "12:30"]
+
+
+PACK = "names a directory: pack it into one file, as `tar -cf NAME.tar NAME` does, and declare that"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("/a", "output `/a` must be relative to where the binary runs"),
+        ("a/../b", "output `a/../b` must not leave its directory by `..`"),
+        ("a/", f"output `a/` {PACK}"),
+        ("'.'", f"output `.` {PACK}"),
+        ("mc:x", "output `mc:x` reads like a file of another job, `JOB:NAME`"),
+        ("x" * 256, f"the file name `{'x' * 80}...` is too long"),
+        ('"a\\u0007"', "the file name `a\\x07` has a control character"),
+    ],
+)
+def test_a_wrong_output_is_told(faults: Faults, name: str, told: str) -> None:
+    assert faults(f"stages: [{{lines: [{{run: x, outputs: {name}}}]}}]") == [f"1:37: {told}"]
+
+
+def test_a_package_may_read_what_its_earlier_binary_makes(lines: Lines) -> None:
+    (line,) = lines(
+        """\
+stages:
+  - lines:
+      - binaries:
+          - {run: "gen {outputs}", outputs: sub/x.gen}
+          - {run: "sim {inputs}", inputs: sub/x.gen, outputs: x.sim}
+"""
+    )
+
+    second = line.packages[0].binaries[1]
+    assert second.inputs == (InputSpec("sub/x.gen"),)
+    assert launched(line, 1) == "sim sub/x.gen"
+
+
+def test_a_package_may_not_read_what_a_later_binary_makes(faults: Faults) -> None:
+    told = faults(
+        "stages: [{lines: [{binaries: [{run: a, inputs: x}, {run: b, outputs: x}]}, "
+        "{run: c, inputs: y, outputs: y}]}]"
+    )
+
+    assert told == [
+        "1:48: `x` is read before its own package makes it",
+        "1:93: `y` is read before its own package makes it",
+    ]
+
+
+def test_from_takes_the_outputs_that_its_stage_does_not_consume(job: Read) -> None:
+    spec = job(
+        """\
+stages:
+  - name: merge
+    lines:
+      - {run: "merge {inputs}", inputs: {from: chain}, outputs: all}
+      - {run: "logs {inputs}", inputs: [{from: chain, match: "*.log", required: yes}]}
+  - name: chain
+    lines:
+      - for: {n: {range: [1, 2]}}
+        packages:
+          - {run: gen, outputs: ["{n}.gen", "logs/{n}.log"]}
+          - {run: sim, inputs: "{n}.gen", outputs: "{n}.sim"}
+"""
+    )
+
+    merge, logs = spec.stages[0].lines
+    assert launched(merge) == "merge 1.log 1.sim 2.log 2.sim"
+    assert logs.packages[0].binaries[0].inputs == (
+        InputSpec("logs/1.log"),
+        InputSpec("logs/2.log"),
+    )
+
+
+def test_each_line_may_take_its_own_part_of_a_stage(lines: Lines) -> None:
+    made = lines(
+        """\
+stages:
+  - name: reco
+    lines:
+      - for: {run: {range: [1, 11]}, part: [b, a]}
+        run: reco
+        outputs: "{run}_{part}.reco"
+  - lines:
+      - for: {run: {range: [1, 11]}}
+        run: "merge {inputs}"
+        inputs: [{from: reco, match: "{run}_*.reco"}]
+"""
+    )
+
+    scripts = [launched(line) for line in made]
+    assert scripts == [f"merge {n}_b.reco {n}_a.reco" for n in range(1, 12)]
+
+
+def test_a_file_that_is_named_and_taken_is_an_input_once(lines: Lines) -> None:
+    (line,) = lines(
+        "stages: [{name: s, lines: [{run: x, outputs: [a, b]}]}, "
+        "{lines: [{run: 'y {inputs}', inputs: [{from: s}, b]}]}]"
+    )
+
+    (binary,) = line.packages[0].binaries
+    assert binary.inputs == (InputSpec("a", required=False), InputSpec("b", required=True))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("{from: on}", "2:38: there is no stage `on` (did you mean `one`?)"),
+        ("{from: one, match: '*.y'}", "2:38: no output of stage `one` matches `*.y`"),
+        ("{from: none}", "2:38: stage `none` leaves no output"),
+    ],
+)
+def test_a_stage_that_gives_nothing_is_told(faults: Faults, given: str, told: str) -> None:
+    text = (
+        "stages: [{name: one, lines: [{run: x, outputs: a.x}]}, {name: none, lines: [{run: y}]},\n"
+        f"  {{lines: [{{run: 'z', inputs: {given}}}]}}]"
+    )
+
+    assert faults(text) == [told]
+
+
+def test_packages_that_wait_for_each_other_are_named(faults: Faults) -> None:
+    told = faults(
+        """\
+stages:
+  - lines:
+      - for: {n: {range: [1, 3]}}
+        packages:
+          - {run: a, inputs: "{n}.c", outputs: "{n}.a"}
+          - {run: b, outputs: "{n}.b"}
+      - for: {n: {range: [1, 3]}}
+        packages:
+          - {run: c, inputs: "{n}.b", outputs: "{n}.c"}
+          - {run: d, inputs: "{n}.a"}
+"""
+    )
+
+    assert told == [
+        "5:13: packages `job/1/1/1`, `job/1/1/2`, `job/1/4/1` wait for each other in a circle, "
+        "and 2 more like it"
+    ]
+
+
+def test_stages_may_be_written_in_any_order(job: Read) -> None:
+    spec = job(
+        "stages: [{lines: [{run: c, inputs: b}]}, {lines: [{run: b, inputs: a, outputs: b}]}, "
+        "{lines: [{run: a, outputs: a}]}]"
+    )
+
+    assert spec.packages == 3
+
+
+def test_a_chain_of_many_packages_is_ordered_without_recursion(job: Read) -> None:
+    spec = job(
+        """\
+stages:
+  - lines:
+      - {run: last, inputs: "{parameters.n}.x", outputs: end}
+      - {run: first, outputs: 0.x}
+      - for: {zip: {n: {range: [1, 20000]}, m: {range: [0, 19999]}}}
+        run: step
+        inputs: "{m}.x"
+        outputs: "{n}.x"
+parameters: {n: 20000}
+"""
+    )
+
+    assert spec.packages == 20_002
+
+
+KNOWN = KnownNames(
+    nodes=("farm1", "localhost"), transfer={"root": {"fetch": "x"}, "sam": {"store": "x"}}
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        (
+            "inputs: {file: a, locator: 'farm:/x'}",
+            "there is no node `farm` (did you mean `farm1`?)",
+        ),
+        ("outputs: {file: a, locator: 'Z:/x'}", "there is no node `Z`"),
+        (
+            "inputs: {file: a, locator: 'foo://x/y'}",
+            "the site has no command to fetch `foo:` files",
+        ),
+        ("inputs: {file: a, locator: 'sam:y'}", "the site has no command to fetch `sam:` files"),
+        ("outputs: {file: a, locator: 'root://x/y'}", "no command to store `root:` files"),
+    ],
+)
+def test_a_locator_that_the_site_cannot_serve_is_a_fault(
+    faults: Faults, entry: str, told: str
+) -> None:
+    assert told in "\n".join(faults(f"stages:\n- lines:\n  - {{run: a, {entry}}}\n", KNOWN))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "inputs: {file: a, locator: 'farm1:/x'}",
+        "inputs: {file: a, locator: 'root://x/y'}",
+        "inputs: {file: a, locator: 'https://x/y'}",
+        "inputs: {file: a, locator: 'own://x/y', acquire: self}",
+        "outputs: {file: a, locator: 'sam:y'}",
+        "outputs: {file: a, locator: /nfs/a}",
+    ],
+)
+def test_a_locator_that_the_site_can_serve_is_accepted(job: Read, entry: str) -> None:
+    assert job(f"stages:\n- lines:\n  - {{run: a, {entry}}}\n", KNOWN).packages == 1

@@ -1,0 +1,79 @@
+"""What every screen may ask of the dashboard: what has been read, and what leads elsewhere."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from textual.message import Message
+
+from d0ctl.config import Home
+from d0ctl_tui.commands import Command
+from d0ctl_tui.draw.looks import Glyphs
+from d0ctl_tui.draw.spans import Line, Span
+from d0ctl_tui.marks import Marks
+from d0ctl_tui.read.places import Places
+from d0ctl_tui.read.snapshot import Beat
+from d0ctl_tui.read.source import Source
+from d0ctl_tui.run_action import AnyDeed, Speech
+
+
+class Board(Protocol):
+    """The dashboard, as its screens know it."""
+
+    home: Home
+    speech: Speech
+    glyphs: Glyphs
+    source: Source
+    places: Places
+    beat: Beat
+    filter_name: str
+    interval: float
+
+    def header(self, columns: int) -> Line:
+        """The first line of every screen."""
+
+    def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
+        """The last line of a screen: what there is to say, else the keys."""
+
+    def press(
+        self, commands: Sequence[Command], columns: int, more: Sequence[Span], column: int
+    ) -> None:
+        """Do what the last line offers in a column, as its key does."""
+
+    def settle(self) -> None:
+        """Draw from now on."""
+
+    def node_lines(self, columns: int) -> list[Line]:
+        """The nodes, a line each."""
+
+    def event_lines(self, columns: int) -> list[Line]:
+        """The latest events, a line each."""
+
+    def rate_lines(self, columns: int, height: int) -> list[Line]:
+        """What ended over time."""
+
+    def tell(self, words: str, look: str = "warn") -> None:
+        """Say something in the last line, for a while."""
+
+    def go_to(self, selector: str) -> None:
+        """Reveal on the main screen what a path names."""
+
+    def show_nodes(self, name: str | None = None) -> None:
+        """Show the nodes, beginning at one."""
+
+    def show_log(self, package: str) -> None:
+        """Show the log of a package; say why where there is none."""
+
+    def choose_deed(self, marks: Marks) -> None:
+        """Offer the verbs for what is marked."""
+
+    def plan_verb(self, verb: str, marks: Marks) -> None:
+        """Show what a verb would do to what is marked."""
+
+    def choose_node(self, verb: str) -> None:
+        """Ask which node is to be drained or resumed."""
+
+    def plan(self, deed: AnyDeed) -> None:
+        """Show what a deed would do, and do it if that is wanted."""
+
+    def post_message(self, message: Message) -> bool:
+        """Hand a message over from any thread."""

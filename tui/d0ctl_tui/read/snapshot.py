@@ -1,0 +1,91 @@
+"""What is shown round the tree, read at one moment: nodes, events, totals, what wants a person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from d0ctl.store.connection import Store
+from d0ctl.store.views import activity
+
+MOST_EVENTS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLine:
+    """A node in the strip.
+
+    `used` slots run packages; `ahead` is what waits there for a slot, `staging` what waits for
+    its inputs.
+    """
+
+    name: str
+    state: str
+    used: int
+    cpus: int
+    ahead: int
+    staging: int
+    load: float | None
+    contact: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """One look at the whole site."""
+
+    at: float = 0.0
+    nodes: tuple[NodeLine, ...] = ()
+    events: tuple[activity.Event, ...] = ()
+    done: int = 0
+    failed: int = 0
+    slots: int = 0
+    troubled: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+
+    def trouble(self, phase: str) -> int:
+        """How many packages of all jobs are in a phase that wants a person."""
+        return sum(counts.get(phase, 0) for counts in self.troubled.values())
+
+    @property
+    def takers(self) -> list[NodeLine]:
+        """The nodes that take work."""
+        return [node for node in self.nodes if node.state == "up"]
+
+
+def read(store: Store, before: Beat, now: float) -> Beat:
+    """Look at the site; events that are known are not read again."""
+    known = before.events[0].id if before.events else 0
+    fresh = activity.events(store, known, MOST_EVENTS)
+    done, failed = activity.ended(store)
+    return Beat(
+        now,
+        tuple(nodes(store)),
+        tuple([*fresh, *before.events][:MOST_EVENTS]),
+        done,
+        failed,
+        activity.slots(store),
+        activity.troubled(store),
+    )
+
+
+def nodes(store: Store) -> list[NodeLine]:
+    """Every node: how much of it is in use, its load, when it was last heard."""
+    use = activity.node_use(store)
+    found = []
+    for row in store.rows("nodes"):
+        state = "drained" if row["drained"] and row["state"] != "down" else row["state"]
+        note = row["trouble"] or (row["drain_note"] if row["drained"] else "") or ""
+        load = row["load"] if row["state"] == "up" else None
+        one = use.get(row["id"], activity.NodeUse())
+        found.append(
+            NodeLine(
+                row["name"],
+                state,
+                one.used,
+                row["cpus"],
+                one.ahead,
+                one.staging,
+                load,
+                row["contact"],
+                note,
+            )
+        )
+    return found

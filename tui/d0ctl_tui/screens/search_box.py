@@ -1,0 +1,168 @@
+"""One box for all that is found by typing: search, palette, jump list, filter; and a question."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
+
+from d0ctl_tui.app_interface import Board
+from d0ctl_tui.commands import Command, bindings
+from d0ctl_tui.draw.looks import Glyphs
+from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, spread
+from d0ctl_tui.messages import Handed, LineOpened
+from d0ctl_tui.screens.dialog import Dialog
+from d0ctl_tui.widgets.lines import LineView
+
+KEYS = (
+    Command("down,ctrl+n", "pick(1)", "next", "move"),
+    Command("up,ctrl+p", "pick(-1)", "the one before", "move"),
+    Command("pagedown", "pick(10)", "ten down", "move"),
+    Command("pageup", "pick(-10)", "ten up", "move"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that can be chosen: its glyph and words, what is said of it, and what it does."""
+
+    words: str
+    about: str = ""
+    key: str = ""
+    look: str = "strong"
+    kind: str = ""
+    do: Callable[[], object] | None = None
+
+
+Find = Callable[[str], Sequence[Choice]]
+"""What there is for a text that is typed."""
+
+
+class Results(LineView, can_focus=False):
+    """The choices."""
+
+    has_cursor = True
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__(id="results", glyphs=glyphs)
+        self.choices: Sequence[Choice] = ()
+        self.empty = ""
+        """What is said where there is no choice."""
+
+    def line_count(self) -> int:
+        """As many as there are, or one that says that there are none."""
+        return len(self.choices) or bool(self.empty)
+
+    def line(self, number: int, columns: int) -> Line:
+        """A choice."""
+        if number >= len(self.choices):
+            return ((f" {self.empty}", "faint"),) if self.empty else EMPTY
+        one = self.choices[number]
+        left: list[Span] = [(" ", "")]
+        if one.kind:
+            left.append((f"{one.kind:8}", "faint"))
+        left += [(foreign(one.words), one.look), (f"  {foreign(one.about)}", "faint")]
+        right: list[Span] = [(f"{one.key} ", "key")] if one.key else []
+        return spread(left, right, columns) if right else fit(left, columns)
+
+    @property
+    def is_lit(self) -> bool:
+        """The keys go to the field above, and the cursor is here."""
+        return True
+
+    def click_line(self, number: int, column: int) -> None:
+        """A choice is taken at the first click."""
+        self.post_message(LineOpened(number))
+
+
+class Finder(Dialog[Choice]):
+    """A field, and below it what fits what is typed; enter takes the one that is lit."""
+
+    BINDINGS = bindings(KEYS)
+
+    def __init__(self, board: Board, title: str, find: Find, *, slow: bool = False) -> None:
+        super().__init__(board)
+        self.TITLE_HERE = title
+        self.find = find
+        self.slow = slow
+        self.results = Results(board.glyphs)
+
+    def body(self) -> ComposeResult:
+        """The field and the choices."""
+        with Horizontal(id="field"):
+            yield Label(">", id="prompt")
+            typed = Input(id="typed", select_on_focus=False)
+            typed.cursor_blink = False
+            yield typed
+        yield self.results
+
+    def on_mount(self) -> None:
+        """Show what there is before anything is typed."""
+        self.query_one(Input).focus()
+        self.call_after_refresh(self._ask, "")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Something was typed."""
+        self._ask(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take the choice that is lit."""
+        self._take(self.results.cursor)
+
+    def on_line_opened(self, message: LineOpened) -> None:
+        """Take the choice that was clicked."""
+        self._take(message.line)
+
+    def action_pick(self, by: int) -> None:
+        """Light another choice."""
+        self.results.action_cursor(by)
+
+    def _ask(self, words: str) -> None:
+        if self.slow and words:
+            if not self.results.choices:
+                self.results.empty = "searching ..."
+                self.results.renew()
+            self._look(words)
+        else:
+            self._show(words, self.find(words))
+
+    @work(thread=True, exclusive=True)
+    def _look(self, words: str) -> None:
+        found = self.find(words)
+        self.board.post_message(Handed(partial(self._show, words, found)))
+
+    def _show(self, words: str, found: Sequence[Choice]) -> None:
+        if self.is_mounted:
+            self.results.empty = f"nothing found for `{foreign(words)}`" if words else ""
+            self.results.choices = found
+            self.results.cursor = 0
+            self.results.scroll_to(y=0, animate=False, immediate=True)
+            self.results.renew()
+
+    def _take(self, number: int) -> None:
+        if number < len(self.results.choices):
+            self.dismiss(self.results.choices[number])
+
+
+class Ask(Dialog[str]):
+    """One question, answered by typing."""
+
+    def __init__(self, board: Board, title: str, value: str = "") -> None:
+        super().__init__(board)
+        self.TITLE_HERE = title
+        self.value = value
+
+    def body(self) -> ComposeResult:
+        """The field."""
+        with Horizontal(id="field"):
+            yield Label(">", id="prompt")
+            typed = Input(self.value, id="typed")
+            typed.cursor_blink = False
+            yield typed
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer."""
+        self.dismiss(event.value)

@@ -1,0 +1,196 @@
+"""What the boxes of search, palette, filter and jump list offer, and where each choice leads."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Protocol
+
+from d0ctl import select
+from d0ctl.actions.set_status import FROM as BY_HAND
+from d0ctl.errors import BadUsage, D0Error
+from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.store.connection import Store, open_store
+from d0ctl.store.sqlite_errors import told
+from d0ctl.store.views import outline, search
+from d0ctl.store.views.search import Found
+from d0ctl_tui.app_interface import Board
+from d0ctl_tui.commands import MAIN, Command
+from d0ctl_tui.draw import looks
+from d0ctl_tui.screens.search_box import Choice
+
+NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
+"""Phases out of which a package seldom comes by itself, in which `n` walks."""
+
+
+NODE_VERBS = {
+    "drain": "drain: a node takes nothing new",
+    "resume": "resume: a drained node takes packages again",
+}
+
+
+class Reach(Protocol):
+    """What a choice can lead to: the main screen, as the boxes over it know it."""
+
+    board: Board
+
+    def can(self, command: Command) -> bool:
+        """Whether a command is there."""
+
+    def run_command(self, command: Command) -> None:
+        """Do what a command does."""
+
+    def choose_node(self, verb: str) -> None:
+        """Ask which node is drained or resumed."""
+
+    def go_to(self, selector: str) -> None:
+        """Reveal what a path names."""
+
+    def totals(self) -> dict[str, int]:
+        """How many packages are in each phase."""
+
+    def filter_by(self, name: str, phases: Iterable[str]) -> None:
+        """Show only packages in these phases."""
+
+    def select_by(self, wanted: select.Selector) -> None:
+        """Show only what a selector means."""
+
+    def show_reason(self, reason: str) -> None:
+        """Show only packages that failed lately for a reason."""
+
+
+def palette(screen: Reach, words: str) -> list[Choice]:
+    """Every command whose words hold what is typed."""
+    low = words.lower().split()
+    found = []
+    for command in MAIN:
+        text = f"{command.title} {command.verb}".lower()
+        if all(word in text for word in low) and screen.can(command):
+            found.append(_command(screen, command))
+    for verb, title in NODE_VERBS.items():
+        if all(word in f"{title} node" for word in low):
+            found.append(Choice(title, f"d0ctl node {verb}", look="plain",
+                                do=partial(screen.choose_node, verb)))  # fmt: skip
+    return found
+
+
+def nodes(board: Board, words: str) -> list[Choice]:
+    """The nodes whose names hold what is typed."""
+    return [
+        Choice(node.name, node.state)
+        for node in board.beat.nodes
+        if words.lower() in node.name.lower()
+    ]
+
+
+def statuses(words: str) -> list[Choice]:
+    """The statuses that can be given by hand."""
+    return [Choice(str(status)) for status in BY_HAND if words.lower() in status]
+
+
+def deeds(screen: Reach, words: str) -> list[Choice]:
+    """Every verb whose words hold what is typed."""
+    return [
+        _command(screen, command)
+        for command in MAIN
+        if command.verb and screen.can(command) and words.lower() in command.title.lower()
+    ]
+
+
+def _command(screen: Reach, command: Command) -> Choice:
+    return Choice(
+        command.title, f"d0ctl {command.verb}" if command.verb else "", command.key,
+        look="plain", do=partial(screen.run_command, command),
+    )  # fmt: skip
+
+
+def filters(screen: Reach, words: str) -> list[Choice]:
+    """The states that a filter can show, with how many packages are in each."""
+    counts = screen.totals()
+    choices = [
+        Choice("needs a person", "failed, held, unreachable",
+               looks.short(sum(counts.get(phase, 0) for phase in NEED_A_PERSON)), look="bad",
+               do=partial(screen.filter_by, "needs a person", NEED_A_PERSON))
+    ]  # fmt: skip
+    for status in Status:
+        phases = [phase for phase in Phase if STATUS_OF[phase] is status]
+        choices.append(_filter(screen, str(status), phases, counts))
+    choices += [
+        _filter(screen, str(phase), [phase], counts)
+        for phase in Phase
+        if str(phase) not in set(Status)
+    ]
+    low = words.lower()
+    fit = [one for one in choices if low in f"{one.words} {one.about}".lower()]
+    return sorted(fit, key=lambda one: not one.words.startswith(low))
+
+
+def _filter(screen: Reach, name: str, phases: Sequence[Phase], counts: dict[str, int]) -> Choice:
+    number = sum(counts.get(phase, 0) for phase in phases)
+    about = ", ".join(phases) if len(phases) > 1 else ""
+    look = looks.LOOKS.get(name, "plain") if number else "faint"
+    return Choice(name, about, looks.short(number), look=look,
+                  do=partial(screen.filter_by, name, phases))  # fmt: skip
+
+
+def jumps(screen: Reach, words: str) -> list[Choice]:
+    """Places somebody has been at, the latest first."""
+    return [
+        Choice(place, do=partial(screen.go_to, place))
+        for place in reversed(screen.board.places.been)
+        if words.lower() in place.lower()
+    ]
+
+
+def everywhere(screen: Reach, words: str) -> list[Choice]:
+    """What is found by a path, a job, a stage, a node, a file or a reason; in a thread."""
+    words = words.strip()
+    if not words:
+        return []
+    home = screen.board.home
+    try:
+        with open_store(home, read_only=True) as store, told(home):
+            return [*_path(screen, words), *_found(screen, store, words)]
+    except D0Error as error:
+        return [Choice(str(error), look="bad", do=lambda: None)]
+
+
+def _path(screen: Reach, words: str) -> list[Choice]:
+    """The path itself, where it reads as one."""
+    if "/" not in words and ":" not in words:
+        return []
+    try:
+        wanted = select.parse(words)
+    except BadUsage:
+        return []
+    if wanted.is_one:
+        return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
+    return [Choice(str(wanted), "show these", kind="filter", do=partial(screen.select_by, wanted))]
+
+
+def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
+    choices = [_choice(screen, one) for one in search.jobs(store, words)]
+    choices += [_choice(screen, one) for one in search.stages(store, words)]
+    choices += [_choice(screen, one) for one in search.nodes(store, words)]
+    choices += [_choice(screen, one) for one in search.reasons(store, words)]
+    for one in search.files(store, outline.job_ids(store), words):
+        path = _path_of(store, one)
+        go = partial(screen.go_to, path) if path else None
+        choices.append(Choice(one.name, f"{one.about}  {path or 'from outside'}", kind="file",
+                              do=go))  # fmt: skip
+    return choices
+
+
+def _choice(screen: Reach, one: Found) -> Choice:
+    actions: dict[str, Callable[[], object]] = {
+        "job": partial(screen.go_to, one.name),
+        "stage": partial(screen.go_to, one.name),
+        "node": partial(screen.board.show_nodes, one.name),
+        "reason": partial(screen.show_reason, one.name),
+    }
+    return Choice(one.name, one.about, kind=one.kind, do=actions[one.kind])
+
+
+def _path_of(store: Store, one: Found) -> str | None:
+    if one.package is None:
+        return None
+    rows = outline.packages_by_id(store, [one.package])
+    return rows[one.package].path if one.package in rows else None

@@ -1,0 +1,1 @@
+"""Run the chain of binaries, and resume in the middle of one."""

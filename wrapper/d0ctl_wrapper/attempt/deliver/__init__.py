@@ -1,0 +1,1 @@
+"""Stage-out: find, check and deliver outputs."""

@@ -1,0 +1,139 @@
+"""The only place that looks for the outputs of a binary and keeps them."""
+
+import os
+import stat
+from typing import Any, Callable, Dict, List, Tuple
+
+from d0ctl_wrapper.attempt.digests import Digests
+from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import copy_pieces, sync
+from d0ctl_wrapper.protocol import stamp, text
+from d0ctl_wrapper.protocol.paths import Places, inside, is_below, remove, to_path, to_text
+
+Inode = Tuple[int, int]
+"""A file by its device and its number there."""
+
+
+_PACK = "pack it into one file, as `tar -cf NAME.tar NAME` does, and declare that"
+
+
+def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
+    """Give the true path and the size of an output; raise Failed if none of ours is there."""
+    path = os.path.join(work, to_path(name))
+    shown = "output `%s`" % text.one_line(name)
+    if name in inputs and os.path.islink(path):
+        raise Failed("missing-output", "%s is still the input of that name" % shown)
+    try:
+        status = os.stat(path)
+    except OSError:
+        raise Failed("missing-output", "%s is not there" % shown)
+    true = os.path.realpath(path)
+    if not is_below(true, work):
+        raise Failed("missing-output", "%s leads out of the working directory" % shown)
+    if stat.S_ISDIR(status.st_mode):
+        raise Failed("missing-output", "%s is a directory: %s" % (shown, _PACK))
+    if not stat.S_ISREG(status.st_mode):
+        raise Failed("missing-output", "%s is not a file" % shown)
+    return true, status.st_size
+
+
+def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> None:
+    """Raise Failed unless all declared outputs are there, and large enough."""
+    for output in wanted:
+        size = find(work, output["name"], inputs)[1]
+        least = output["min_size"]
+        if least is not None and size < least:
+            detail = "output `%s` has %d bytes, less than %d"
+            raise Failed("missing-output", detail % (text.one_line(output["name"]), size, least))
+
+
+def verify(
+    work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]", digests: Digests
+) -> None:
+    """Raise Failed unless the outputs that have to have a checksum have that."""
+    for output in wanted:
+        asked = output["checksum"]
+        if asked is not None:
+            found = _checksum(find(work, output["name"], inputs)[0], asked, digests)
+            if found != asked:
+                detail = "output `%s` has %s, not %s"
+                raise Failed("verification", detail % (text.one_line(output["name"]), found, asked))
+
+
+def _checksum(path: bytes, asked: str, digests: Digests) -> str:
+    return digests.of(path)[1] if asked.startswith("sha256:") else digests.by(path, asked)
+
+
+def keep(
+    places: Places, attempt: int, work: bytes, names: "List[str]", inputs: "set[str]",
+    digests: Digests, linked: "Dict[Inode, int]",
+) -> "List[Dict[str, Any]]":  # fmt: skip
+    """Move outputs into the cache, safe on its disk and read-only, and describe them.
+
+    `linked` says how many names the files have that lie in caches of former attempts, too.
+    """
+    found = [(name, find(work, name, inputs)[0]) for name in names]
+    if len({true for _, true in found}) < len(found):
+        raise Failed("missing-output", "several outputs are one and the same file")
+    for _, true in found:
+        _make_own(true, linked, digests.heed)
+    read = [digests.of(true) for _, true in found]  # before any is moved, as a kill may come
+    kept = [
+        _keep(places.kept(attempt), name, true, *weight)
+        for (name, true), weight in zip(found, read)
+    ]
+    for folder in {os.path.dirname(to_path(output["path"])) for output in kept}:
+        _sync_up(folder, places.cache)
+    return kept
+
+
+def _keep(cache: bytes, name: str, true: bytes, size: int, checksum: str) -> "Dict[str, Any]":
+    target = inside(cache, name)
+    os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+    os.chmod(true, stamp.read_only(os.stat(true)))
+    os.rename(true, target)
+    found = {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
+    return {**found, **stamp.of(os.stat(target))}
+
+
+def _make_own(true: bytes, linked: "Dict[Inode, int]", heed: "Callable[[], None]") -> None:
+    """Put a copy in the place of an output that has names elsewhere, or another owner.
+
+    Who has another name for a file can change it, however read-only the cache is.
+    """
+    status = os.stat(true)
+    names = linked.get((status.st_dev, status.st_ino), 1)
+    if status.st_nlink <= names and status.st_uid == os.geteuid():
+        return
+    aside = true + b".d0ctl-copy"
+    remove(aside)
+    with open(true, "rb", buffering=0) as file:
+        copy = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, status.st_mode & 0o700 | 0o600)
+        try:
+            copy_pieces(file, copy, heed)
+        finally:
+            os.close(copy)
+    os.rename(aside, true)
+
+
+def leave(
+    places: Places, attempt: int, work: bytes, name: str, inputs: "set[str]"
+) -> "Dict[str, Any] | None":
+    """Move an output that nobody has verified into the cache; None when there is none."""
+    try:
+        true, size = find(work, name, inputs)
+        sync(true)
+        changed = os.stat(true).st_mtime_ns
+        file = _keep(places.kept(attempt), name, true, size, "")
+        _sync_up(os.path.dirname(to_path(file["path"])), places.cache)
+    except (OSError, Failed):
+        return None
+    return {"name": name, "path": file["path"], "size": size, "changed": changed}
+
+
+def _sync_up(folder: bytes, top: bytes) -> None:
+    """See that a folder, and all above it up to `top`, are on the disk."""
+    while is_below(folder, top):
+        sync(folder)
+        folder = os.path.dirname(folder)
+    sync(top)

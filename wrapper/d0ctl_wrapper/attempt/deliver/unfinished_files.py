@@ -1,0 +1,26 @@
+"""The only place for what an attempt puts outside of BASE before it is whole.
+
+`attempts/ID/leavings` names it, so that it goes even if the attempt is ended in the middle.
+"""
+
+from d0ctl_wrapper.protocol.paths import Places, read, remove, write
+
+
+def note(places: Places, attempt: int, path: bytes) -> None:
+    """Remember a file that is about to be made, until it has been cleared."""
+    write(places.attempt(attempt, b"leavings"), path)
+
+
+def clear(places: Places, attempt: int) -> None:
+    """Remove what is remembered, as far as that can be done now."""
+    notes = places.attempt(attempt, b"leavings")
+    try:
+        path = read(notes)
+    except OSError:
+        return
+    try:
+        if path.startswith(b"/"):
+            remove(path)
+        remove(notes)
+    except OSError:
+        pass

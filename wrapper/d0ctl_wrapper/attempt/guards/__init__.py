@@ -1,0 +1,1 @@
+"""Guards over a running binary: limits, looping, disk, load, logs."""

@@ -1,0 +1,52 @@
+"""The only place that says what a binary finds in its environment."""
+
+import os
+import re
+from typing import Dict
+
+from d0ctl_wrapper.protocol.launch import Launch
+from d0ctl_wrapper.protocol.paths import Places, to_path
+
+Environment = Dict[bytes, bytes]
+
+_FOREIGN = re.compile(
+    rb"SSH_.*|D0CTL_HOME|TERM.*|COLUMNS|LINES|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|WINDOWID"
+    rb"|DBUS_.*|XDG_(SESSION|SEAT|VTNR|RUNTIME).*|TMUX.*|STY|PS[1-4]|LS_COLORS|EDITOR|VISUAL"
+    rb"|PAGER|LESS.*|PWD|OLDPWD|SHLVL|_\Z"
+)
+"""What speaks of a connection, a terminal or a desktop, and is no business of a binary: a package
+is to run the same whoever started the daemon, and from where."""
+
+TEMPORARY = b"TMPDIR"
+
+
+def inherited() -> Environment:
+    """Give what the account's own set-up on the node provides, for all attempts."""
+    found = {name: value for name, value in os.environb.items() if not _FOREIGN.match(name)}
+    if not os.access(found.get(TEMPORARY, b"/tmp"), os.W_OK | os.X_OK):
+        found[TEMPORARY] = b""
+    return found
+
+
+def of_binary(inherits: Environment, places: Places, launch: Launch) -> Environment:
+    """Give the environment of the binaries of an attempt; strays are found by the marks in it.
+
+    Where the node has no folder for temporary files, they lie in that of the attempt.
+    """
+    attempt: int = launch["attempt"]
+    here = places.attempt(attempt)
+    made = {
+        **inherits,
+        **{to_path(name): to_path(value) for name, value in launch["environment"].items()},
+        b"D0CTL_BASE": places.base,
+        b"D0CTL_ATTEMPT": b"%d" % launch["number"],
+        b"D0CTL_ATTEMPT_ID": b"%d" % attempt,
+        b"D0CTL_PACKAGE": to_path(launch["path"]),
+        b"D0CTL_INPUTS": here + b"/inputs",
+        b"D0CTL_PROGRESS": here + b"/progress",
+        b"D0CTL_COMMAND": here + b"/command",
+        b"D0CTL_WORK": here + b"/work",
+    }
+    if made.get(TEMPORARY) == b"":
+        made[TEMPORARY] = here
+    return made

@@ -1,0 +1,1 @@
+"""Stage-in: the working directory, inputs and software of an attempt."""

@@ -1,0 +1,1 @@
+"""Files, processes and software of the machine the wrapper runs on."""

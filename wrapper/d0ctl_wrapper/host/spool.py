@@ -1,0 +1,114 @@
+"""The only place that puts message files into the spool, whole, and takes them out of it."""
+
+import os
+import re
+import time
+from typing import Callable, Collection, List
+
+from d0ctl_wrapper.protocol import message, paths
+from d0ctl_wrapper.protocol.paths import Places
+
+PATIENCE = 86400.0
+"""For how many seconds a wrapper tries to get rid of its end message on a full disk."""
+
+_NAME = re.compile(rb"[0-9]{1,19}\.[0-9]{1,9}\Z")
+
+
+def is_name(name: bytes) -> bool:
+    """Tell whether a file of this name can be a message."""
+    return _NAME.match(name) is not None
+
+
+def write(places: Places, name: bytes, text: bytes) -> None:
+    """Put a message file into the spool: aside first, so that nobody sees half of it."""
+    aside = places.spool + b"/tmp/" + name
+    paths.write(aside, text)
+    os.rename(aside, places.spool + b"/new/" + name)
+    poke(places)
+
+
+def write_end(places: Places, attempt: int, name: bytes, text: bytes) -> None:
+    """Record the end of an attempt in its folder, then make it known; try for a day."""
+    end = places.attempt(attempt, b"end")
+
+    def record() -> None:
+        paths.write(end + b".aside", text)
+        os.rename(end + b".aside", end)
+
+    _insist(record)
+    _insist(lambda: send_end(places, attempt, name))
+
+
+def send_end(places: Places, attempt: int, name: bytes) -> None:
+    """Put the recorded end of an attempt into the spool, by a hard link where one is possible."""
+    end = places.attempt(attempt, b"end")
+    try:
+        os.link(end, places.spool + b"/new/" + name)
+    except FileExistsError:
+        pass
+    except OSError:
+        with open(end, "rb") as file:
+            write(places, name, file.read())
+    poke(places)
+
+
+def poke(places: Places) -> None:
+    """Wake the relay, if there is one."""
+    try:
+        fifo = os.open(places.poke, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return
+    try:
+        os.write(fifo, b"!")
+    except OSError:
+        pass
+    os.close(fifo)
+
+
+def waiting(places: Places) -> "List[bytes]":
+    """List the message files in the spool, an attempt's in their order."""
+    names = [name for name in os.listdir(places.spool + b"/new") if is_name(name)]
+    return sorted(names, key=lambda name: [int(part) for part in name.split(b".")])
+
+
+def sweep(places: Places, running: "Collection[int]") -> None:
+    """Remove what wrappers that were ended in the middle left aside."""
+    for name in os.listdir(places.spool + b"/tmp"):
+        if is_name(name) and int(name.split(b".")[0]) not in running:
+            os.unlink(places.spool + b"/tmp/" + name)
+
+
+def read(places: Places, name: bytes) -> "str | None":
+    """Read one message file; None when it is gone.
+
+    Of a file that is too long for any wrapper there is one character too many.
+    """
+    try:
+        with open(places.spool + b"/new/" + name, "rb") as file:
+            return file.read(message.LONGEST_TEXT + 1).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+
+
+def delete(places: Places, name: bytes) -> None:
+    """Delete a message file that is safe elsewhere."""
+    try:
+        os.unlink(places.spool + b"/new/" + name)
+    except FileNotFoundError:
+        pass
+
+
+def _insist(action: "Callable[[], None]") -> None:
+    """Do something that a full disk may refuse, again and again."""
+    give_up = time.monotonic() + PATIENCE
+    pause = 0.05
+    while True:
+        try:
+            return action()
+        except FileNotFoundError:
+            raise
+        except OSError:
+            if time.monotonic() > give_up:
+                raise
+        time.sleep(pause)
+        pause = min(pause * 2, 30.0)

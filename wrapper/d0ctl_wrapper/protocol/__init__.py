@@ -1,0 +1,1 @@
+"""The language of control host and nodes: messages, launches, frames, checksums, paths."""

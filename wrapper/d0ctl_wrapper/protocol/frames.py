@@ -1,0 +1,128 @@
+"""The only place that reads and writes the stream between the control host and its relay."""
+
+import collections
+import os
+import select
+import time
+from typing import Any, Deque, Dict, Iterable, List
+
+from d0ctl_wrapper.protocol import shape
+
+Frame = Dict[str, Any]
+
+CHUNK = 1024 * 1024
+"""How many bytes are read or written at once."""
+
+LONGEST = 8 * 1024 * 1024
+"""A frame longer than this many bytes is taken for a mistake; what is longer goes in pieces."""
+
+COMFORTABLE = 4 * 1024 * 1024
+"""An answer with a list ends its frame after so many bytes."""
+
+LISTED = 10000
+"""At most so many attempts are listed in one frame, and as many are named that have a cache."""
+
+FULL = 8 * 1024 * 1024
+"""With this many bytes unread by the control host, nothing new is begun."""
+
+
+class Stream:
+    """Frames in and out over two descriptors, neither of which ever blocks."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self.source = source
+        self.sink = sink
+        self.backlog = 0
+        self.is_closed = False
+        self._partial: "List[bytes]" = []
+        self._partial_size = 0
+        self._out: "Deque[memoryview]" = collections.deque()
+        os.set_blocking(source, False)
+        os.set_blocking(sink, False)
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether the control host is far behind with reading."""
+        return self.backlog >= FULL
+
+    def receive(self) -> "List[bytes]":
+        """Read what has come, and give the lines that are whole now."""
+        try:
+            data = os.read(self.source, CHUNK)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        self.is_closed = self.is_closed or not data
+        head, end, rest = data.rpartition(b"\n")
+        if not end:
+            self._hold(rest)
+            return []
+        lines = b"".join([*self._partial, head]).split(b"\n")
+        self._partial, self._partial_size = [], 0
+        self._hold(rest)
+        return lines
+
+    def send_list(self, frame: Frame, field: str, items: "Iterable[Any]", most: int) -> None:
+        """Queue a frame with a list, as several where it is long; all but the last say `more`.
+
+        A frame has at most `most` items.
+        """
+        part: "List[Any]" = []
+        size = 0
+        for item in items:
+            length = len(shape.encode(item))
+            if part and (len(part) == most or size + length > COMFORTABLE):
+                self.send({**frame, field: part, "more": True})
+                part, size = [], 0
+            part.append(item)
+            size += length
+        self.send({**frame, field: part, "more": False})
+
+    def send(self, frame: Frame) -> None:
+        """Queue one frame; `flush` writes it."""
+        self.send_line(shape.encode(frame))
+
+    def send_line(self, line: str) -> None:
+        """Queue one line; `flush` writes it."""
+        data = line.encode("ascii") + b"\n"
+        self._out.append(memoryview(data))
+        self.backlog += len(data)
+
+    def flush(self) -> None:
+        """Write as much as the other side takes now."""
+        while self._out and not self.is_closed:
+            data = b"".join(self._out) if self.backlog <= CHUNK else self._out[0]
+            try:
+                written = os.write(self.sink, data)
+            except BlockingIOError:
+                return
+            except OSError:
+                self.is_closed = True
+                return
+            self._drop(written)
+
+    def drain(self, seconds: float) -> None:
+        """Write what is left before the end, for a while."""
+        until = time.monotonic() + seconds
+        poller = select.poll()
+        poller.register(self.sink, select.POLLOUT)
+        while self._out and not self.is_closed and time.monotonic() < until:
+            poller.poll(100)
+            self.flush()
+
+    def _drop(self, written: int) -> None:
+        self.backlog -= written
+        while written:
+            first = self._out.popleft()
+            if len(first) > written:
+                self._out.appendleft(first[written:])
+                return
+            written -= len(first)
+
+    def _hold(self, data: bytes) -> None:
+        if data:
+            self._partial.append(data)
+            self._partial_size += len(data)
+        if self._partial_size > LONGEST:
+            self.is_closed = True

@@ -1,0 +1,296 @@
+"""The only place for making and checking messages, one JSON object a line.
+
+Nodes make them; the control host, which trusts none, checks them with `parse`.
+"""
+
+import hashlib
+import hmac
+import re
+from typing import Any, Dict, List, Tuple
+
+from d0ctl_wrapper.protocol import parts, ranges, retained, shape, stamp
+
+Message = Dict[str, Any]
+
+REASONS = (
+    "platform-failure",
+    "looping",
+    "seg-fault",
+    "signal",
+    "exit-code",
+    "missing-output",
+    "verification",
+    "log-message",
+    "out-of-memory",
+    "disk-full",
+    "wall-time",
+    "missing-input",
+    "no-inputs",
+    "stage-in",
+    "stage-out",
+    "software-missing",
+    "hook",
+    "launch-failed",
+    "lost",
+    "killed",
+)
+"""Why an attempt can fail; a site adds its own as `site:NAME`."""
+
+STDERR_LIMIT = 2000
+"""How many characters of the last binary's stderr an end message holds."""
+
+
+LINE_LIMIT = 1000
+"""How many characters a line has that a message holds."""
+
+LONGEST = 1024 * 1024
+"""How many characters a message has at most; the lists of a longer end go into `part` messages."""
+
+LONGEST_TEXT = 32 * 1024 * 1024
+"""How many characters the messages of one file have at most."""
+
+MOST_NOTES = 100
+"""How many notes of an attempt are kept."""
+
+LATEST = 2.0**33
+"""The latest time that a message may have, in the year 2242; none is before 1970."""
+
+LONGEST_SPAN = 2.0**40
+"""How many seconds of CPU or of silence a message may have at most."""
+
+LARGEST_COUNT = 1e18
+"""How much progress may be, in whatever a binary counts."""
+
+
+def token(key: bytes, attempt: int) -> str:
+    """What proves that a message of `attempt` comes from the wrapper that we started."""
+    return hmac.new(key, str(attempt).encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def without_token(text: bytes) -> bytes:
+    """Hide the tokens in the text of a message file, which stays as long as it is."""
+    return _TOLD_TOKEN.sub(lambda found: found[1] + b"." * len(found[2]), text)
+
+
+def text(messages: "List[Message]") -> str:
+    """Write messages as the text of one file; the last may be an end that is too long for one."""
+    return "".join(line + "\n" for message in messages for line in _lines(message))
+
+
+def _lines(message: Message) -> "List[str]":
+    line = shape.encode(message)
+    if len(line) <= LONGEST or message["kind"] != "end":
+        return [line]
+    return [shape.encode(one) for one in parts.split(message)]
+
+
+def parse(text: str) -> "List[Message]":
+    """Read the text of one file, or raise ValueError with a plain reason.
+
+    Fields that are not in the contract are left out. All messages of a file belong to one
+    attempt and follow one another in their sequence. Parts of an end are put together.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise ValueError("the text is longer than %d characters" % LONGEST_TEXT)
+    if not text.endswith("\n"):
+        raise ValueError("the text does not end with a line end")
+    messages = [_parse_line(place, line) for place, line in enumerate(text[:-1].split("\n"), 1)]
+    for before, after in zip(messages, messages[1:]):
+        if (before["attempt"], before["token"]) != (after["attempt"], after["token"]):
+            raise ValueError("the messages are of several attempts")
+        if before["seq"] + 1 != after["seq"]:
+            raise ValueError("message %d follows message %d" % (after["seq"], before["seq"]))
+    return parts.join(messages)
+
+
+def _parse_line(place: int, line: str) -> Message:
+    try:
+        if len(line) > LONGEST:
+            raise ValueError("is longer than %d characters" % LONGEST)
+        value = shape.decode_bounded(line)
+        kind = shape.record({"kind": _kind})(value)["kind"]
+        message: Message = _CHECKS[kind](value)
+        if kind == "end":
+            _check_outcome(message)
+        elif kind == "part":
+            items = shape.record({"items": shape.many(_ITEMS[message["field"]])})
+            message = {**message, **items(message)}
+    except ValueError as error:
+        raise ValueError("line %d %s" % (place, error))
+    return message
+
+
+def _check_outcome(end: Message) -> None:
+    reason = end["reason"]
+    expected = {"successful": reason is None, "killed": reason == "killed"}
+    if not expected.get(end["outcome"], reason not in (None, "killed")):
+        raise ValueError("has outcome `%s` with reason `%s`" % (end["outcome"], reason))
+
+
+def _token(value: Any) -> str:
+    if not _TOKEN.match(shape.string(value)):
+        raise ValueError("is not a token")
+    return str(value)
+
+
+def _reason(value: Any) -> str:
+    if shape.string(value) not in REASONS and not _SITE_REASON.match(value):
+        raise ValueError("is not a known reason")
+    return str(value)
+
+
+def _line(value: Any) -> str:
+    if len(shape.string(value)) > LINE_LIMIT or "\n" in value:
+        raise ValueError("is not a line of at most %d characters" % LINE_LIMIT)
+    return str(value)
+
+
+def _stderr(value: Any) -> str:
+    if len(shape.string(value)) > STDERR_LIMIT:
+        raise ValueError("is longer than %d characters" % STDERR_LIMIT)
+    return str(value)
+
+
+_TOKEN = re.compile(r"[0-9a-f]{64}\Z")
+_TOLD_TOKEN = re.compile(rb'("token": ?")([0-9a-f]+)')
+_SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
+
+LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
+"""The reasons that a log rule can give."""
+
+_kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "part", "end")
+
+_phase = shape.one_of("staging-in", "running", "suspended")
+
+_time = shape.between(0.0, LATEST)
+
+_span = shape.between(0.0, LONGEST_SPAN)
+
+_count = shape.between(-LARGEST_COUNT, LARGEST_COUNT)
+
+_offset = shape.between(-86399, 86399)
+
+_text = shape.bounded(shape.string)
+
+
+def _utc_offset(value: Any) -> int:
+    return shape.integer(_offset(value))
+
+
+_COMMON = {
+    "attempt": shape.positive,
+    "token": _token,
+    "seq": shape.positive,
+    "time": _time,
+    "kind": _kind,
+}
+
+_BINARY = {
+    "binary": shape.positive,
+    "started": _time,
+    "ended": _time,
+    "exit_code": shape.maybe(shape.whole),
+    "signal": shape.maybe(shape.positive),
+    "cpu": _span,
+    "rss": shape.whole,
+}
+
+_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(_span), None)}
+
+_STAGED = {
+    "locator": shape.bounded(shape.filled),
+    "path": shape.bounded(shape.absolute),
+    "size": shape.whole,
+    "checksum": retained.checksum,
+}
+
+_START = {
+    "pid": shape.positive,
+    "boot_id": _text,
+    "utc_offset": _utc_offset,
+}
+
+_STATE = {"phase": _phase, "why": _line}
+
+_PROGRESS = {
+    "binary": shape.positive,
+    "done": shape.maybe(_count),
+    "total": shape.maybe(_count),
+    "percent": shape.maybe(shape.between(0.0, 100.0)),
+    "line": _line,
+    "eta": shape.maybe(_time),
+    "cpu": _span,
+    "rss": shape.whole,
+}
+
+_NOTE = {"binary": shape.maybe(shape.positive), "text": _line}
+
+_NEED = {"bytes": shape.whole, "why": _line}
+
+_EVENTS = shape.record({"binary": shape.positive, "done": ranges.check})
+
+_ITEMS: "Dict[str, shape.Check]" = {
+    "binaries": shape.record(_BINARY, _BINARY_OTHERS),
+    "outputs": shape.record(retained.FILE, {**retained.LATE, **stamp.FIELDS}),
+    "missing": _text,
+    "staged": shape.record(_STAGED, stamp.FIELDS),
+    "stored": retained.STORED,
+    "events": _EVENTS,
+    "kept.files": retained.KEPT_FILE,
+    "kept.parts": retained.KEPT_PART,
+    "kept.left": retained.KEPT_LEFT,
+    "kept.stored": retained.STORED,
+}
+"""What is in the lists of an end message."""
+
+_PART = {
+    "field": shape.one_of(*parts.FIELDS),
+    "items": lambda value: value,
+}
+
+_END = {
+    "outcome": shape.one_of("successful", "failed", "killed"),
+    "started": _time,
+    "ended": _time,
+    "utc_offset": _utc_offset,
+    "binary": shape.maybe(shape.positive),
+    "reason": shape.maybe(_reason),
+    "detail": shape.prose,
+    "exit_code": shape.maybe(shape.whole),
+    "signal": shape.maybe(shape.positive),
+    "cpu": _span,
+    "rss": shape.whole,
+    "stderr": _stderr,
+    "binaries": shape.many(_ITEMS["binaries"]),
+    "outputs": shape.many(_ITEMS["outputs"]),
+    "missing": shape.many(_ITEMS["missing"]),
+}
+
+_OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
+    "start": {"phase": (_phase, "running")},
+    "binary": _BINARY_OTHERS,
+    "end": {
+        "partial": (shape.boolean, False),
+        "staged": (shape.many(_ITEMS["staged"]), []),
+        "stored": (shape.many(_ITEMS["stored"]), []),
+        "began": (shape.positive, 1),
+        "began_why": (_line, ""),
+        "kept": (shape.maybe(retained.KEPT), None),
+        "events": (shape.many(_ITEMS["events"]), []),
+    },
+}
+"""What messages of older wrappers do not say, with what they mean by that."""
+
+_CHECKS = {
+    kind: shape.record({**_COMMON, **fields}, _OTHERS.get(kind, {}))
+    for kind, fields in (
+        ("start", _START),
+        ("state", _STATE),
+        ("progress", _PROGRESS),
+        ("note", _NOTE),
+        ("need", _NEED),
+        ("binary", _BINARY),
+        ("part", _PART),
+        ("end", _END),
+    )
+}
