@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class Status(enum.StrEnum):
-    """Status of a package (`000` section 2)."""
+    """Status of a package (D0 Job Definition, section 2)."""
 
     UNSCHEDULED = "unscheduled"
     SCHEDULED = "scheduled"
@@ -17,7 +17,7 @@ class Status(enum.StrEnum):
 
 
 class Group(enum.StrEnum):
-    """Status of a line, stage or job: a pure function of what is below it (`003`)."""
+    """Status of a line, stage or job, from those of its packages (Ganga, status transitions)."""
 
     SUBMITTED = "submitted"
     RUNNING = "running"
@@ -27,7 +27,7 @@ class Group(enum.StrEnum):
 
 
 class Phase(enum.StrEnum):
-    """Where in its status a package is (`001`)."""
+    """The exact state of a package; each phase belongs to one status."""
 
     WAITING = "waiting"
     READY = "ready"
@@ -103,7 +103,7 @@ Counts = Mapping[str, int]
 
 
 def by_status(counts: Counts) -> dict[str, int]:
-    """The six statuses of `000` with how many packages are in each."""
+    """Return the number of packages in each of the six statuses."""
     totals = {status.value: 0 for status in Status}
     for phase, number in counts.items():
         totals[STATUS_OF[Phase(phase)].value] += number

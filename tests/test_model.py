@@ -1,4 +1,4 @@
-"""How counts roll up to a status: the table of `003`, in the order of the design."""
+"""How counts roll up to a status: the table of Ganga, its first two points swapped."""
 
 import pytest
 from hypothesis import given

@@ -163,7 +163,7 @@ def bring_into_states(site: Site, things: dict[Where, Thing], data: st.DataObjec
 
 
 def reco(files: int) -> dict[Where, Thing]:
-    """The case of `000`: a reco line a raw file, and m = 3n lines that read what it makes."""
+    """D0 Job Definition, case IV: a reco line per raw file, and m = 3n lines that read them."""
     things: dict[Where, Thing] = {}
     everything = [f"reco-{n}" for n in range(1, files + 1)]
     for n in range(1, files + 1):

@@ -1,4 +1,4 @@
-"""finish: nothing more starts; what runs ends by itself (soft) or is ended (hard) (`004`)."""
+"""finish: start no more packages; let running ones end (soft) or end them (hard) (JEDI)."""
 
 import time
 

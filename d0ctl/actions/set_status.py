@@ -1,4 +1,4 @@
-"""set-status: a status given by hand, where the world allows it (`000` section 5)."""
+"""set-status: set a status by hand, if the files allow it (D0 Job Definition, section 5)."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -125,7 +125,7 @@ def _progress(one: ProgressView | None, phase: str, now: float) -> None:
 
 
 def _failures(failures: Sequence[Failures], now: float) -> None:
-    """Print the failure history (`000`), which no later success takes away."""
+    """Print the failure history, which later successes do not change."""
     if not failures:
         return
     emit()

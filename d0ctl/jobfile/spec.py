@@ -2,7 +2,7 @@
 
 A `StageSpec.lines` is read as often as one likes and makes its lines anew each
 time, so that a job of 10^6 packages never lies in memory as objects.
-The fields are those of `000` section 2.
+The fields are those of the D0 Job Definition, section 2.
 """
 
 import enum
@@ -24,7 +24,7 @@ class MailMode(enum.StrEnum):
 
 
 class Acquire(enum.StrEnum):
-    """How an input reaches the place where it is read (`000` section 2)."""
+    """How an input reaches its binary (D0 Job Definition, section 2)."""
 
     NONE = "none"
     SELF = "self"
@@ -32,7 +32,7 @@ class Acquire(enum.StrEnum):
 
 
 class Disposition(enum.StrEnum):
-    """What becomes of a file (`000` section 2); inputs know only the last three."""
+    """What happens to a file (D0 Job Definition, section 2); inputs have only the last three."""
 
     FORWARD = "forward"
     STORE = "store"
@@ -135,7 +135,7 @@ class PackageSpec:
 
 @dataclass(frozen=True, slots=True)
 class LineSpec:
-    """Packages that run in sequence (`000` section 1)."""
+    """Packages that run one after another."""
 
     name: str
     packages: tuple[PackageSpec, ...]

@@ -1,4 +1,4 @@
-"""What a node must be able to do for us: carry one two-way stream, and copy a file (`002`)."""
+"""A transport to a node: one two-way stream, and copying files (InGrid, Communication Methods)."""
 
 from pathlib import Path
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The only place that knows who is told what (`000` section 5); pure."""
+"""Who gets which mail (D0 Job Definition, section 5); pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

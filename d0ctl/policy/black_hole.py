@@ -39,7 +39,7 @@ class Limits:
     pause: float
     """How long a node pauses after the first failure, from the start of what failed."""
     minimum_run: float
-    """How long such a pause may become, and is from the last of its budget on (`001`)."""
+    """The longest pause, reached with the last failure allowed (CRAB3's minimum run time)."""
     try_again: float
     """After how long a drained node is tried again with one package."""
     longest: float

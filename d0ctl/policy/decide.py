@@ -14,13 +14,13 @@ class Verdict(enum.Enum):
     """What becomes of a package whose attempt failed."""
 
     FAIL = "fail"
-    """It stays failed until a person drops or retries it (`000` section 5)."""
+    """It stays failed until a person drops or retries it (D0 Job Definition, section 5)."""
     HOLD = "hold"
-    """It is held until a person, or the rule after a time, releases it (`001`)."""
+    """It is held until a person, or the rule after a time, releases it."""
     RESUBMIT = "resubmit"
-    """It is tried again, which counts (`001`, automatic resubmit)."""
+    """It is tried again, which counts (CRAB3, Automatic Resubmit Policies)."""
     RESTART = "restart"
-    """It was lost, so it runs again and nothing is counted against it (`001`)."""
+    """It was lost, so it runs again and no attempt counts (CRAB3, Automatic Restart Policies)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _spent(rule: Rule, number: int) -> str:
 
 
 def _never(never: Never, rule: Rule, case: Case) -> str:
-    """Which never-rule of `001` stands against another try; nothing where none does."""
+    """Return which limit of `never` forbids another attempt; empty if none does."""
     if never.attempt is not None and case.lasted > never.attempt:
         return f"the last attempt lasted more than {duration(never.attempt)}"
     if never.all_attempts is not None and case.all_lasted > never.all_attempts:

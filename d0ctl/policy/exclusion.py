@@ -1,6 +1,6 @@
 """Pure: the only place that says when a job keeps its packages off a node where they failed.
 
-These are the conditions of the automatic site blacklist of `001`. The first, that the package
+These are the conditions of CRAB3, Automatic Site Blacklist Policies. The first, that the package
 failed there the last time, and the last, that another node can take it, are for whoever places
 it to see to.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What has to be known of a job before it leaves out a node (`001`)."""
+    """The limits of the conditions under which a job excludes a node."""
 
     completed: int
     """More packages than this have come to an end, well or not."""

@@ -13,7 +13,7 @@ NEVER = "never"
 """The entry of a policy that says when nothing is tried again, whatever the reason."""
 
 RESTARTED = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
-"""Reasons that are not the package's own doing (`001`, automatic restart)."""
+"""Reasons that the package did not cause (CRAB3, Automatic Restart Policies)."""
 
 ESCALATED_TRIES = 3
 """How often an attempt is made with more, where a rule asks for more and not how often."""
@@ -48,7 +48,7 @@ DEFAULTS: Said = {
     Reason.LOST: _RESTART,
     Reason.PLATFORM_FAILURE: _RESTART,
 }  # fmt: skip
-"""The rules of `001`, and what a production expects where it is silent (docs/policy.md)."""
+"""The default rules: those of CRAB3, and more for other reasons (docs/policy.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """When nothing is tried again (`001`); None is no limit. Times in seconds, memory in bytes."""
+    """Limits of CRAB3 on further attempts; None is no limit. Times in seconds, memory in bytes."""
 
     attempt: float | None = None
     all_attempts: float | None = None

@@ -116,7 +116,7 @@ class _Hand:
     """What a node can still take: at once, and as packages whose inputs are brought first.
 
     Of those a node may have as many cpus' worth in hand as it has cpus, beyond what computes
-    there, so that their transfers overlap with that (`002`, package distribution daemons).
+    there, so that their transfers overlap with that (InGrid, Package Distribution Daemons).
     `bounds` says of some stages how many packages it may take, `others` of all the rest.
     """
 

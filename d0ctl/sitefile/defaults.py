@@ -51,7 +51,7 @@ STANDARD: Mapping[str, Any] = {
 BAD_NODES: Mapping[str, Any] = {
     "burnt": 3, "pause": 10.0, "minimum-run": 1200.0, "try-again": 1800.0, "longest": 86400.0,
 }  # fmt: skip
-"""How much nodes may burn where the site file says nothing; the minimum run is that of `001`."""
+"""Default limits for bad nodes; the minimum run time is that of CRAB3."""
 
 EXCLUSION: Mapping[str, Any] = {"completed": 10, "successful": 5, "rate": 0.5, "failed": 5}
-"""When a job leaves out a node where the site file says nothing: the numbers of `001`."""
+"""Default conditions for excluding a node (CRAB3, Automatic Site Blacklist Policies)."""

@@ -1,7 +1,7 @@
 """The only place that turns the invoking script of some software into what a node runs.
 
 The script knows the parameters that its entry declares, `{inputs}`, `{inputs.list}` and
-`{outputs}`. It is filled at launch, when the node is known (`000`), so nothing in it may fail.
+`{outputs}`. It is filled at launch, when the node is known, so nothing in it may fail.
 """
 
 from collections.abc import Mapping, Sequence

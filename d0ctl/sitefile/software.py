@@ -1,4 +1,4 @@
-"""The section `software:` of a site file: the catalogue of `000` and `002`."""
+"""The section `software:` of a site file: the software catalogue."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A site as its admin wrote it down, whole and checked (`002`: the control databases)."""
+"""A checked site file as a value (InGrid, Control Databases)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

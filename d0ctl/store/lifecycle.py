@@ -101,7 +101,7 @@ def dropped_files(store: Store, limit: int) -> list[str]:
 
 
 def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> None:
-    """Drop the chosen packages with their outputs (`000` section 5).
+    """Drop the chosen packages with their outputs (D0 Job Definition, section 5).
 
     What has succeeded stays successful and only its outputs leave the lists. The lines that
     `ask_lines` has kept are dropped for their own sake, others for want of what they need.

@@ -1,4 +1,4 @@
-"""`002`, use case I: a concatenation that starts with its first input, and ends after its last."""
+"""InGrid, use case I: a concatenation that starts with its first input, and ends after its last."""
 
 from tests.e2e.site import PATIENCE_S, Site
 from tests.support.waiting import wait_until

@@ -1,4 +1,4 @@
-"""Software from the site file to the nodes: carried, pulled, run, verified, purged (`002`)."""
+"""Software from the site file to the nodes: carried, pulled, run, verified, purged."""
 
 import hashlib
 import json

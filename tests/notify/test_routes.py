@@ -1,4 +1,4 @@
-"""Who is told what: the table of `000` section 5, and what a site or a job says otherwise."""
+"""Who gets which mail: the table of the D0 Job Definition, section 5, and changes to it."""
 
 import re
 from pathlib import Path

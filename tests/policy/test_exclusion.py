@@ -1,4 +1,4 @@
-"""The automatic blacklist of `001`: each of its conditions, as the document says it."""
+"""CRAB3, Automatic Site Blacklist Policies: each condition, as the document has it."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What follows a failure: the rules of `001`, each as the document says it, and what may change."""
+"""What follows a failure: each rule of CRAB3, as the document has it, and changes to it."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ NEVER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"failures": 11},
     ),
 }
-"""The rules of `001` in its words: what is just allowed, and what is not any more."""
+"""The rules of CRAB3 in its words: what is just allowed, and what is not any more."""
 
 
 @pytest.mark.parametrize("rule", NEVER)

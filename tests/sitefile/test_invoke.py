@@ -1,4 +1,4 @@
-"""The invoking script of a catalogue, filled when its node is known (`000`)."""
+"""The invoking script of a catalogue, filled when its node is known."""
 
 import subprocess
 from pathlib import Path

@@ -76,7 +76,7 @@ def keep_contact(control: Control, now: float) -> None:
 
 def give_up(control: Control, now: float) -> None:
     """unreachable -> failed, by platform-failure: nodes that did not answer for as long as the
-    site waits, while we tried (`000` section 5, case 1).
+    site waits, while we tried (D0 Job Definition, section 5, case 1).
 
     It is longer than any lease, so what may go on there touches nothing outside of its attempt;
     and when the node is back, it is ended before anything else happens there.

@@ -102,7 +102,7 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
 
 
 def _failures(store: Store, routes: Routes, row: Row) -> None:
-    """Packages of a job failed for a reason: even those that are tried again (`000` section 5)."""
+    """Packages of a job failed for one reason, including those that will be tried again."""
     people = routes.of_failure(row["reason"], row["cluster"], row["originator"], row["mail"])
     kept = row["failed"] + row["held"]
     for person in people:
@@ -164,7 +164,7 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
 
 
 def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
-    """A node does not answer, or was drained for what it burnt (`002`: oversight of nodes).
+    """A node does not answer, or was drained because it failed packages.
 
     Of one that does not answer, who wants to hear only what needs a person hears when it is
     given up.

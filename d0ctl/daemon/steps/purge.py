@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 def make_room(control: Control, now: float) -> None:
     """Purge copies that stay only while there is space, on nodes whose disks are full.
 
-    `002`, "Response to Failures": a wrapper suspends its binary and asks, and asks again.
+    InGrid, "Response to Failures": a wrapper suspends its binary and asks, and asks again.
     """
     for node, size in control.wishes.items():
         gone = unneeded_files.make_space(control.store, node, size, now=now)

@@ -1,4 +1,4 @@
-"""Software on its way to the nodes, and what nodes are asked to do with it (`002`, VI and VII)."""
+"""Software for the nodes: pushed, verified, purged (InGrid, use cases VI and VII)."""
 
 import logging
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The only place that turns the texts of fields into numbers, flags and the words of `000`."""
+"""Texts of fields as numbers, flags and members of enumerations."""
 
 import enum
 import math

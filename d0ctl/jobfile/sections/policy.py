@@ -15,7 +15,7 @@ NEVER_KEYS = words("attempt all-attempts memory tries")
 ESCALATE_KEYS = words("memory wall-time")
 
 SHORTEST_RELEASE_S = 300.0
-"""What is held is released at most once in five minutes (`001`, automatic restart)."""
+"""A package is released at most once in five minutes (CRAB3, Automatic Restart Policies)."""
 
 ONLY = "only"
 

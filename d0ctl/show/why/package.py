@@ -283,7 +283,7 @@ def _left(case: Case, tries: Sequence[AttemptView]) -> bool:
 
 
 def _doubt_software(case: Case, node: str | None) -> None:
-    """Offer to look whether the files of its software are whole where it failed (`002`)."""
+    """Offer to verify the files of its software on the node where it failed."""
     catalogue = Catalogue(case.store)
     for title in json.loads(case.package.software):
         if node and any(row["archive"] for row in catalogue.entries(title)):

@@ -161,7 +161,7 @@ def _forgive(store: Store, burnt: Sequence[Row], node: str, now: float) -> None:
 
 def forget_jobs(store: Store, *, actor: str, note: str | None, now: float) -> None:
     """A person has something of the chosen packages' jobs tried again: what nodes did with them
-    counts no more, and those that were drained for it take packages again (`001`).
+    counts no more, and those that were drained for it take packages again (CRAB3).
     """
     for row in store.rows("bad_nodes_of_chosen"):
         take_back(store, row["node_id"], row["node"], actor=actor, note=note, now=now)

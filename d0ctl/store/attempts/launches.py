@@ -183,7 +183,7 @@ class Reconciled:
 
 
 def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) -> Reconciled:
-    """Hold a node's list of attempts against what should be alive there (design, section 7.1).
+    """Hold a node's list of attempts against what should be alive there (docs/architecture.md).
 
     What was never accepted is launched again, there and nowhere else; what the node had
     and has no more is lost; what it runs without need is ended.

@@ -15,7 +15,7 @@ from d0ctl.store.nodes.software import CONTROL, order_of
 def equipped(
     binary: dict[str, Any], row: Row, package: Row, inputs: Sequence[Row], catalogue: Catalogue
 ) -> dict[str, Any]:
-    """A binary with its software, and with the invoking script where it says no `run` (`000`)."""
+    """A binary with its software, and with the catalogue's script if it has no `run`."""
     title = row["software"]
     if title is None:
         return binary

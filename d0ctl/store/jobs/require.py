@@ -1,4 +1,4 @@
-"""The only place that lets stages go on with a part of what they read, as `require` says (`002`).
+"""Stages that continue with a part of their inputs, as `require` says (InGrid).
 
 Once a stage has stopped, its lines that did not succeed are dropped, if every stage that
 reads from them requires no more than was reached. Packages that are dropped do not count.

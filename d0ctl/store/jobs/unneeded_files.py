@@ -1,7 +1,7 @@
 """The only place that decides which copies of files go: when nobody in any job needs them.
 
-`000` section 2: a file goes after its last consumer, unless a disposition says otherwise; of
-several the stickier one wins. What is in results/ is never touched.
+D0 Job Definition, section 2: a file is removed after its last consumer, unless a disposition says
+otherwise; of several the stickier one wins. Files in results/ are never touched.
 """
 
 import json

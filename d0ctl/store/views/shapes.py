@@ -275,7 +275,7 @@ class OutputView:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Failures of a package for one reason (`000` section 2)."""
+    """Failures of a package for one reason (D0 Job Definition, section 2)."""
 
     reason: str | None
     count: int

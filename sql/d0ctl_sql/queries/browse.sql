@@ -120,7 +120,7 @@ select id, number, node_id, node_name, base, launched, started, ended, utc_offse
  order by number;
 
 -- name: failures
--- The failure history of a package (`000` section 2).
+-- The failure history of a package (D0 Job Definition, section 2).
 select reason, count, last, message, node_name from failure
  where package_id = :package order by last desc;
 

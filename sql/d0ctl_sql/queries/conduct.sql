@@ -78,13 +78,13 @@ delete from conduct where node_id = :node;
 delete from job_conduct where node_id = :node;
 
 -- name: forget_conduct_of_chosen
--- What nodes did with the jobs of the chosen packages counts no more (`001`).
+-- What nodes did with the jobs of the chosen packages counts no more (CRAB3: a resubmit clears it).
 delete from conduct
  where job_id in (select package.job_id
                     from chosen join package on package.id = chosen.package_id);
 
 -- name: forget_job_conduct_of_chosen
--- What nodes did with the jobs of the chosen packages counts no more (`001`).
+-- What nodes did with the jobs of the chosen packages counts no more (CRAB3: a resubmit clears it).
 delete from job_conduct
  where job_id in (select package.job_id
                     from chosen join package on package.id = chosen.package_id);

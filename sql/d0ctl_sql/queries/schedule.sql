@@ -44,7 +44,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 
 -- name: ready_demands
 -- Demands with ready packages of jobs that may run, by priority and then age of the job; of a
--- job first what was tried already, as it holds up the completion (`000` section 5).
+-- job first what was tried already, as it holds up the completion (D0 Job Definition, section 5).
 select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
        demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
        demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,

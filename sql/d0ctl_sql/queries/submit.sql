@@ -114,7 +114,7 @@ insert into input (package_id, binary, file_id, place, own, acquire, required)
 values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: mark_result
--- A file without consumer and disposition goes to results/ (design, section 6).
+-- A file without consumer and disposition goes to results/.
 update file set result = 1 where id = ?;
 
 -- name: count_lines

@@ -1,6 +1,6 @@
 """The only place that ends an attempt on request: by the command file, by TERM, by KILL.
 
-`002`, point 8 of the package wrapper: a binary that watches its command file ends where what
+InGrid, point 8 of the package wrapper: a binary that watches its command file ends where what
 it has written so far can be used.
 """
 

@@ -1,6 +1,6 @@
-"""The only place that has a binary do a part of its events, and learns which it has done (F24).
+"""Giving a binary a part of its events, and reading which it has done.
 
-`002`, point 4 of what is asked of binaries: a parameter file names the events. What it has done
+InGrid, point 4 of the requests to binaries: a parameter file names the events. What it has done
 is a promise of the binary: the part that it names holds these events, whole.
 """
 

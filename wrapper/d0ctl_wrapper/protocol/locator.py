@@ -1,4 +1,4 @@
-"""The only place that knows what the locator of a file says (`000` section 2).
+"""Locators of files: paths, nodes and URLs (D0 Job Definition, section 2).
 
 A locator is a path on the node that runs the package, `NODE:/path` on another, or a URL.
 """

@@ -53,5 +53,5 @@ class Slots:
 
 
 def needs_none(launch: Launch) -> bool:
-    """Tell whether an attempt can start without processors (`002`, use case I)."""
+    """Tell whether an attempt can start without processors (InGrid, use case I)."""
     return bool(launch["early"] or launch["ahead"] or launch["delivers"])

@@ -1,6 +1,6 @@
 """The only place that runs the scripts that a site, or its software, puts round binaries.
 
-They are the custom package wrapper of `002`: before and after each binary, and at the end.
+They are the custom package wrapper of InGrid: before and after each binary, and at the end.
 Their failure has a reason of its own, and yields to that of the binary.
 """
 

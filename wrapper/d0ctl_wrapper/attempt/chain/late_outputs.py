@@ -1,7 +1,7 @@
 """The only place that finds the outputs whose names are known only when they are made.
 
 At the end of a binary each pattern among its outputs gives way to the files that match it, so
-that from then on they are outputs as all others (`000`, use case IV, assumption 2).
+that from then on they are outputs as all others (D0 Job Definition, case IV).
 """
 
 import os

@@ -1,6 +1,6 @@
 """The only place that begins in the middle of a chain, and sees to it that the next one can.
 
-`000` section 5: a restart begins at the first binary whose outputs are not there and whole.
+D0 Job Definition, section 5: a restart begins at the first binary whose outputs are not whole.
 What a binary leaves and does not declare is not kept, so a restart begins with that binary.
 """
 

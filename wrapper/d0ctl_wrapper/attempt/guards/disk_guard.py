@@ -1,6 +1,6 @@
 """The only place that keeps an attempt from filling the disk of its node.
 
-`002`, "Response to Failures": the binary is suspended, the control host is asked what may be
+InGrid, "Response to Failures": the binary is suspended, the control host is asked what may be
 purged, and the binary goes on when there is space again.
 """
 

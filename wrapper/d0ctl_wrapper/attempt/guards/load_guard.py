@@ -1,6 +1,6 @@
 """The only place where an attempt gives way to others on its node: to their work, or for memory.
 
-`002`, points 5 and 6 of the package wrapper. One attempt of a node gives way at a time; it goes
+InGrid, points 5 and 6 of the package wrapper. One attempt of a node gives way at a time; it goes
 on when there is something left for it.
 """
 

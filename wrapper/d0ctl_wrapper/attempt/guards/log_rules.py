@@ -1,4 +1,4 @@
-"""The only place that judges a binary by what it writes into its logs (`000` section 5, case 4).
+"""Log rules: failures found in the logs of a binary (D0 Job Definition, section 5, case 4).
 
 A rule is a regular expression. One that matches ends the binary as soon as it is seen; a
 passive one only counts; a required one fails the binary when it has never matched.

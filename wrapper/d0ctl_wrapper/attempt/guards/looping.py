@@ -2,7 +2,7 @@
 
 What shows is progress, a log or an output that changes; before the verdict, any file in the
 working directory. Time at a standstill does not count. The longest gap is kept, as the habit
-of the program (`000` section 5, `002` point 6 of the package wrapper).
+of the program (D0 Job Definition, section 5, case 2).
 """
 
 import os

@@ -2,7 +2,7 @@
 
 Three empty files in the attempt's folder say how far that is, so that a relay that comes anew
 finds who waits; SIGUSR1 says that one has changed. A wrapper that brings its inputs, or whose
-list of inputs is still open, is no load for its node (`002`, package distribution daemons).
+list of inputs is still open, is no load for its node (InGrid, Package Distribution Daemons).
 """
 
 import os

@@ -1,6 +1,6 @@
 """The only place for the command file, by which a binary is asked to pause or to end by itself.
 
-`002`, point 2 of what is asked of binaries: the binary looks at it now and then, does as it
+InGrid, point 2 of the requests to binaries: the binary looks at it now and then, does as it
 says, and appends a line with the time; it goes on when the file has gone.
 """
 

@@ -1,4 +1,4 @@
-"""The only place that finds out how far a binary is (`002`, point 1 of what is asked of one).
+"""Reading how far a binary is (InGrid, Package Wrapper, point 1 of the requests to binaries).
 
 A binary says so in its progress file. For one that can't, a rule reads it from the log, or
 from the growth of an output.

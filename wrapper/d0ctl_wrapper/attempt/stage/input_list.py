@@ -2,7 +2,7 @@
 
 The list is `inputs` in the attempt's folder, one name a line. `inputs.closed` beside it says
 that nothing comes any more; it is there for every binary that has inputs, so that the same
-program works whether its package started early or not (`000` section 2, early-start).
+program works whether its package started early or not (D0 Job Definition, Line Record).
 """
 
 import os
