@@ -13,7 +13,7 @@ from d0ctl.show.why import group, node, package
 from d0ctl.show.why.common import Explanation
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.attempts import launches
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.views import browse
 from d0ctl.units import iso, moment
 from tests.cli.building import Site, job, line, production
@@ -28,7 +28,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     """A home with its node, and somebody who drives."""
     with open_store(make_home(tmp_path / "home")) as store:
         with store.writing():
-            nodes.take_lease(store, "daemon", now=NOW)
+            leases.take_lease(store, "daemon", now=NOW)
         yield Site(store)
 
 
@@ -97,13 +97,13 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
     store = site.store
     site.up()
     for name in ("away", "resting", "other", "small"):
-        nodes.add(store, Address(name, destination=name), cpus=1 if name == "small" else 8)
+        registry.add(store, Address(name, destination=name), cpus=1 if name == "small" else 8)
     for name in ("resting", "other", "small"):
         site.up(name, machine_id=name)
     with store.writing():
-        nodes.down(store, nodes.named(store, "away")["id"], "no answer within 20 s", now=NOW)
+        contact.down(store, registry.named(store, "away")["id"], "no answer within 20 s", now=NOW)
         store.change(
-            "drain_node", node=nodes.named(store, "resting")["id"], note="new disk", now=NOW
+            "drain_node", node=registry.named(store, "resting")["id"], note="new disk", now=NOW
         )
     site.submit(job(("a", [line(make("x", cpus=2, exclude_nodes=("other", "localhost")))])))
 
@@ -207,7 +207,7 @@ def test_a_drained_node_that_would_do_comes_with_the_command_that_opens_it(site:
 
 def test_where_nobody_drives_that_is_why(site: Site) -> None:
     with site.store.writing():
-        nodes.give_lease(site.store, "daemon")
+        leases.give_lease(site.store, "daemon")
     site.up()
     site.submit(production())
 
@@ -257,7 +257,7 @@ def test_a_held_job_holds_what_is_ready_and_what_waits(site: Site) -> None:
 def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
-    nodes.add(site.store, Address("far", destination="far"), cpus=4)
+    registry.add(site.store, Address("far", destination="far"), cpus=4)
     site.up("far", machine_id="m2")
     site.assign("prod/1/1/2", "far")
 
@@ -293,8 +293,8 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
     with site.store.writing():
-        row = nodes.named(site.store, "localhost")
-        nodes.down(site.store, row["id"], "it hung up", now=NOW)
+        row = registry.named(site.store, "localhost")
+        contact.down(site.store, row["id"], "it hung up", now=NOW)
 
     told = why(site, "prod/1/1/1")
 
@@ -305,7 +305,7 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
 def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
     site.submit(production())
     attempt = _only_started(site, "prod/1/1/1")
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     with site.store.writing():
         launches.refuse(site.store, here, attempt, "disk-full", "no space", now=time.time())
 
@@ -320,7 +320,7 @@ def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
 def _only_started(site: Site, path: str) -> int:
     site.up()
     site.assign(path)
-    row = nodes.named(site.store, "localhost")
+    row = registry.named(site.store, "localhost")
     with site.store.writing():
         launches.launch(site.store, row["id"], limit=1, now=NOW)
     return browse.attempts(site.store, site.id_of(path))[-1].id
@@ -413,12 +413,12 @@ def test_stages_and_lines_explain_themselves(site: Site) -> None:
      ("down", "is down since"), ("drained", "is drained and takes nothing new: new disk")],
 )  # fmt: skip
 def test_a_node_explains_itself(site: Site, state: str, told: str) -> None:
-    row = nodes.named(site.store, "localhost")
+    row = registry.named(site.store, "localhost")
     if state in ("up", "down", "drained"):
         site.up()
     with site.store.writing():
         if state == "down":
-            nodes.down(site.store, row["id"], "gone", now=NOW)
+            contact.down(site.store, row["id"], "gone", now=NOW)
         if state == "drained":
             site.store.change("drain_node", node=row["id"], note="new disk", now=0.0)
 

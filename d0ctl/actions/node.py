@@ -1,19 +1,19 @@
 """What draining, resuming and removing a node would do, in words."""
 
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import draining, registry
 from d0ctl.units import count
 
 
 def preview(store: Store, verb: str, name: str) -> list[str]:
     """What the verb would do to the node. Raises NotFound, and Refused as the verb would."""
-    row = nodes.named(store, name)
+    row = registry.named(store, name)
     here = int(store.value("node_in_use", node=row["id"]))
     if verb == "resume":
-        nodes.check_drained(row)
+        draining.check_drained(row)
         return [f"would resume `{name}`: it would take packages again"]
     if verb == "remove":
-        nodes.check_unused(store, row)
+        registry.check_unused(store, row)
         return [f"would remove `{name}`: files that only it has would be made again if needed"]
     goes_on = (
         f"{count(here, 'package')} there would go on" if here else "no packages are running there"

@@ -122,7 +122,7 @@ def rehearsal() -> Iterator[Store]:
         with session.reader() as store:
             yield store
         return
-    from d0ctl.store.nodes.nodes import add_localhost
+    from d0ctl.store.nodes.registry import add_localhost
 
     with tempfile.TemporaryDirectory(prefix="d0ctl-") as folder:
         with open_store(Home(Path(folder, "home")), create=True) as store:

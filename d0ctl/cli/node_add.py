@@ -15,7 +15,7 @@ from d0ctl.nodes.link import Site, open_link
 from d0ctl.nodes.transport import Address
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import keep_action
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, registry
 from d0ctl.units import clean, listed
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
@@ -158,9 +158,9 @@ def keep(
     now = time.time()
     if not same_machine:
         check_machine(store, address, cpus, facts)
-    node = nodes.add(store, address, cpus=cpus)
+    node = registry.add(store, address, cpus=cpus)
     with store.writing():
-        nodes.up(store, node, facts, now=now)
+        contact.up(store, node, facts, now=now)
         store.change("node_unknown", node=node, now=now)
         keep_action(store, verb="node add", target=address.name, actor=actor,
                     note=reason or address.destination, packages=0, now=now)  # fmt: skip
@@ -171,5 +171,5 @@ def check_machine(
 ) -> None:
     """Raise Refused when another node is the machine at this address."""
     line = shlex.join(add_command(address, cpus, same_machine=True))
-    nodes.check_machine(store, address.name, is_local=address.kind == "local", facts=facts,
+    registry.check_machine(store, address.name, is_local=address.kind == "local", facts=facts,
                         allow=f"{line}   # if that is meant")  # fmt: skip

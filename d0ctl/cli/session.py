@@ -66,7 +66,7 @@ def writer() -> Iterator[Store]:
 @contextmanager
 def founder() -> Iterator[Store]:
     """The store for a verb that may be the first: home and `localhost` are made if need be."""
-    from d0ctl.store.nodes.nodes import add_localhost
+    from d0ctl.store.nodes.registry import add_localhost
 
     with open_store(home(), create=True) as store, told(store.home):
         if store.value("untouched"):

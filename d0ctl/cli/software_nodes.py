@@ -12,7 +12,7 @@ from d0ctl.cli.software_title import no_such, split
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes import nodes, software
+from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.units import clean, listed
 
@@ -59,7 +59,7 @@ def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
 
 def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
     if names:
-        return [nodes.named(store, name) for name in dict.fromkeys(names)]
+        return [registry.named(store, name) for name in dict.fromkeys(names)]
     return store.rows("nodes")
 
 

@@ -7,7 +7,7 @@ from d0ctl.errors import BadUsage, NotFound
 from d0ctl.nodes.peek import Where
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.nodes import address_of
+from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import count

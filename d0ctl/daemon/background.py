@@ -16,8 +16,8 @@ from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store import open_store
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.mail import mail_queue
-from d0ctl.store.nodes import nodes
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes import leases
+from d0ctl.store.nodes.leases import LEASE
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 30.0
@@ -35,7 +35,7 @@ def only_daemon(home: Home) -> Iterator[None]:
     with daemon_lock(home) as is_taken:
         while not is_taken():
             with open_store(home, read_only=True) as store:
-                holder = nodes.living_holder(store, LEASE)
+                holder = leases.living_holder(store, LEASE)
             if holder or time.monotonic() > deadline:
                 who = f"process {holder.split()[1]}" if holder else "another process"
                 raise Refused(
@@ -49,7 +49,7 @@ def only_daemon(home: Home) -> Iterator[None]:
 def start(home: Home) -> int:
     """Start a daemon in the background and return its process id once it works."""
     with open_store(home, create=True) as store:
-        if holder := nodes.living_holder(store, LEASE):
+        if holder := leases.living_holder(store, LEASE):
             return int(holder.split()[1])
         log_file = home.logs / "daemon.log"
         with log_file.open("ab") as errors:
@@ -65,7 +65,7 @@ def start(home: Home) -> int:
         threading.Thread(target=process.wait, name="daemon's end", daemon=True).start()
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
-            if nodes.living_holder(store, LEASE):
+            if leases.living_holder(store, LEASE):
                 return process.pid
             if process.poll() is not None:
                 break
@@ -91,13 +91,13 @@ def _did_not_start(log_file: Path, before: int) -> DatabaseUnavailable:
 def stop(home: Home) -> bool:
     """Stop the daemon and wait for it; packages go on. False when none runs."""
     with open_store(home) as store:
-        holder = nodes.living_holder(store, LEASE)
+        holder = leases.living_holder(store, LEASE)
         if holder is None:
             return False
         with suppress(ProcessLookupError):
             os.kill(int(holder.split()[1]), signal.SIGTERM)
         deadline = time.monotonic() + STOP_TIMEOUT_S
-        while nodes.living_holder(store, LEASE) == holder or not _is_unlocked(home):
+        while leases.living_holder(store, LEASE) == holder or not _is_unlocked(home):
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable(f"daemon {holder.split()[1]} does not stop")
             time.sleep(LOOK_S)
@@ -112,7 +112,7 @@ def _is_unlocked(home: Home) -> bool:
 def status(home: Home) -> dict[str, Any]:
     """Whether a daemon runs, since when, and what nobody could be told."""
     with open_store(home, read_only=True) as store:
-        holder = nodes.living_holder(store, LEASE)
+        holder = leases.living_holder(store, LEASE)
         since = next((row["taken"] for row in store.rows("leases") if row["name"] == LEASE), None)
         unsent = mail_queue.unsent(store)
     if holder is None:

@@ -13,7 +13,7 @@ from d0ctl.notify.routes import COMMAND
 from d0ctl.store import Store, open_store
 from d0ctl.store.connection import Row
 from d0ctl.store.mail import mail_queue
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.site import setting
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class Carrier(threading.Thread):
             is_last = self._leaving.wait(LOOK_S)
             self._round_or_log(store)
         with store.writing():
-            nodes.give_lease(store, self._lease)
+            leases.give_lease(store, self._lease)
 
     def _round_or_log(self, store: Store) -> None:
         try:
@@ -91,7 +91,7 @@ class Carrier(threading.Thread):
         if not (self._waiting(store, now) or self._open(store, now)):
             return
         with store.writing():
-            if not nodes.take_lease(store, self._lease, now=now):
+            if not leases.take_lease(store, self._lease, now=now):
                 return
             mail_queue.tidy(store, now=now)
             for recipient in self._waiting(store, now):

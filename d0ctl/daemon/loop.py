@@ -32,8 +32,8 @@ from d0ctl.nodes.link import Site
 from d0ctl.store import Store, open_store
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
-from d0ctl.store.nodes import nodes
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes import contact, leases
+from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.placement import counts_of
 from d0ctl.store.nodes.site import default
 from d0ctl.store.nodes.standstill import is_settled
@@ -106,7 +106,7 @@ def _drive_all(control: Control, stop: threading.Event) -> None:
     finally:
         if control.store.is_in_place():
             with control.store.writing():
-                nodes.give_lease(control.store, LEASE)
+                leases.give_lease(control.store, LEASE)
         log.info("daemon %d ends", os.getpid())
 
 
@@ -135,12 +135,12 @@ def _drive_until(
     home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
 ) -> None:
     with open_store(home) as store:
-        nodes.forget_untried(store, now=time.time())
+        contact.forget_untried(store, now=time.time())
         while not stop.is_set():
             store.check_in_place()
             if is_done(store):
                 return
-            if nodes.living_holder(store, LEASE):
+            if leases.living_holder(store, LEASE):
                 stop.wait(LOOK_S)
             else:
                 _drive_without_daemon(home, job, is_done, stop)
@@ -152,7 +152,7 @@ def _drive_without_daemon(
     with driving(home, job) as control:
         while not stop.is_set():
             _turn(control, stop)
-            if is_done(control.store) or nodes.living_holder(control.store, LEASE):
+            if is_done(control.store) or leases.living_holder(control.store, LEASE):
                 return
 
 
@@ -201,9 +201,9 @@ def _let_go(control: Control) -> None:
         with control.store.writing():
             for node in control.couriers:
                 if node in heard:
-                    nodes.heard(control.store, node, None, at=heard[node])
+                    contact.note_contact(control.store, node, None, at=heard[node])
                 control.store.change("node_unknown", node=node, now=time.time())
-                nodes.give_lease(control.store, f"node {node}")
+                leases.give_lease(control.store, f"node {node}")
         tell_last(control)
     elif control.post is not None:
         control.post.stop()

@@ -9,7 +9,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.store import Store
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes.leases import LEASE
 
 HELD_S = 5.0
 """A writer that has the turn for longer, and commits nothing, stands still."""

@@ -11,7 +11,7 @@ from d0ctl.nodes.inventory import Survey, survey
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
-from d0ctl.store.nodes.nodes import address_of
+from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import count
 from d0ctl_wrapper.protocol import stamp

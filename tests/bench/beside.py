@@ -11,7 +11,7 @@ from d0ctl.jobfile.reader import read
 from d0ctl.nodes.transport import Address
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from tests.bench.measure import Figure, Options, cpu_to_the_nanosecond, pss_of
 from tests.bench.site import counts, daemon, passing_home, wait_done
 from tests.support.waiting import wait_until
@@ -46,7 +46,7 @@ def measure(options: Options) -> Iterator[Figure]:
 def _measure(packages: int) -> Iterator[Figure]:
     with passing_home() as home:
         with open_store(home) as store:
-            nodes.add(store, Address("here", "local"), cpus=packages)
+            registry.add(store, Address("here", "local"), cpus=packages)
             path = home.root.parent / "bench.yaml"
             path.write_text(JOB.format(packages=packages, steps=STEPS))
             submit(store, read(path), now=time.time(), actor="bench")

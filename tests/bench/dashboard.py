@@ -19,7 +19,7 @@ from d0ctl.config import Home
 from d0ctl.select import parse
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.nodes.nodes import add_localhost
+from d0ctl.store.nodes.registry import add_localhost
 from d0ctl.store.views import browse
 from tests.bench.measure import (
     PYTHON,

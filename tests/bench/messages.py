@@ -13,8 +13,8 @@ from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, open_store
 from d0ctl.store.attempts import launches as attempts
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.nodes import nodes
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes import contact, leases, registry
+from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.placement import assign
 from d0ctl_wrapper.protocol import message
 from tests.bench.measure import Figure, Options
@@ -93,7 +93,7 @@ def latencies(count: int) -> list[float]:
 def driven(home: Home) -> Iterator[Store]:
     """The store of a home whose daemon has begun."""
     with open_store(home, read_only=True) as store, daemon(home, 0):
-        wait_until(lambda: nodes.living_holder(store, LEASE), 30, "the daemon begins")
+        wait_until(lambda: leases.living_holder(store, LEASE), 30, "the daemon begins")
         yield store
 
 
@@ -131,12 +131,12 @@ def _drop(box: Path, name: str, text: str) -> None:
 def launched(count: int) -> Iterator[tuple[Home, list[tuple[str, str]]]]:
     """A home with so many launched attempts that have successors, and what they will say."""
     with passing_home() as home, open_store(home) as store:
-        node = nodes.add(store, Address("far", "ssh", "nobody@127.0.0.1:1"), cpus=2 * count)
+        node = registry.add(store, Address("far", "ssh", "nobody@127.0.0.1:1"), cpus=2 * count)
         submit(store, job(count, successors=True), now=time.time(), actor="bench")
         with store.writing():
-            nodes.take_lease(store, f"node {node}", now=time.time())
+            leases.take_lease(store, f"node {node}", now=time.time())
             facts = {"cpus": 2 * count, "base": "/nowhere", "boot_id": BOOT}
-            nodes.up(store, node, facts, now=time.time())
+            contact.up(store, node, facts, now=time.time())
             assign(store, [Decision(i, node, 0) for i in range(1, count + 1)], now=time.time())
             launches = attempts.launch(store, node, limit=count, now=time.time())
         texts = [one for launch in launches for one in _texts(launch["attempt"], launch["token"])]

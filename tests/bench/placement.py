@@ -11,7 +11,7 @@ from d0ctl.nodes.link import Site
 from d0ctl.nodes.transport import Address
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, registry
 from tests.bench.measure import Figure, Options, timed
 from tests.bench.site import job, passing_home
 
@@ -33,9 +33,9 @@ def a_pass(count: int) -> float:
     """CPU seconds of one pass, the median of many; each is rolled back."""
     with passing_home() as home, open_store(home) as store:
         submit(store, job(count // 2, successors=True), now=time.time(), actor="bench")
-        node = nodes.add(store, Address("far", "ssh", "nobody@127.0.0.1:1"), cpus=CPUS)
+        node = registry.add(store, Address("far", "ssh", "nobody@127.0.0.1:1"), cpus=CPUS)
         with store.writing():
-            nodes.up(store, node, {"cpus": CPUS, "base": "/nowhere"}, now=time.time())
+            contact.up(store, node, {"cpus": CPUS, "base": "/nowhere"}, now=time.time())
         site = Site("bench", home.nodes, home.known_hosts, home.dropbox)
         control = Control(home, store, DropBox(home.dropbox, home.site_key()), site)
         times = []

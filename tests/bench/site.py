@@ -21,7 +21,7 @@ from d0ctl.jobfile.spec import (
 )
 from d0ctl.nodes.transport import Address
 from d0ctl.store import Store, open_store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from tests.bench.measure import D0CTL
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
@@ -111,7 +111,7 @@ def ssh_nodes(home: Home, count: int, *, cpus: int) -> Iterator[list[Sshd]]:
                 directory=str(sshd.folder / "work"),
             )
             with open_store(home) as store:
-                nodes.add(store, address, cpus=cpus)
+                registry.add(store, address, cpus=cpus)
         yield sshds
 
 

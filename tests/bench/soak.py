@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from d0ctl.store import open_store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from tests.bench.measure import Figure, Options, process, pss_of
 from tests.bench.site import counts, d0ctl, daemon, job_file, passing_home
 from tests.support.waiting import descendants, wait_until
@@ -24,7 +24,7 @@ def measure(options: Options) -> Iterator[Figure]:
     count = options.soak
     with passing_home() as home:
         with open_store(home) as store:
-            nodes.add_localhost(store)
+            registry.add_localhost(store)
         process(d0ctl(home, "submit", job_file(home.root.parent, count)))
         with daemon(home, 1) as pid, open_store(home, read_only=True) as store:
             found: list[tuple[int, int]] = []

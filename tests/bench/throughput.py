@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from tests.bench.measure import Figure, Options, cpu_of
 from tests.bench.site import d0ctl, daemon, job_file, passing_home, ssh_nodes, wait_done
 from tests.support.sshd import Sshd
@@ -63,7 +63,7 @@ def on_this_machine(count: int) -> tuple[float, Spent]:
     """The same on one local node with as many slots as there are cores."""
     with passing_home() as home:
         with open_store(home) as store:
-            nodes.add_localhost(store)
+            registry.add_localhost(store)
         return _drive(home, count, (), 1)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from d0ctl.model import Address
 from d0ctl.store import open_store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import leases
 from tests.chaos import work
 from tests.chaos.disk import Disk
 from tests.chaos.orders import Orders
@@ -139,7 +139,7 @@ class Field(Session):
         if plainly and self.is_plain:
             self.call("daemon", "start")
             with open_store(self.home, read_only=True) as store:
-                holder = nodes.living_holder(store, "daemon")
+                holder = leases.living_holder(store, "daemon")
             self.pilot = Pid.of(int(holder.split()[1])) if holder else None
             return
         self.pilot = self._run_driver("daemon", "daemon", "run")

@@ -20,7 +20,7 @@ from d0ctl.select import parse
 from d0ctl.store import Store
 from d0ctl.store.attempts import launches, messages
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.nodes import nodes, placement
+from d0ctl.store.nodes import contact, placement, registry
 from d0ctl.store.views import browse
 
 FACTS: dict[str, Any] = {
@@ -89,9 +89,9 @@ class Site:
 
     def up(self, name: str = "localhost", **facts: Any) -> None:
         """A node answers."""
-        row = nodes.named(self.store, name)
+        row = registry.named(self.store, name)
         with self.store.writing():
-            nodes.up(self.store, row["id"], FACTS | facts, now=time.time())
+            contact.up(self.store, row["id"], FACTS | facts, now=time.time())
 
     def id_of(self, path: str) -> int:
         """The row of a package."""
@@ -103,14 +103,14 @@ class Site:
 
     def assign(self, path: str, node: str = "localhost") -> None:
         """ready -> assigned."""
-        row = nodes.named(self.store, node)
+        row = registry.named(self.store, node)
         with self.store.writing():
             decision = Decision(self.id_of(path), row["id"], 0)
             assert placement.assign(self.store, [decision], now=time.time()) == 1
 
     def launch(self, path: str, node: str = "localhost") -> int:
         """ready -> starting -> running; the attempt."""
-        row = nodes.named(self.store, node)
+        row = registry.named(self.store, node)
         if row["state"] != "up":
             self.up(node)
         self.assign(path, node)

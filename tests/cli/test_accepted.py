@@ -21,7 +21,7 @@ from d0ctl.nodes.link import Link
 from d0ctl.nodes.local import LocalTransport
 from d0ctl.store import Store
 from d0ctl.store.attempts import launches, messages
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact
 from d0ctl.units import duration, iso, moment, size
 from d0ctl_wrapper.protocol import message
 from tests.cli.conftest import type_in
@@ -225,7 +225,7 @@ def test_a_node_that_is_accepted_can_be_reconciled_and_shown(data: st.DataObject
     assert len(list(check_facts(link))) > 5
     with launched() as (store, _):
         with store.writing():
-            nodes.up(store, 1, frame["facts"], now=NOW)
+            contact.up(store, 1, frame["facts"], now=NOW)
             found = launches.reconcile(store, 1, listed, now=NOW)
             messages.fail(store, 1, found.lost, reason="lost", message="it is gone", now=NOW)
         show_all(store)

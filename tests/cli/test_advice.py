@@ -14,7 +14,7 @@ from d0ctl import actions
 from d0ctl.actions import Request
 from d0ctl.model import Phase, Reason
 from d0ctl.select import parse
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, draining, leases
 from tests.cli.building import Site, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -44,7 +44,7 @@ WAYS_TO_FAIL: dict[str, dict[str, Any]] = {
 def drive(site: Site) -> None:
     """A daemon lives."""
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=time.time())
+        leases.take_lease(site.store, "daemon", now=time.time())
 
 
 def suggested(d0ctl: Type, *asked: str) -> list[str]:
@@ -179,7 +179,7 @@ def _do(site: Site, verb: str, path: str, **more: bool) -> None:
 def _unreachable(site: Site) -> None:
     site.launch("prod/1/1/1")
     with site.store.writing():
-        nodes.down(site.store, 1, "connection refused", now=time.time())
+        contact.down(site.store, 1, "connection refused", now=time.time())
 
 
 def _policy_holds(site: Site) -> None:
@@ -212,7 +212,7 @@ def _killing(site: Site) -> None:
 
 def _drained(site: Site) -> None:
     site.up()
-    nodes.drain(site.store, "localhost", actor="ada", note=None)
+    draining.drain(site.store, "localhost", actor="ada", note=None, now=time.time())
 
 
 SITUATIONS: dict[str, Callable[[Site], object]] = {

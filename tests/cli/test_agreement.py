@@ -14,7 +14,7 @@ from d0ctl.model import Address
 from d0ctl.schedule.standstill import DELIBERATE, Cause
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import as_json
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, draining, leases, registry
 from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.store.views import browse
 from tests.cli.building import Site, document, job, line, package
@@ -51,33 +51,33 @@ def silent(site: Site, seconds: float) -> None:
     """Its node is down for a while."""
     simple(site)
     with site.store.writing():
-        nodes.down(site.store, 1, "no route to host", now=time.time() - seconds)
+        contact.down(site.store, 1, "no route to host", now=time.time() - seconds)
 
 
 def drained(site: Site) -> None:
     """A person drained its node."""
     simple(site)
-    nodes.drain(site.store, "localhost", actor="ada", note="new disks")
+    draining.drain(site.store, "localhost", actor="ada", note="new disks", now=time.time())
 
 
 def runs_on_drained(site: Site) -> None:
     """One that still runs on such a node."""
     runs(site)
-    nodes.drain(site.store, "localhost", actor="ada", note="new disks")
+    draining.drain(site.store, "localhost", actor="ada", note="new disks", now=time.time())
 
 
 def bound(site: Site) -> None:
     """It wants a node that was drained, beside one that is up."""
-    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     site.up("far", machine_id="m2", base="/tmp/far")
-    nodes.drain(site.store, "far", actor="ada", note=None)
+    draining.drain(site.store, "far", actor="ada", note=None, now=time.time())
     simple(site, nodes=("far",))
 
 
 def no_node(site: Site) -> None:
     """There is no node."""
     site.submit(job(("a", [line(package("x"))])))
-    nodes.remove(site.store, "localhost", now=time.time())
+    registry.remove(site.store, "localhost", now=time.time())
 
 
 def hold(site: Site, name: str = "prod") -> None:
@@ -174,7 +174,7 @@ def test_all_commands_agree_on_whether_a_job_can_move(
 ) -> None:
     world.make(site)
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=time.time())
+        leases.take_lease(site.store, "daemon", now=time.time())
         said = {"host": "mail.lab.example", "grid-control": ["grid@lab.example"]}
         site.store.change("keep_setting", name="mail", value=as_json(said))
         collect(site.store, now=time.time())

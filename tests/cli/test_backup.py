@@ -11,7 +11,7 @@ from d0ctl.store import open_store
 from d0ctl.store.attempts import launches
 from d0ctl.store.backup import GENERATION_BITS
 from d0ctl.store.locks import daemon_lock
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, leases
 from tests.cli.building import Site
 from tests.cli.conftest import Type
 from tests.support.homes import faults
@@ -86,7 +86,7 @@ def test_ids_of_a_new_generation_were_never_used(site: Site, d0ctl: Type, tmp_pa
 def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> None:
     store = site.store
     with store.writing():
-        nodes.up(store, 1, {"boot_id": "b", "cpus": 2, "base": "/b"}, now=NOW)
+        contact.up(store, 1, {"boot_id": "b", "cpus": 2, "base": "/b"}, now=NOW)
         found = launches.reconcile(store, 1, {7: "running", 8: "ended", 9: "dead"}, now=NOW)
 
     assert found.kill == [7]
@@ -110,7 +110,7 @@ def test_a_home_is_made_of_a_backup_where_there_is_none(
 def test_a_database_that_is_driven_is_not_replaced(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     d0ctl("backup", str(tmp_path / "saved.db"))
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=NOW)
+        leases.take_lease(site.store, "daemon", now=NOW)
 
     done = d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
 

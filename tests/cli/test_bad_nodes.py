@@ -1,12 +1,13 @@
 """What a person sees of nodes that burn packages: list, why, status, and how it is cleared."""
 
 import json
+import time
 
 import pytest
 
 from d0ctl.model import Address
 from d0ctl.store.attempts import node_record
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import draining, leases, registry
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 
@@ -15,7 +16,7 @@ from tests.cli.conftest import Type
 def burning(site: Site) -> Site:
     """A job that runs well here, and of which another node has burnt three packages."""
     site.submit(production(lines=30))
-    nodes.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
     for name in ("localhost", "hole"):
         site.up(name, machine_id=name)
     for number in range(1, 8):
@@ -59,7 +60,7 @@ def test_why_names_what_was_burnt_and_when_it_is_tried(burning: Site, d0ctl: Typ
 
 def test_a_person_resumes_it_or_keeps_it_drained(burning: Site, d0ctl: Type) -> None:
     assert d0ctl("node", "resume", "hole", "--reason", "mended").exit_code == 0
-    assert nodes.burner(burning.store, nodes.named(burning.store, "hole")["id"]) is None
+    assert draining.bad_node(burning.store, registry.named(burning.store, "hole")["id"]) is None
     assert "node resume: mended" in d0ctl("why", "hole").stdout
 
     assert d0ctl("node", "drain", "hole", "--reason", "to the shop").exit_code == 0
@@ -82,7 +83,7 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     rules = {"hook": {"tries": 9}}
     with burning.store.writing():
         burning.store.change("keep_setting", name="policy", value=json.dumps(rules))
-    nodes.resume(burning.store, "hole", actor="eve", note=None)
+    draining.resume(burning.store, "hole", actor="eve", note=None, now=time.time())
     for number in range(11, 16):
         burning.finish(f"prod/1/{number}/1")
     for number in range(16, 21):
@@ -94,18 +95,18 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     assert told == [{"node": "hole", "successful": 0, "failed": 5}]
     sentence = "what failed on node `hole` is kept off it: 5 of 5 attempts of this job failed there"
     assert sentence in d0ctl("status", "prod").stdout
-    nodes.resume(burning.store, "hole", actor="eve", note=None)
+    draining.resume(burning.store, "hole", actor="eve", note=None, now=time.time())
     assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []
 
 
 def test_a_package_says_which_node_pauses(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
-    nodes.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
     for name in ("localhost", "hole"):
         site.up(name, machine_id=name)
     burn(site, "prod/1/1/1")
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=0.0)
+        leases.take_lease(site.store, "daemon", now=0.0)
 
     screen = d0ctl("why", "prod/1/2/1").stdout
 

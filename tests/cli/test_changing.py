@@ -1,5 +1,6 @@
 """Every command that changes something takes the same three options, from one table."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store import open_store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import draining, registry
 from d0ctl.store.views import browse
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
@@ -101,8 +102,8 @@ def calls(site: Site, d0ctl: Type, home: Home, tmp_path: Path) -> dict[str, list
         Request("kill-line", parse("dropped/1/1"), drop_outputs=True),
     ):
         apply(site.store, request, actor="me", note=None)
-    nodes.add(site.store, Address("drained", "ssh", "drained"), cpus=1)
-    nodes.drain(site.store, "drained", actor="me", note=None)
+    registry.add(site.store, Address("drained", "ssh", "drained"), cpus=1)
+    draining.drain(site.store, "drained", actor="me", note=None, now=time.time())
     archive = packed(tmp_path / "reco.tar.gz", RECO)
     assert d0ctl("software", "add", "reco/v1", "--archive", str(archive)).exit_code == 0
     files = {"FILE": tmp_path / "job.yaml", "SITE": tmp_path / "site.yaml",

@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.model import Address
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, draining, leases, registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -14,15 +14,15 @@ from tests.cli.conftest import Type
 def drive(site: Site) -> None:
     """Somebody drives, as a daemon does."""
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=time.time())
+        leases.take_lease(site.store, "daemon", now=time.time())
 
 
 def down(site: Site, *names: str) -> None:
     """Nodes stop answering."""
     for name in names:
         with site.store.writing():
-            node = nodes.named(site.store, name)["id"]
-            nodes.down(site.store, node, "connection refused", now=time.time())
+            node = registry.named(site.store, name)["id"]
+            contact.down(site.store, node, "connection refused", now=time.time())
 
 
 def test_production_that_moves_is_one_line_and_exit_code_0(site: Site, d0ctl: Type) -> None:
@@ -68,9 +68,9 @@ def test_without_any_node_up_production_stands_still_though_packages_are_launche
     drive(site)
     site.submit(production())
     site.launch("prod/1/1/1")
-    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     down(site, "localhost")
-    nodes.drain(site.store, "far", actor="ada", note="new disk")
+    draining.drain(site.store, "far", actor="ada", note="new disk", now=time.time())
 
     result = d0ctl("status", "--check")
 
@@ -192,7 +192,7 @@ def test_doctor_says_first_that_production_stands_still(site: Site, d0ctl: Type)
 
 
 def test_doctor_names_a_node_that_is_down_as_not_checked(site: Site, d0ctl: Type) -> None:
-    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     down(site, "far")
 
     result = d0ctl("doctor")

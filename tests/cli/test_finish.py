@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.finish import sweep
-from d0ctl.store.nodes import nodes, placement
+from d0ctl.store.nodes import contact, placement, registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -158,9 +158,9 @@ def test_what_failed_is_successful_by_hand_only_with_its_outputs(site: Site, d0c
 def test_what_is_unreachable_is_given_up_by_hand(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     with site.store.writing():
-        nodes.down(site.store, here, "no answer", now=time.time())
+        contact.down(site.store, here, "no answer", now=time.time())
 
     result = d0ctl("set-status", "prod/1/1/1", "failed", "--reason", "the machine is gone")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
@@ -282,7 +282,7 @@ def test_a_daemon_starts_drives_and_stops(tmp_path: Path, home: Home) -> None:
         stopped = d0ctl("daemon", "stop")
     assert stopped.returncode == 0
     assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
-    assert nodes.LOCAL == "localhost"
+    assert registry.LOCAL == "localhost"
 
 
 def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, home: Home) -> None:

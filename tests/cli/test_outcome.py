@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.model import Address
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -103,7 +103,7 @@ def test_it_is_accepted_where_that_is_asked_for(site: Site, d0ctl: Type, tmp_pat
 def test_what_is_not_known_of_a_node_refuses_nothing(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
-    nodes.add(site.store, Address("farm", "ssh", "farm"), cpus=None)
+    registry.add(site.store, Address("farm", "ssh", "farm"), cpus=None)
     file = tmp_path / "res.yaml"
     file.write_text(
         "job: res\nstages: [{name: a, lines: [{run: 'true', cpus: 64, platform: vax}]}]\n"
@@ -114,7 +114,7 @@ def test_what_is_not_known_of_a_node_refuses_nothing(
 
 def test_without_any_node_nothing_is_refused(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
-    nodes.remove(site.store, "localhost", now=time.time())
+    registry.remove(site.store, "localhost", now=time.time())
     file = tmp_path / "res.yaml"
     file.write_text("job: res\nstages: [{name: a, lines: [{run: 'true', cpus: 64}]}]\n")
 
@@ -155,7 +155,7 @@ def test_a_node_that_is_down_is_waited_for_as_long_as_the_site_says(
     site.submit(job(("a", [line(package("a"))])))
     site.up()
     with site.store.writing():
-        nodes.down(site.store, 1, "no route to host", now=time.time() - 600)
+        contact.down(site.store, 1, "no route to host", now=time.time() - 600)
 
     assert d0ctl("wait", "prod", "--timeout", "0.2s").exit_code == 1
     with site.store.writing():

@@ -8,7 +8,7 @@ from d0ctl import actions
 from d0ctl.actions import Request
 from d0ctl.select import parse
 from d0ctl.store.attempts import launches
-from d0ctl.store.nodes import nodes, placement
+from d0ctl.store.nodes import placement, registry
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 from tests.support.homes import faults
@@ -97,7 +97,7 @@ def test_what_runs_is_asked_to_stop_only_with_running(site: Site, d0ctl: Type) -
 def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     d0ctl("pause", "prod", "--running")
 
     assert launches.requested(site.store, here) == {attempt: "pause"}
@@ -120,7 +120,7 @@ def test_a_pause_that_was_taken_back_before_it_worked_asks_to_go_on(
 ) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
 
     d0ctl("pause", "prod/1/1/1", "--running")
     d0ctl("resume", "prod/1/1/1")

@@ -8,7 +8,7 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.policy.blame import Share, blame
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -75,7 +75,7 @@ def test_where_nothing_failed_it_says_so_and_what_is_not_there_is_no_such_thing(
 
 def bad_node(site: Site) -> None:
     """Eight lines, of which those on a second node fail and those here do not."""
-    nodes.add(site.store, Address("farm03", destination="farm03"), cpus=8)
+    registry.add(site.store, Address("farm03", destination="farm03"), cpus=8)
     site.up("farm03", machine_id="m3", cpus=8)
     site.submit(production(lines=8))
     for number in range(1, 9):

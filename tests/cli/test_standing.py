@@ -5,7 +5,7 @@ import time
 import pytest
 
 from d0ctl.model import Address, known_eta
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -13,14 +13,14 @@ from tests.cli.conftest import Type
 def drive(site: Site) -> None:
     """A daemon lives."""
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=time.time())
+        leases.take_lease(site.store, "daemon", now=time.time())
 
 
 def down(site: Site, name: str) -> None:
     """A node stops answering."""
     with site.store.writing():
-        node = nodes.named(site.store, name)["id"]
-        nodes.down(site.store, node, "connection refused", now=time.time())
+        node = registry.named(site.store, name)["id"]
+        contact.down(site.store, node, "connection refused", now=time.time())
 
 
 def mixed(site: Site) -> None:
@@ -88,7 +88,7 @@ def test_a_job_that_has_run_never_says_that_nothing_runs_yet(site: Site, d0ctl: 
 
 def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Type) -> None:
     drive(site)
-    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     site.up("far", machine_id="m2", base="/tmp/far")
     site.submit(job(("a", [line(package("x"))]), ("b", [line(package("y", needs=["x"]))])))
     site.launch("prod/1/1/1", "far")

@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.actions import VERBS, Request
 from d0ctl.store.attempts import launches
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
@@ -308,7 +308,7 @@ def test_a_selector_that_matches_nothing_is_told_the_nearest(
 
 def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) -> None:
     site.submit(production())
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     for path, words in (("prod/1/1/1", "submit failed"), ("prod/1/2/1", "resubmit failed")):
         if words.startswith("re"):
             site.fail(path)
@@ -356,7 +356,7 @@ def test_what_has_been_made_is_kept_where_that_is_asked_for(site: Site, d0ctl: T
 
     d0ctl("kill", "prod/1/1/1", "--partial")
 
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     assert launches.killing(site.store, here) == {attempt: "kill partial"}
 
 
@@ -371,7 +371,7 @@ def test_an_end_that_keeps_outputs_is_hastened_by_another(
 ) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     d0ctl("kill", "prod/1/1/1", "--partial")
 
     assert d0ctl(*again, "--yes").exit_code == 0
@@ -389,7 +389,7 @@ def test_a_kill_does_not_hasten_what_it_has_just_begun_to_end(site: Site, d0ctl:
 
     d0ctl("kill", "prod")
 
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     assert launches.killing(site.store, here) == {attempt: "kill"}
 
 
@@ -403,7 +403,7 @@ def test_a_line_that_is_dropped_while_it_is_killed_at_once_stays_so(
 
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
 
-    here = nodes.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost")["id"]
     assert launches.killing(site.store, here) == {attempt: "drop now"}
 
 

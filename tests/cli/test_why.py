@@ -9,7 +9,7 @@ from d0ctl import actions
 from d0ctl.actions import Request
 from d0ctl.model import Address
 from d0ctl.select import parse
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.building import Site, job, line, package
 from tests.cli.conftest import Type
 
@@ -28,13 +28,13 @@ def planted(site: Site) -> Iterator[Site]:
     store = site.store
     site.up(cpus=1)
     for name in ("farm02", "farm03"):
-        nodes.add(store, Address(name, destination=name), cpus=1)
+        registry.add(store, Address(name, destination=name), cpus=1)
     site.up("farm02", machine_id="m2")
     with store.writing():
-        nodes.take_lease(store, "daemon", now=NOW)
-        nodes.down(store, nodes.named(store, "farm03")["id"], "no route to host", now=NOW)
+        leases.take_lease(store, "daemon", now=NOW)
+        contact.down(store, registry.named(store, "farm03")["id"], "no route to host", now=NOW)
         store.change(
-            "drain_node", node=nodes.named(store, "farm02")["id"], note="new disk", now=NOW
+            "drain_node", node=registry.named(store, "farm02")["id"], note="new disk", now=NOW
         )
     lines = [line(package(f"gen-{n}"), package(f"reco-{n}", needs=[f"gen-{n}"])) for n in (1, 2, 3)]
     lines.append(line(package("gen-4", platform="linux-aarch64")))

@@ -14,7 +14,7 @@ from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes.transport import Address
 from d0ctl.store.attempts import launches
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from tests.daemon.contact import Disk, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, simple, submitted
 
@@ -43,7 +43,7 @@ class Field:
     def add(self, name: str, destination: str = "", cluster: str | None = None) -> int:
         """A node that is up."""
         address = Address(name, destination=destination or name)
-        node = nodes.add(self.control.store, address, cpus=1, cluster=cluster)
+        node = registry.add(self.control.store, address, cpus=1, cluster=cluster)
         self.wait_up(node)
         return node
 
@@ -101,7 +101,7 @@ def test_a_node_that_gives_its_files_slowly_holds_up_no_other(field: Field) -> N
 def test_a_file_is_fetched_from_any_node_of_the_cluster_that_has_it(field: Field) -> None:
     one, _ = field.add("one", cluster="farm"), field.add("two", cluster="farm")
     (wanted,) = field.files_at(one)
-    nodes.remove(field.control.store, "one", now=0.0)
+    registry.remove(field.control.store, "one", now=0.0)
     field.disks["two"].may_read.set()
     turn_until(field.control, wanted.exists)
 
@@ -113,14 +113,14 @@ def test_what_a_removed_node_was_to_carry_is_carried_by_another(field: Field) ->
     field.disks["two"] = Disk()
     field.disks["two"].may_read.set()
     field.add("two", cluster="farm")
-    nodes.remove(field.control.store, "one", now=0.0)
+    registry.remove(field.control.store, "one", now=0.0)
     turn_until(field.control, lambda: all(file.exists() for file in found))
 
 
 @pytest.mark.parametrize("destination", ["old", "new"])
 def test_a_node_added_again_under_its_name_is_reached_anew(field: Field, destination: str) -> None:
     field.add("n1", "old")
-    nodes.remove(field.control.store, "n1", now=0.0)
+    registry.remove(field.control.store, "n1", now=0.0)
     field.add("n1", destination)
     assert field.reached == ["old", destination]
 
@@ -138,7 +138,7 @@ def test_a_node_that_was_another_machine_is_reached_again_once_it_is_added_again
             "another machine" in str(field.control.store.row("node_by_id", node=node)["trouble"])  # type: ignore[index]
         ),
     )
-    nodes.remove(field.control.store, "n1", now=0.0)
+    registry.remove(field.control.store, "n1", now=0.0)
     field.add("n1", "old")
 
 

@@ -10,9 +10,9 @@ import pytest
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store import open_store
 from d0ctl.store.checks import check
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.holder import holder
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes.leases import LEASE
 from tests.cli.building import Site, job, line, package, production
 from tests.doctor.conftest import Found, damage
 
@@ -180,7 +180,7 @@ def test_what_a_turn_sets_right_is_wrong_only_while_a_daemon_lives(
     assert rule not in {one.check for one in found()}
 
     with site.store.writing():
-        nodes.take_lease(site.store, LEASE, now=time.time())
+        leases.take_lease(site.store, LEASE, now=time.time())
 
     assert rule in {one.check for one in found()}
 

@@ -19,8 +19,9 @@ from d0ctl.store import open_store
 from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.jobs.unneeded_files import STRAY_S
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import holder, start_time
+from d0ctl.store.nodes.leases import take_lease
 from d0ctl_wrapper.protocol import stamp
 from tests.cli.building import Site, production
 from tests.doctor.conftest import Found, damage
@@ -117,7 +118,7 @@ def test_what_a_killed_restore_left_is_told(home: Home, found: Found) -> None:
 
 def test_a_first_use_leaves_nothing_that_others_may_read(tmp_path: Path) -> None:
     with open_store(Home(tmp_path / "first"), create=True) as store:
-        nodes.add_localhost(store)
+        registry.add_localhost(store)
         assert store.home.turn.exists()
         assert examine(store).findings == []
 
@@ -148,7 +149,7 @@ def test_messages_that_nobody_reads_are_told(site: Site, home: Home, found: Foun
     assert only(found).heals
 
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=time.time())
+        take_lease(site.store, "daemon", now=time.time())
     assert not only(found).heals
     assert "daemon.log" in only(found).advice
 
@@ -378,7 +379,7 @@ def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
 
 def test_a_daemon_whose_turns_fail_is_told(site: Site, home: Home, found: Found) -> None:
     with site.store.writing():
-        nodes.take_lease(site.store, "daemon", now=time.time())
+        take_lease(site.store, "daemon", now=time.time())
     log = home.logs / "daemon.log"
     log.write_text(
         "2026-11-21 10:00:00,123 ERROR a turn failed and is tried again\n"

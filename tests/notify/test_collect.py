@@ -7,7 +7,7 @@ from d0ctl.notify.mail_text import body
 from d0ctl.store import Store
 from d0ctl.store.attempts import launches, messages
 from d0ctl.store.jobs import removal
-from d0ctl.store.nodes import nodes, placement
+from d0ctl.store.nodes import contact, placement, registry
 from tests.cli.building import Site, job, line, package, production
 from tests.notify.conftest import Say, Told
 
@@ -33,7 +33,7 @@ def held_by_policy(site: Site) -> None:
 def down(site: Site, trouble: str = "no route to host") -> None:
     """The node does not answer."""
     with site.store.writing():
-        nodes.down(site.store, 1, trouble, now=NOW)
+        contact.down(site.store, 1, trouble, now=NOW)
 
 
 def test_failures_for_one_reason_are_one_thing_to_tell(site: Site, say: Say, told: Told) -> None:
@@ -254,7 +254,7 @@ def test_a_node_that_was_removed_is_not_told_as_back(
     down(site)
     told.collect(NOW)
     carry(NOW + 400)
-    nodes.remove(store, "localhost", now=NOW)
+    registry.remove(store, "localhost", now=NOW)
     told.collect()
 
     assert told.kinds("admin@lab.example") == []
@@ -264,7 +264,7 @@ def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
     site: Site, say: Say, told: Told, carry: Any
 ) -> None:
     say(mode="when-needed")
-    nodes.add(site.store, Address("other", "ssh", "other"), cpus=2)
+    registry.add(site.store, Address("other", "ssh", "other"), cpus=2)
     site.up("other", machine_id="m2")
     site.submit(many(2))
     for number in (1, 2):

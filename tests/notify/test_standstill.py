@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from d0ctl.store import Store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact
 from tests.cli.building import Site, production
 from tests.notify.conftest import Say, Told, script
 
@@ -15,7 +15,7 @@ ADMIN = "admin@lab.example"
 def down(site: Site) -> None:
     """The only node stops answering."""
     with site.store.writing():
-        nodes.down(site.store, 1, "no route to host", now=1e9)
+        contact.down(site.store, 1, "no route to host", now=1e9)
 
 
 def test_a_standstill_is_told_once_to_admins_and_needs_a_person(

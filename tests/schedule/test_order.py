@@ -2,8 +2,8 @@
 
 from d0ctl.model import Address
 from d0ctl.store import Store, lifecycle
-from d0ctl.store.nodes import nodes
 from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.standstill import is_settled
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
@@ -65,7 +65,7 @@ def test_a_package_for_another_platform_waits(store: Store) -> None:
 def test_nodes_that_are_down_drained_or_unknown_get_nothing(store: Store) -> None:
     submitted(store, job("one", [simple() for _ in range(9)]))
     world = World(store, "down", "drained")
-    nodes.add(store, Address("unknown", "ssh", "x"), cpus=9)
+    registry.add(store, Address("unknown", "ssh", "x"), cpus=9)
     world.unlink(world.node("down"))
     with store.writing():
         store.change("drain_node", node=world.node("drained").id, note=None, now=0.0)

@@ -14,7 +14,7 @@ from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.attempts import launches, messages, node_record
 from d0ctl.store.jobs import retry
-from d0ctl.store.nodes import nodes, placement
+from d0ctl.store.nodes import draining, placement, registry
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.world import Node, World, end_message
@@ -65,7 +65,7 @@ class Site(World):
 
     def row(self, name: str) -> Any:
         """A node as the database has it."""
-        return nodes.named(self.store, name)
+        return registry.named(self.store, name)
 
     def launched_on(self, name: str) -> int:
         """How many attempts there were on a node."""
@@ -112,7 +112,7 @@ def test_a_node_that_burns_what_others_run_well_is_drained_with_the_evidence(sto
     burn(site, "hole", rounds=200)
 
     assert site.launched_on("hole") == 3
-    bad = nodes.burner(store, site.node("hole").id)
+    bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
     assert bad["evidence"].startswith(
         "3 packages of `sim/1` failed here in a row, the longest after 0.0 s (exit-code 3 times),"
@@ -259,7 +259,7 @@ def test_a_verdict_is_taken_back_when_a_package_that_began_later_runs_well(store
     site.end(hole, "successful", most=1)
 
     assert not site.row("hole")["drained"]
-    assert nodes.burner(store, hole.id) is None
+    assert draining.bad_node(store, hole.id) is None
     (deed,) = store.rows("node_deeds", name="hole", limit=1)
     assert (deed["actor"], deed["verb"]) == ("d0ctl", "node resume")
     assert "ran well" in deed["note"]
@@ -293,7 +293,7 @@ def drained(store: Store) -> Site:
 
 def wait(site: Site) -> None:
     """Let time go on until the drained node is to be tried."""
-    bad = nodes.burner(site.store, site.node("hole").id)
+    bad = draining.bad_node(site.store, site.node("hole").id)
     assert bad is not None
     site.at = bad["next_try"]
 
@@ -329,7 +329,7 @@ def test_one_that_fails_again_rests_twice_as_long_and_spends_no_try(store: Store
 
     site.end(site.node("hole"), "failed", "exit-code")
 
-    bad = nodes.burner(store, site.node("hole").id)
+    bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
     assert (bad["times"], bad["next_try"]) == (2, tried + 3600)
     row = store.connection.execute(
@@ -362,7 +362,7 @@ def test_the_trial_is_made_again_when_its_package_is_gone(store: Store) -> None:
 def test_a_person_who_resumes_it_clears_what_was_held_against_it(store: Store) -> None:
     site = drained(store)
 
-    nodes.resume(store, "hole", actor="eve", note="new disk")
+    draining.resume(store, "hole", actor="eve", note="new disk", now=NOW)
 
     assert site.trouble() == []
     site.fill()
@@ -373,7 +373,7 @@ def test_a_person_who_resumes_it_clears_what_was_held_against_it(store: Store) -
 def test_a_person_who_drains_it_has_it_stay_so(store: Store) -> None:
     site = drained(store)
 
-    nodes.drain(store, "hole", actor="eve", note="to the shop")
+    draining.drain(store, "hole", actor="eve", note="to the shop", now=NOW)
     site.at += 1e6
     site.fill()
 

@@ -8,7 +8,7 @@ from d0ctl.store import Store, lifecycle
 from d0ctl.store.attempts import launches
 from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import remove_rows
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes import placement as planning
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
@@ -18,7 +18,7 @@ from tests.support.world import World
 def drain(store: Store, name: str) -> None:
     """Let a node take no package."""
     with store.writing():
-        store.change("drain_node", node=nodes.named(store, name)["id"], note=None, now=0.0)
+        store.change("drain_node", node=registry.named(store, name)["id"], note=None, now=0.0)
 
 
 def file_id(store: Store, name: str) -> int:
@@ -130,7 +130,7 @@ def test_an_output_of_a_removed_node_is_made_again_elsewhere(store: Store) -> No
     world.deliver(world.node("far"), world.node("far").spool)
     assert phases(store)["one/1/1/1"] == "done"
 
-    nodes.remove(store, "far", now=NOW)
+    registry.remove(store, "far", now=NOW)
 
     assert phases(store)["one/1/1/1"] == "ready"
     assert faults(store) == {}
@@ -244,13 +244,13 @@ def test_results_are_wanted_once_and_end_the_package_when_they_are_there(store: 
 
 
 def test_a_node_keeps_what_it_once_was(store: Store) -> None:
-    nodes.add(store, Address("far", "ssh", "far"), cpus=None)
-    number = nodes.named(store, "far")["id"]
+    registry.add(store, Address("far", "ssh", "far"), cpus=None)
+    number = registry.named(store, "far")["id"]
     facts = {"machine_id": "m1", "boot_id": "b", "cpus": 4, "base": "/far"}
     with store.writing():
-        assert nodes.up(store, number, facts, now=NOW) is None
-        assert nodes.up(store, number, {**facts, "machine_id": ""}, now=NOW) is None
-        told = nodes.up(store, number, {**facts, "machine_id": "m2"}, now=NOW)
+        assert contact.up(store, number, facts, now=NOW) is None
+        assert contact.up(store, number, {**facts, "machine_id": ""}, now=NOW) is None
+        told = contact.up(store, number, {**facts, "machine_id": "m2"}, now=NOW)
 
     assert told is not None
     assert "another machine" in told

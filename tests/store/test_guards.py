@@ -14,7 +14,7 @@ from d0ctl.store.attempts.launches import Launch, launch
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.jobs.removal import remove_rows
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import keep_software
 from d0ctl_wrapper.protocol.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
@@ -253,7 +253,7 @@ def test_no_more_is_purged_than_is_needed(store: Store) -> None:
 
 
 def test_copies_on_other_nodes_stay(store: Store) -> None:
-    other = nodes.add(store, Address("farm", "ssh", "farm"), cpus=2)
+    other = registry.add(store, Address("farm", "ssh", "farm"), cpus=2)
     made(store, simple(outputs=[kept("raw")]), simple(inputs=["raw"]))
 
     assert purge(store, node=other) == []

@@ -9,7 +9,7 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.store import Store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.holder import boot_id, holder, is_dead, start_time
 from tests.support.jobs import NOW
 from tests.support.waiting import Pid, wait_until
@@ -24,13 +24,13 @@ def give_to(store: Store, name: str) -> None:
 def take(store: Store) -> bool:
     """Try to take the lease `x`."""
     with store.writing():
-        return nodes.take_lease(store, "x", now=NOW)
+        return leases.take_lease(store, "x", now=NOW)
 
 
 def test_a_free_lease_is_taken_and_taken_again(store: Store) -> None:
     assert take(store)
     assert take(store)
-    assert nodes.living_holder(store, "x") == holder()
+    assert leases.living_holder(store, "x") == holder()
 
 
 def test_the_lease_of_a_living_process_is_not_taken(store: Store) -> None:
@@ -52,7 +52,7 @@ def test_the_lease_of_a_living_process_is_not_taken(store: Store) -> None:
 def test_the_lease_of_a_dead_process_is_free(store: Store, name: str) -> None:
     give_to(store, name)
 
-    assert nodes.living_holder(store, "x") is None
+    assert leases.living_holder(store, "x") is None
     assert take(store)
 
 
@@ -70,7 +70,7 @@ def test_a_process_that_has_ended_and_was_not_reaped_is_dead() -> None:
 def test_a_lease_is_given_back_by_its_holder_only(store: Store) -> None:
     give_to(store, "another-boot 1 1")
     with store.writing():
-        nodes.give_lease(store, "x")
+        leases.give_lease(store, "x")
 
     assert store.value("lease_holder", name="x") == "another-boot 1 1"
 
@@ -79,12 +79,13 @@ RACE = """
 import sys, time
 from pathlib import Path
 from d0ctl.config import Home
-from d0ctl.store import nodes, open_store
+from d0ctl.store import open_store
+from d0ctl.store.nodes import leases
 with open_store(Home(Path(sys.argv[1]))) as store:
     print("ready", flush=True)
     sys.stdin.readline()
     with store.writing():
-        print(nodes.take_lease(store, "x", now=time.time()), flush=True)
+        print(leases.take_lease(store, "x", now=time.time()), flush=True)
     sys.stdin.readline()
 """
 

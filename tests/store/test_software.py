@@ -10,7 +10,7 @@ from d0ctl.model import Address
 from d0ctl.sitefile.spec import SoftwareEntry
 from d0ctl.store import Store
 from d0ctl.store.attempts import launches
-from d0ctl.store.nodes import nodes, placement, software
+from d0ctl.store.nodes import contact, placement, registry, software
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import keep_software
 from tests.support.jobs import NOW, job, package, submitted
@@ -23,11 +23,11 @@ FACTS = {"cpus": 8, "system": "Linux", "machine": "x86_64", "boot_id": "b", "bas
 
 def node(store: Store, name: str, platform: str | None = None, **columns: Any) -> int:
     """A node that is up, and of this platform."""
-    number = nodes.add(store, Address(name, "ssh", name), cpus=8)
+    number = registry.add(store, Address(name, "ssh", name), cpus=8)
     with store.writing():
         for column, value in {"platform_asked": platform, **columns}.items():
             store.connection.execute(f"update node set {column} = ? where id = ?", [value, number])
-        nodes.up(store, number, {**FACTS, "machine_id": name}, now=NOW)
+        contact.up(store, number, {**FACTS, "machine_id": name}, now=NOW)
     return number
 
 
@@ -111,7 +111,7 @@ def test_the_platform_of_a_cluster_is_that_of_its_nodes(store: Store) -> None:
     number = node(store, "old")
     with store.writing():
         store.connection.execute("update cluster set platform = 'sl7' where name = 'old'")
-        nodes.up(store, number, {**FACTS, "machine_id": "old"}, now=NOW)
+        contact.up(store, number, {**FACTS, "machine_id": "old"}, now=NOW)
     submitted(store, job("one", [package(BinarySpec("x", script="x"), platform="sl7")]))
 
     assert assign(store) == {"old": 1}
@@ -340,7 +340,7 @@ def test_a_removed_node_takes_its_orders_with_it(store: Store) -> None:
     ask(store, "push", here)
     with store.writing():
         software.arrive(store, here, CHECKSUM, now=NOW)
-    nodes.remove(store, "a", now=NOW)
+    registry.remove(store, "a", now=NOW)
     with store.writing():
         software.arrive(store, here, CHECKSUM, now=NOW)
         software.delay(store, here, CHECKSUM, "x", is_gone=True, now=NOW)

@@ -9,7 +9,7 @@ import pytest
 from d0ctl.model import Address
 from d0ctl.schedule.standstill import Cause
 from d0ctl.store import open_store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.standstill import job_standing, production
 from d0ctl.store.views import browse
 from tests.cli.building import Site, job, line, package
@@ -22,7 +22,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     """A home whose node is up, and somebody who drives."""
     with open_store(make_home(tmp_path / "home")) as store:
         with store.writing():
-            nodes.take_lease(store, "daemon", now=time.time())
+            leases.take_lease(store, "daemon", now=time.time())
         site = Site(store)
         site.up()
         yield site
@@ -31,8 +31,11 @@ def site(tmp_path: Path) -> Iterator[Site]:
 def down(site: Site, name: str = "localhost") -> None:
     """A node stops answering."""
     with site.store.writing():
-        nodes.down(
-            site.store, nodes.named(site.store, name)["id"], "connection refused", now=time.time()
+        contact.down(
+            site.store,
+            registry.named(site.store, name)["id"],
+            "connection refused",
+            now=time.time(),
         )
 
 
@@ -54,7 +57,7 @@ def test_without_work_nothing_moves_and_nothing_is_stopped(site: Site) -> None:
 def test_without_a_driver_every_job_with_work_is_stopped(site: Site) -> None:
     site.submit(example())
     with site.store.writing():
-        nodes.give_lease(site.store, "daemon")
+        leases.give_lease(site.store, "daemon")
 
     assert production(site.store, now=time.time()).cause is Cause.NO_DAEMON
 
@@ -74,7 +77,7 @@ def test_when_the_only_node_is_down_its_unreachable_packages_move_nothing(site: 
 def test_a_job_that_only_fits_a_node_that_is_down_stands_still_beside_one_that_moves(
     site: Site,
 ) -> None:
-    nodes.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     down(site, "far")
     site.submit(job(("a", [line(package("x", nodes=("far",)))]), name="bound"))
     site.submit(example())

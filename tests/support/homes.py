@@ -8,7 +8,7 @@ from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
 from d0ctl.store.checks import check
-from d0ctl.store.nodes.nodes import add_localhost
+from d0ctl.store.nodes.registry import add_localhost
 
 
 @cache

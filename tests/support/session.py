@@ -18,7 +18,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Address
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submit import submit
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import leases, registry
 from tests.support.homes import faults, make_home
 from tests.support.jobs import phases
 from tests.support.sshd import Sshd
@@ -127,7 +127,7 @@ class Session:
         sshd = self.stack.enter_context(Sshd(self.folder / name, **options))  # type: ignore[arg-type]
         self.trust(sshd)
         with open_store(self.home) as store:
-            nodes.add(store, self.address(name, sshd), cpus=cpus)
+            registry.add(store, self.address(name, sshd), cpus=cpus)
         return sshd
 
     def trust(self, sshd: Sshd) -> None:
@@ -143,12 +143,12 @@ class Session:
     def drain(self, name: str = "localhost") -> None:
         """Let a node take no package."""
         with open_store(self.home) as store, store.writing():
-            store.change("drain_node", node=nodes.named(store, name)["id"], note="test", now=0.0)
+            store.change("drain_node", node=registry.named(store, name)["id"], note="test", now=0.0)
 
     def node(self, name: str) -> dict[str, object]:
         """What the store knows of a node."""
         with open_store(self.home, read_only=True) as store:
-            return dict(nodes.named(store, name))
+            return dict(registry.named(store, name))
 
     def base(self, name: str = "localhost") -> Path:
         """Where a node keeps what is ours."""
@@ -183,7 +183,7 @@ class Session:
         def holds() -> bool:
             assert process.poll() is None, self.log()
             with open_store(self.home, read_only=True) as store:
-                found = nodes.living_holder(store, "daemon")
+                found = leases.living_holder(store, "daemon")
             return found is not None and int(found.split()[1]) == process.pid
 
         wait_until(holds, 20, "the daemon holds its lease")

@@ -17,7 +17,7 @@ from d0ctl.store.attempts import launches as attempts
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launches import Launch
 from d0ctl.store.files import copies as files
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes import placement as planning
 from tests.support.jobs import NOW
 
@@ -169,7 +169,7 @@ class World:
         self.store = store
         self.clock = itertools.count(1)
         for name in others:
-            nodes.add(store, Address(name, "ssh", name), cpus=cpus)
+            registry.add(store, Address(name, "ssh", name), cpus=cpus)
         self.nodes = {
             row["id"]: Node(row["id"], row["name"], row["cluster_id"])
             for row in store.rows("nodes")
@@ -195,7 +195,7 @@ class World:
         node.replies.clear()
         facts = {"boot_id": str(node.boot), "cpus": 2, "base": f"/{node.name}"}
         with self.store.writing():
-            nodes.up(self.store, node.id, facts, now=self.now)
+            contact.up(self.store, node.id, facts, now=self.now)
             found = attempts.reconcile(self.store, node.id, dict(node.attempts), now=self.now)
             messages.fail(
                 self.store, node.id, found.lost, reason="lost", message="gone", now=self.now
@@ -210,7 +210,7 @@ class World:
         node.orders.clear()
         node.replies.clear()
         with self.store.writing():
-            nodes.down(self.store, node.id, "no route to host", now=self.now)
+            contact.down(self.store, node.id, "no route to host", now=self.now)
 
     def reboot(self, node: Node) -> None:
         """Lose all that runs on a node, and the link."""

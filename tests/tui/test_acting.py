@@ -8,7 +8,7 @@ from d0ctl.actions import Changes, Request, apply
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
 from d0ctl.select import parse
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import draining, registry
 from d0ctl.store.views import browse
 from d0ctl_tui.changes import options, read
 from tests.cli.building import Site, production
@@ -154,7 +154,7 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
 
     dashboard(script)
 
-    assert not nodes.named(site.store, "localhost")["drained"]
+    assert not registry.named(site.store, "localhost")["drained"]
 
 
 def test_a_failed_package_is_retried(site: Site, dashboard: Open) -> None:
@@ -287,7 +287,7 @@ def test_a_node_that_burns_packages_is_shown_with_the_evidence_and_resumed(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production(lines=30))
-    nodes.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
     for name in ("localhost", "hole"):
         site.up(name, machine_id=name)
     for number in range(1, 8):
@@ -305,4 +305,4 @@ def test_a_node_that_burns_packages_is_shown_with_the_evidence_and_resumed(
 
     dashboard(script)
 
-    assert nodes.burner(site.store, nodes.named(site.store, "hole")["id"]) is None
+    assert draining.bad_node(site.store, registry.named(site.store, "hole")["id"]) is None

@@ -4,7 +4,7 @@ import time
 
 from d0ctl.actions import Request, apply
 from d0ctl.select import parse
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, registry
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 
@@ -48,7 +48,9 @@ def test_a_package_out_of_contact_is_seen_on_every_row_above_it(
     site.submit(production())
     site.launch("prod/1/1/1")
     with site.store.writing():
-        nodes.down(site.store, nodes.named(site.store, "localhost")["id"], "gone", now=time.time())
+        contact.down(
+            site.store, registry.named(site.store, "localhost")["id"], "gone", now=time.time()
+        )
 
     async def script(desk: Desk) -> None:
         await desk.sees("? unreachable")

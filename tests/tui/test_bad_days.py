@@ -13,7 +13,7 @@ from d0ctl.actions import Request, apply
 from d0ctl.config import Home
 from d0ctl.select import parse
 from d0ctl.store import open_store
-from d0ctl.store.nodes.nodes import add_localhost
+from d0ctl.store.nodes.registry import add_localhost
 from d0ctl_tui.app import Terminal
 from tests.cli.building import Site, job, line, package, production
 from tests.tui.conftest import Desk, Open

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Failed
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import rows, strips

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from d0ctl.model import Address
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import registry
 from d0ctl_tui.draw.log_text import marked, shifted, spans, wrapped
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.draw.spans import text, width
@@ -91,7 +91,7 @@ def test_a_log_that_cannot_be_read_is_not_told_as_empty_and_r_tries_again(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production())
-    nodes.add(site.store, Address("gone", "ssh", "emmy@127.0.0.1:1"), cpus=1)
+    registry.add(site.store, Address("gone", "ssh", "emmy@127.0.0.1:1"), cpus=1)
     site.up("gone", machine_id="gone")
     site.launch("prod/1/1/1", "gone")
     site.end("prod/1/1/1", "failed", reason="exit-code", exit_code=1)

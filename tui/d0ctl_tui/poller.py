@@ -7,7 +7,7 @@ from contextlib import suppress
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.store.connection import Store, open_store
-from d0ctl.store.nodes.nodes import living_holder
+from d0ctl.store.nodes.leases import living_holder
 from d0ctl.store.sqlite_errors import told
 from d0ctl_tui.messages import Changed, Troubled
 

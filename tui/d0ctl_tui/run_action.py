@@ -1,6 +1,7 @@
 """What the dashboard does to jobs and nodes: the verbs of the command line, and nothing else."""
 
 import shlex
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.store.connection import open_store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import draining
 from d0ctl.store.sqlite_errors import told
 from d0ctl_tui.changes import options
 
@@ -97,8 +98,8 @@ class NodeDeed:
     def apply(self, home: Home, speech: Speech, reason: str, seen: int | None) -> list[str]:
         """Do it. Raises Refused where it is so already."""
         with open_store(home) as store, told(home):
-            act = nodes.drain if self.verb == "drain" else nodes.resume
-            act(store, self.name, actor=speech.actor, note=reason or None)
+            act = draining.drain if self.verb == "drain" else draining.resume
+            act(store, self.name, actor=speech.actor, note=reason or None, now=time.time())
         return [f"{'drained' if self.verb == 'drain' else 'resumed'} `{self.name}`"]
 
 

@@ -12,7 +12,7 @@ from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, mark, paint, table
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, draining, registry
 from d0ctl.units import clean, count, iso, moment, size
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def list_nodes(json: options.Json = False) -> None:
         with session.reader() as store, store.reading():
             used = {row["id"]: row["used"] for row in store.rows("node_rooms")}
             rows = [
-                (row, used.get(row["id"], 0), nodes.burner(store, row["id"]))
+                (row, used.get(row["id"], 0), draining.bad_node(store, row["id"]))
                 for row in store.rows("nodes")
             ]
     if json:
@@ -201,23 +201,23 @@ def accept_key(
 
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
-            nodes.named(store, name)
+            registry.named(store, name)
         emit(f"would ask `{name}` for its host key, and trust it if it is the one you name")
         return
     with session.writer() as store:
-        row = nodes.named(store, name)
+        row = registry.named(store, name)
         command = ("d0ctl", "node", "accept-key", name, *(["--reinstalled"] if reinstalled else []))
         accepted: list[str] = []
         facts = node_add.meet(
             store,
-            nodes.address_of(row),
+            registry.address_of(row),
             fingerprints or (),
             command,
             on_accepted=lambda host, key: accepted.append(f"`{host}`: {key}"),
         )
-        is_new_machine = nodes.is_other_machine(row, facts)
+        is_new_machine = contact.is_other_machine(row, facts)
         if accepted or (is_new_machine and reinstalled):
-            nodes.trust(store, name, reinstalled=is_new_machine and reinstalled,
+            contact.trust(store, name, reinstalled=is_new_machine and reinstalled,
                         actor=session.actor(), note=changing.reason(), now=time.time())  # fmt: skip
     for key in accepted:
         emit(f"accepted the host key of {clean(key)}")
@@ -239,7 +239,7 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
     from d0ctl.nodes.check import check as look
 
     with session.reader() as store:
-        address = nodes.address_of(nodes.named(store, name))
+        address = registry.address_of(registry.named(store, name))
         site = str(store.row("site")["name"])  # type: ignore[index]
         home = store.home
     findings = []
@@ -267,7 +267,8 @@ def drain(name: options.NodeName) -> None:
     if _rehearsed("drain", name):
         return
     with session.founder() as store:
-        running = nodes.drain(store, name, actor=session.actor(), note=changing.reason())
+        running = draining.drain(store, name, actor=session.actor(), note=changing.reason(),
+                                 now=time.time())  # fmt: skip
     emit(f"drained `{name}`" + (f": {count(running, 'package')} still there" if running else ""))
 
 
@@ -277,7 +278,8 @@ def resume(name: options.NodeName) -> None:
     if _rehearsed("resume", name):
         return
     with session.writer() as store:
-        nodes.resume(store, name, actor=session.actor(), note=changing.reason())
+        draining.resume(store, name, actor=session.actor(), note=changing.reason(),
+                        now=time.time())  # fmt: skip
     emit(f"resumed `{name}`")
 
 
@@ -289,9 +291,9 @@ def remove(name: options.NodeName) -> None:
     if _rehearsed("remove", name):
         return
     with session.writer() as store:
-        nodes.named(store, name)
+        registry.named(store, name)
         changing.confirm(f"forget `{name}`, and make again what only it has and is still needed?")
-        nodes.remove(store, name, now=time.time())
+        registry.remove(store, name, now=time.time())
         with store.writing():
             _keep(store, "node remove", name)
     emit(f"removed `{name}`")

@@ -71,7 +71,7 @@ def _forced(store: Store, job: str) -> list[Misfit]:
 def _tell(
     store: Store, job: str, spec: JobSpec, held: bool, json: bool, misfits: Sequence[Misfit]
 ) -> None:
-    from d0ctl.store.nodes.nodes import LEASE, living_holder
+    from d0ctl.store.nodes.leases import LEASE, living_holder
 
     if json:
         unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in misfits]

@@ -12,8 +12,8 @@ from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import launches, messages, outputs
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
-from d0ctl.store.nodes import nodes
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes import contact, leases, registry
+from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import default
 from d0ctl.units import clean, duration
 
@@ -28,8 +28,8 @@ PARTIAL = "kill partial"
 
 def stand_in(control: Control, now: float) -> None:
     """Be the daemon that `status` and `stop` mean, where no other lives."""
-    if control.job is None and not nodes.living_holder(control.store, LEASE):
-        nodes.take_lease(control.store, LEASE, now=now)
+    if control.job is None and not leases.living_holder(control.store, LEASE):
+        leases.take_lease(control.store, LEASE, now=now)
 
 
 def look_after(control: Control, now: float) -> None:
@@ -37,16 +37,18 @@ def look_after(control: Control, now: float) -> None:
     known = {row["id"]: row for row in control.store.rows("nodes")}
     for node, courier in control.couriers.items():
         if node not in known:
-            nodes.give_lease(control.store, f"node {node}")
+            leases.give_lease(control.store, f"node {node}")
             control.after(control.end, node)
         elif _is_another(courier, known[node]):
             control.after(control.end, node)
     for node, row in known.items():
-        if node in control.couriers or not nodes.take_lease(control.store, f"node {node}", now=now):
+        if node in control.couriers or not leases.take_lease(
+            control.store, f"node {node}", now=now
+        ):
             continue
         courier = Courier(
             node,
-            nodes.address_of(row),
+            registry.address_of(row),
             control.site,
             cpus=row["cpus_asked"],
             deliver=control.dropbox.deliver,
@@ -59,7 +61,7 @@ def look_after(control: Control, now: float) -> None:
 def _is_another(courier: Courier, row: Row) -> bool:
     """Whether a node was removed and added again, so that its number stands for another now."""
     return (
-        courier.address != nodes.address_of(row)
+        courier.address != registry.address_of(row)
         or courier.cpus != row["cpus_asked"]
         or (row["state"] == "unknown" and courier.is_up)
     )
@@ -71,7 +73,7 @@ def keep_contact(control: Control, now: float) -> None:
         heard = now - courier.silent
         if courier.is_up and heard - control.heard.get(node, 0.0) >= KEPT_EVERY_S:
             control.heard[node] = heard
-            nodes.heard(control.store, node, courier.load, at=heard)
+            contact.note_contact(control.store, node, courier.load, at=heard)
 
 
 def give_up(control: Control, now: float) -> None:
@@ -87,7 +89,7 @@ def give_up(control: Control, now: float) -> None:
             continue
         row = control.store.row("node_by_id", node=node)
         if row is not None:
-            nodes.give_up(control.store, row["name"])
+            registry.give_up(control.store, row["name"])
         lost = launches.unreachable(control.store, node)
         if lost:
             told = f"its node did not answer for {duration(patience)}"
@@ -106,7 +108,7 @@ def hear(control: Control, now: float) -> None:
             case Down():
                 _log_down(control, report)
                 control.down_since.setdefault(report.node, time.monotonic())
-                nodes.down(control.store, report.node, report.trouble, now=now)
+                contact.down(control.store, report.node, report.trouble, now=now)
             case Said():
                 _said(control, report.node, report.frame, now)
             case Carried(errand=software.Delivery()):
@@ -127,9 +129,9 @@ def _up(control: Control, report: Up, now: float) -> None:
     control.forget_orders(report.node)
     row = control.store.row("node_by_id", node=report.node)
     rebooted = bool(row and row["boot"] and row["boot"] != report.facts.get("boot_id"))
-    trouble = nodes.up(control.store, report.node, report.facts, now=now)
+    trouble = contact.up(control.store, report.node, report.facts, now=now)
     if trouble:
-        nodes.down(control.store, report.node, trouble, now=now)
+        contact.down(control.store, report.node, trouble, now=now)
         control.after(courier.hang_up, trouble)
         return
     control.down_since.pop(report.node, None)
@@ -200,7 +202,7 @@ def _said(control: Control, node: int, frame: Frame, now: float) -> None:
         case "absent":
             launches.end_unstarted(control.store, node, frame["attempts"], now=now)
         case "pong":
-            nodes.note_free_disk(control.store, node, frame["disk_free"])
+            contact.note_free_disk(control.store, node, frame["disk_free"])
         case "forgotten":
             _purged(control, node, frame)
         case "software":

@@ -3,7 +3,7 @@
 from d0ctl.show.why import node_pauses
 from d0ctl.show.why.common import MOST, Explanation, takers
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.nodes import named
+from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import moment
 

@@ -8,7 +8,7 @@ from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Case
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.nodes import burner
+from d0ctl.store.nodes.draining import bad_node
 from d0ctl.units import count, listed, moment
 
 
@@ -48,7 +48,7 @@ def excluded(row: Row) -> str:
 
 def drained(store: Store, row: Row, told: Explanation, now: float) -> None:
     """Explain a node that takes nothing new: who drained it, why, and when it is tried again."""
-    bad = burner(store, row["id"])
+    bad = bad_node(store, row["id"])
     why = f": {row['drain_note']}" if row["drain_note"] else ""
     if bad is None:
         told.answer = f"node `{row['name']}` is drained and takes nothing new{why}"

@@ -16,7 +16,7 @@ from d0ctl.store.attempts.failures import elsewhere
 from d0ctl.store.attempts.node_record import Ended
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.lifecycle import keep_action
-from d0ctl.store.nodes.nodes import take_back
+from d0ctl.store.nodes.draining import readmit
 from d0ctl.units import count, duration
 
 ACTOR = "d0ctl"
@@ -89,7 +89,7 @@ def _watch(store: Store, bad: Row, ends: Iterable[Ended], limits: Limits, now: f
 
 def _revoke(store: Store, bad: Row, note: str, now: float) -> list[str]:
     """Let a node that d0ctl drained take packages again."""
-    take_back(store, bad["node_id"], bad["node"], actor=ACTOR, note=note, now=now)
+    readmit(store, bad["node_id"], bad["node"], actor=ACTOR, note=note, now=now)
     return [f"node `{bad['node']}` is well again: {note}"]
 
 
@@ -164,7 +164,7 @@ def forget_jobs(store: Store, *, actor: str, note: str | None, now: float) -> No
     counts no more, and those that were drained for it take packages again (CRAB3).
     """
     for row in store.rows("bad_nodes_of_chosen"):
-        take_back(store, row["node_id"], row["node"], actor=actor, note=note, now=now)
+        readmit(store, row["node_id"], row["node"], actor=actor, note=note, now=now)
     store.change("forget_conduct_of_chosen")
     store.change("forget_job_conduct_of_chosen")
 

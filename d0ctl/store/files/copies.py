@@ -25,6 +25,14 @@ def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None
     remake(store, now=now)
 
 
+def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> None:
+    """Count the copies that only this node could give as lost."""
+    store.change("clear_lost")
+    store.change("forget_node_copies", cluster=cluster, node=node)
+    store.change("forget_node_transfers", cluster=cluster, node=node)
+    remake(store, now=now)
+
+
 def remake(store: Store, *, now: float) -> None:
     """Forget the copies in `lost_copy`; what is still needed is made again, up the chain.
 

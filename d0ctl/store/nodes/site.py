@@ -10,7 +10,7 @@ from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.lifecycle import keep_action
-from d0ctl.store.nodes import nodes
+from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes.software import CONTROL
 
 MOVED = {"destination", "dir", "cluster"}
@@ -34,7 +34,7 @@ def current(store: Store, *, applied: bool = False) -> Site:
     """The site that is in force; with `applied` only what a site file laid down."""
     clusters = store.rows("clusters")
     names = {row["id"]: row["name"] for row in clusters}
-    seconds = nodes.seconds(store)
+    seconds = registry.duplicates(store)
     return Site(
         nodes=tuple(
             replace(_node(row, names), same_machine=row["name"] in seconds)
@@ -192,7 +192,7 @@ def _nodes(
     changed = {one.name: one for one in found if one.kind == "node"}
     for name, one in changed.items():
         if one.verb == "remove" or (one.verb == "change" and _is_new(one)):
-            nodes.forget(store, name, now=now)
+            registry.forget(store, name, now=now)
     for entry in site.nodes:
         if entry.name in changed and _is_new(changed[entry.name]):
             make_node(store, entry, facts[entry.name], now)
@@ -203,19 +203,19 @@ def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float)
     """A node that has been met; whoever drives packages connects to it next."""
     address: Address = entry.address
     if not entry.same_machine:
-        nodes.check_machine(
+        registry.check_machine(
             store, entry.name, is_local=address.kind == "local", facts=facts,
             allow=f"if that is meant, give `{entry.name}` the key `same-machine: yes`",
         )  # fmt: skip
-    node = nodes.make(store, address, cpus=entry.cpus, cluster=entry.cluster)
-    nodes.up(store, node, facts, now=now)
+    node = registry.make(store, address, cpus=entry.cpus, cluster=entry.cluster)
+    contact.up(store, node, facts, now=now)
     store.change("node_unknown", node=node, now=now)
 
 
 def keep_node(store: Store, entry: NodeEntry, *, applied: bool) -> None:
     """What an entry says of a node that is there."""
     store.change(
-        "keep_node", node=nodes.named(store, entry.name)["id"], identity=entry.identity,
+        "keep_node", node=registry.named(store, entry.name)["id"], identity=entry.identity,
         python=entry.python, via=entry.via, cpus=entry.cpus, speed=entry.speed,
         memory=entry.memory, services=json.dumps(entry.services), platform=entry.platform,
         applied=int(applied),

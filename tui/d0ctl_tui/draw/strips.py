@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from d0ctl.store.nodes.nodes import LEASE
+from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Event
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command

@@ -10,7 +10,7 @@ from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Address, Phase, Status
 from d0ctl.select import parse
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.nodes import address_of
+from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.views import browse
 
 if TYPE_CHECKING:

@@ -1,0 +1,115 @@
+"""Contact with nodes: which answer, what they report, and what follows when one does not."""
+
+import json
+import math
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import copies
+from d0ctl.store.lifecycle import keep_action
+from d0ctl.store.nodes.leases import living_holder
+from d0ctl.store.nodes.registry import named, nodes
+
+CLOCK_TOLERANCE_S = 5.0
+"""A node's clock that differs by no more than this counts as right."""
+
+
+def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | None:
+    """Record that a node answers, and its facts; return why it is refused, if it is.
+
+    It is refused if it was removed, or is another machine than before.
+    """
+    row = store.row("node_by_id", node=node)
+    if row is None:
+        return "it was removed"
+    if is_other_machine(row, facts):
+        return (
+            f"`{row['destination']}` is another machine than before: several share the name, "
+            f"or it was set up anew (d0ctl node accept-key {row['name']} --reinstalled)"
+        )
+    store.change(
+        "node_up",
+        node=node,
+        now=now,
+        facts=json.dumps(facts),
+        load=_number(facts.get("load")),
+        machine=facts.get("machine_id"),
+        boot=facts.get("boot_id"),
+        base=facts.get("base"),
+        clock=_clock_ahead_s(facts, now),
+        cpus=facts.get("cpus") or 1,
+        platform=f"{facts.get('system')}-{facts.get('machine')}".lower(),
+        memory=facts.get("memory"),
+    )
+    return None
+
+
+def down(store: Store, node: int, trouble: str, *, now: float) -> None:
+    """Record that a node does not answer.
+
+    Packages assigned to it are scheduled again, launched ones are unreachable. Packages that were
+    being killed there count as ended; the node learns of it when it returns.
+    """
+    store.change("node_down", node=node, trouble=trouble, now=now)
+    store.change("end_killing", node=node, now=now)
+    store.change("cancel_killing", node=node, now=now)
+    store.change("unassign_node", node=node, now=now, note=trouble)
+    store.change("lose_contact", node=node, now=now, note=trouble)
+
+
+def unknown(store: Store, node: int, *, now: float) -> None:
+    """Record that no process drives a node any more, so that its state is not known."""
+    store.change("node_unknown", node=node, now=now)
+
+
+def forget_untried(store: Store, *, now: float) -> None:
+    """down -> unknown for the nodes that no living process tries to reach."""
+    down_nodes = [row["id"] for row in nodes(store) if row["state"] == "down"]
+    untried = [node for node in down_nodes if not living_holder(store, f"node {node}")]
+    if untried:
+        with store.writing():
+            for node in untried:
+                store.change("node_untried", node=node, now=now)
+
+
+def note_contact(store: Store, node: int, load: float | None, *, at: float) -> None:
+    """Record a sign of life of a node that is up, with its load where it gave one."""
+    store.change("node_heard", node=node, load=_number(load), heard=at)
+
+
+def note_free_disk(store: Store, node: int, free: int) -> None:
+    """Record how many bytes of a node's disk are free."""
+    store.change("note_free_disk", node=node, free=free)
+
+
+def is_other_machine(row: Row, facts: dict[str, Any]) -> bool:
+    """Return whether a node reports another machine id than the recorded one."""
+    machine = facts.get("machine_id")
+    return bool(row["machine"] and machine and row["machine"] != machine)
+
+
+def trust(
+    store: Store, name: str, *, reinstalled: bool, actor: str, note: str | None, now: float
+) -> None:
+    """Record that a person trusts the node's new host key.
+
+    A `reinstalled` node may be another machine: the copies that only it had are lost, and remade
+    if they are needed.
+    """
+    with store.writing():
+        if reinstalled:
+            row = named(store, name)
+            store.change("forget_machine", node=row["id"])
+            copies.lose_all_of_node(store, cluster=row["cluster_id"], node=row["id"], now=now)
+        keep_action(store, verb="node accept-key", target=name, actor=actor, note=note,
+                    packages=0, now=now)  # fmt: skip
+
+
+def _number(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and math.isfinite(value)
+    return float(value) if is_number else None  # type: ignore[arg-type]
+
+
+def _clock_ahead_s(facts: dict[str, Any], now: float) -> float:
+    ahead = float(facts.get("time") or now) - now
+    return ahead if abs(ahead) > CLOCK_TOLERANCE_S else 0.0

@@ -1,0 +1,56 @@
+"""Drained nodes: they take no new packages, by order of a person or of d0ctl itself."""
+
+from d0ctl.errors import Refused
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.lifecycle import keep_action
+from d0ctl.store.nodes.registry import launched_on, named
+
+
+def drain(store: Store, name: str, *, actor: str, note: str | None, now: float) -> int:
+    """Give a node no new packages until a person resumes it; return how many are still there.
+
+    Raises NotFound.
+    """
+    with store.writing():
+        row = named(store, name)
+        store.change("drain_node", node=row["id"], note=note, now=now)
+        store.change("forget_bad_node", node=row["id"])
+        keep_action(store, verb="node drain", target=name, actor=actor, note=note, packages=0,
+                    now=now)  # fmt: skip
+        return launched_on(store, row["id"])
+
+
+def resume(store: Store, name: str, *, actor: str, note: str | None, now: float) -> None:
+    """Let a drained node take packages again. Raises NotFound, or Refused if it is not drained."""
+    with store.writing():
+        row = named(store, name)
+        check_drained(row)
+        readmit(store, row["id"], name, actor=actor, note=note, now=now)
+
+
+def check_drained(row: Row) -> None:
+    """Raise Refused for a node that is not drained."""
+    if not row["drained"]:
+        raise Refused(f"node `{row['name']}` is not drained, so it can't be resumed",
+                      hint=f"d0ctl why {row['name']}")  # fmt: skip
+
+
+def readmit(
+    store: Store, node: int, name: str, *, actor: str, note: str | None, now: float
+) -> None:
+    """Let a drained node take packages again, with new statistics; within a transaction."""
+    store.change("resume_node", node=node)
+    store.change("forget_bad_node", node=node)
+    store.change("forget_conduct_of_node", node=node)
+    store.change("forget_job_conduct_of_node", node=node)
+    keep_action(store, verb="node resume", target=name, actor=actor, note=note, packages=0, now=now)
+
+
+def bad_node(store: Store, node: int) -> Row | None:
+    """Return why d0ctl itself drained a node, and when it is tried again; None if it did not."""
+    return store.row("bad_node", node=node)
+
+
+def drainings(store: Store, name: str, limit: int) -> list[Row]:
+    """Return who drained and resumed a node, the latest first."""
+    return store.rows("node_deeds", name=name, limit=limit)

@@ -1,0 +1,197 @@
+"""The nodes of this site: which there are, how they are reached, added and removed."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from d0ctl.errors import NotFound, Refused
+from d0ctl.model import Address
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import copies
+from d0ctl_wrapper.relay.facts import machine_id
+
+CONTROL = 1
+"""The cluster of this machine."""
+
+LOCAL = "localhost"
+"""The node of kind `local` that is there from the start."""
+
+
+def add_localhost(store: Store) -> None:
+    """Make the node of this machine, in the cluster of the control host."""
+    with store.writing():
+        if not find(store, LOCAL):
+            store.value(
+                "add_node",
+                name=LOCAL,
+                cluster=CONTROL,
+                kind="local",
+                destination="",
+                identity="",
+                directory="",
+                python="",
+                via="auto",
+                cpus=os.cpu_count() or 1,
+                cpus_asked=None,
+            )
+
+
+def nodes(store: Store) -> list[Row]:
+    """Return all nodes, with how many packages are assigned and launched on each."""
+    return store.rows("nodes")
+
+
+def capacities(store: Store) -> list[Row]:
+    """Return what each node has, how much of it is in use, and when a slot was last taken."""
+    return store.rows("node_rooms")
+
+
+def names(store: Store) -> list[str]:
+    """Return the names of all nodes."""
+    return [row["name"] for row in store.rows("node_names")]
+
+
+def find(store: Store, name: str) -> Row | None:
+    """Return the node of that name, if there is one."""
+    return store.row("node_by_name", name=name)
+
+
+def by_id(store: Store, node: int) -> Row | None:
+    """Return the node of that id, if there is one."""
+    return store.row("node_by_id", node=node)
+
+
+def named(store: Store, name: str) -> Row:
+    """Return the node of that name. Raises NotFound."""
+    row = find(store, name)
+    if row is None:
+        raise NotFound(f"there is no node `{name}`", hint="d0ctl node list")
+    return row
+
+
+def in_cluster(store: Store, cluster: int) -> list[Row]:
+    """Return the nodes of a cluster that answer: they write into its cache."""
+    return store.rows("nodes_of_cluster", cluster=cluster)
+
+
+def jobs_on(store: Store, node: int, limit: int) -> list[Row]:
+    """Return the jobs whose packages take the CPUs of a node, the largest first."""
+    return store.rows("node_jobs", node=node, limit=limit)
+
+
+def launched_on(store: Store, node: int) -> int:
+    """Return how many packages are launched on a node."""
+    return int(store.value("node_in_use", node=node))
+
+
+def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None = None) -> int:
+    """Add a node, by default in a cluster of its own. Raises Refused if its name is taken."""
+    with store.writing():
+        return make(store, address, cpus=cpus, cluster=cluster)
+
+
+def make(store: Store, address: Address, *, cpus: int | None, cluster: str | None) -> int:
+    """Do as `add` does, within the transaction of the caller."""
+    check_new(store, address.name)
+    if address.kind == "local" and cluster is None:
+        cluster_id = CONTROL
+    else:
+        cluster_id = int(store.value("add_cluster", name=cluster or address.name))
+    return int(
+        store.value(
+            "add_node",
+            name=address.name,
+            cluster=cluster_id,
+            kind=address.kind,
+            destination=address.destination,
+            identity=address.identity,
+            directory=address.directory,
+            python=address.python,
+            via=address.via,
+            cpus=cpus or 1,
+            cpus_asked=cpus,
+        )
+    )
+
+
+def check_new(store: Store, name: str) -> None:
+    """Raise Refused for the name of a node that there is."""
+    if find(store, name):
+        raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
+
+
+def check_machine(
+    store: Store, name: str, *, is_local: bool, facts: Mapping[str, Any], allow: str
+) -> None:
+    """Raise Refused if another node is this node's machine: its slots would count twice.
+
+    `allow` is the command that allows it all the same.
+    """
+    machine = machine_id() if is_local else facts.get("machine_id")
+    for row in store.rows("machines"):
+        if row["name"] != name and _is_same(row, machine, is_local=is_local):
+            raise Refused(f"`{name}` is the same machine as node `{row['name']}`, so it would be"
+                          " used twice", hint=allow)  # fmt: skip
+
+
+def duplicates(store: Store) -> set[str]:
+    """Return the names of nodes whose machine is also that of an older node."""
+    found, before = set(), list[Row]()
+    for row in store.rows("machines"):
+        is_local = row["kind"] == "local"
+        machine = machine_id() if is_local else row["machine"]
+        if any(_is_same(older, machine, is_local=is_local) for older in before):
+            found.add(row["name"])
+        before.append(row)
+    return found
+
+
+def _is_same(row: Row, machine: str | None, *, is_local: bool) -> bool:
+    if row["kind"] == "local":
+        return is_local or bool(machine and machine == machine_id())
+    return bool(machine and row["machine"] == machine)
+
+
+def remove(store: Store, name: str, *, now: float) -> None:
+    """Forget a node; files that only it had are lost, and remade if they are needed.
+
+    Raises Refused while packages are launched on it.
+    """
+    with store.writing():
+        forget(store, name, now=now)
+
+
+def check_unused(store: Store, row: Row) -> None:
+    """Raise Refused for a node with launched packages."""
+    if busy := launched_on(store, row["id"]):
+        raise Refused(f"node `{row['name']}` has {busy} launched packages",
+                      hint=f"d0ctl node drain {row['name']}")  # fmt: skip
+
+
+def forget(store: Store, name: str, *, now: float) -> None:
+    """Do as `remove` does, within the transaction of the caller."""
+    row = named(store, name)
+    check_unused(store, row)
+    store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
+    copies.lose_all_of_node(store, cluster=row["cluster_id"], node=row["id"], now=now)
+    give_up(store, name)
+    store.change("remove_node", node=row["id"])
+    store.change("remove_unused_cluster", cluster=row["cluster_id"])
+
+
+def give_up(store: Store, name: str) -> None:
+    """Let packages whose outputs are on a node run elsewhere, from the beginning."""
+    store.change("stay_nowhere", node=name)
+
+
+def address_of(row: Row) -> Address:
+    """Return how the node of this row is reached."""
+    return Address(
+        name=row["name"],
+        kind=row["kind"],
+        destination=row["destination"],
+        identity=row["identity"],
+        directory=row["directory"],
+        python=row["python"],
+        via=row["via"],
+    )
