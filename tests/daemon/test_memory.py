@@ -9,7 +9,7 @@ from d0ctl.daemon.control import Control
 from tests.daemon.contact import turn
 
 SCRIPT = """
-from d0ctl.agents.tidy import trim
+from d0ctl.daemon.steps.cleanup import trim
 
 def resident():
     lines = open("/proc/self/status").read().splitlines()

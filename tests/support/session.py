@@ -28,7 +28,7 @@ DRIVER = """
 import sys, threading
 from pathlib import Path
 from d0ctl.config import Home
-from d0ctl.daemon import drive
+from d0ctl.daemon.loop import drive
 drive(Home(Path(sys.argv[1])), int(sys.argv[2]), lambda counts: None, threading.Event())
 """
 
