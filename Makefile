@@ -11,6 +11,9 @@ SEED :=
 WORKERS := 2
 EXAMPLES := 10000
 
+# Tests start hundreds of pythons; without its cache each compiles all of d0ctl anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens completions clean
 
 help:  ## show this list

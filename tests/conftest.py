@@ -1,5 +1,7 @@
 """What most tests begin with: a home of their own, and the store in it."""
 
+import textwrap
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,3 +37,23 @@ def session(tmp_path: Path) -> Iterator[Session]:
     session = Session(tmp_path)
     yield session
     session.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how long the tests of each folder took, summed over all workers."""
+    took: defaultdict[str, float] = defaultdict(float)
+    tests: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                folder = report.nodeid.removeprefix("tests/").partition("/")[0]
+                took[folder] += report.duration
+                tests[folder] += report.when == "setup"
+    if len(took) > 1:
+        rows = [
+            f"{name} {took[name]:.0f} s ({tests[name]})"
+            for name in sorted(took, key=took.__getitem__, reverse=True)
+        ]
+        line = "seconds by folder (tests), over all workers: " + ", ".join(rows)
+        terminalreporter.ensure_newline()
+        terminalreporter.write("\n".join(textwrap.wrap(line, 96)) + "\n")
