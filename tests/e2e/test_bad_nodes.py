@@ -69,11 +69,12 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_is_men
     assert {one["reason"] for one in burnt} == {"software-missing"}
     hole = farm.node("hole")
     assert hole["drained"]
-    assert hole["burnt"]["reasons"] == {"software-missing": 3}
+    seen = hole["burnt"]["reasons"]["software-missing"]
+    assert 3 <= seen <= len(burnt), "failures that came in one batch are judged together"
     assert hole["burnt"]["stage"] == "reco/1"
     assert hole["burnt"]["others"]["failed"] == 0
     listed = farm.ok("node", "list")
-    assert "drained by d0ctl: 3 packages of `reco/1` failed here in a row" in listed
+    assert f"drained by d0ctl: {seen} packages of `reco/1` failed here in a row" in listed
     why = farm.ok("why", "hole")
     assert "was drained by d0ctl at" in why
     assert "which run elsewhere; no try is counted for it" in why
