@@ -94,7 +94,7 @@ def _head(seen: Seen) -> None:
     words.append(f"attempt {tried.number} on {clean(tried.node_name)}")
     if tried.outcome not in (None, one.status):
         words.append(tried.outcome)
-    emit(f"{paint(clean(one.path), 'bold')}  {' · '.join(words)}")
+    emit(f"{paint(clean(one.path), 'strong')}  {' · '.join(words)}")
 
 
 def _table(listing: Frame) -> None:
@@ -106,7 +106,7 @@ def _table(listing: Frame) -> None:
         say("nothing is there")
     if len(entries) > MOST or listing["more"]:
         many = f"more than {count(len(entries))}" if listing["more"] else count(len(entries))
-        emit(paint(f"and more, {many} altogether: --json lists them", "dim"))
+        emit(paint(f"and more, {many} altogether: --json lists them", "faint"))
 
 
 def _row(entry: dict[str, Any], now: float) -> list[str]:
@@ -114,7 +114,7 @@ def _row(entry: dict[str, Any], now: float) -> list[str]:
     name = clean(entry["name"]) + ("/" if is_folder else "")
     target = f"-> {clean(entry['target'])}" if entry["target"] is not None else ""
     weight = "" if is_folder else size(entry["size"])
-    return [name, weight, moment(entry["time"], now), paint(target, "dim") if target else ""]
+    return [name, weight, moment(entry["time"], now), paint(target, "faint") if target else ""]
 
 
 def _document(

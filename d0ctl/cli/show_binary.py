@@ -25,7 +25,7 @@ def drawing(
         return lambda: emit_json(document)
 
     def draw() -> None:
-        emit(f"{paint(clean(path), 'bold')}  binary {clean(binary.name)}, "
+        emit(f"{paint(clean(path), 'strong')}  binary {clean(binary.name)}, "
              f"stage {clean(package.stage_name)}, line {clean(package.line_name)}")  # fmt: skip
         emit(f"its package is {mark(package.status)} since {moment(package.changed, now)}")
         _command(binary.script or " ".join(documents.words(binary.argv)))
@@ -33,14 +33,16 @@ def drawing(
         show_inputs(inputs)
         show_outputs(outputs)
         emit()
-        emit(paint(f"d0ctl why {path}    d0ctl logs {path}    d0ctl status {package.path}", "dim"))
+        emit(
+            paint(f"d0ctl why {path}    d0ctl logs {path}    d0ctl status {package.path}", "faint")
+        )
 
     return draw
 
 
 def _command(text: str) -> None:
     emit()
-    emit(paint("command", "bold"))
+    emit(paint("command", "strong"))
     for line in text.splitlines():
         emit(f"  {clean(line)}")
 
@@ -49,7 +51,7 @@ def _records(records: Sequence[BinaryRecord], now: float) -> None:
     if not records:
         return
     emit()
-    emit(paint("attempts", "bold"))
+    emit(paint("attempts", "strong"))
     rows = [
         [
             str(record.attempt),

@@ -124,7 +124,7 @@ def _head(picture: Picture) -> None:
     totals = by_status(job.counts)
     if job.ended is None:
         show_jobs.stop(obstacles(picture.site, now))
-    emit(f"{paint(clean(job.name), 'bold')}  {clean(job.title)}".rstrip())
+    emit(f"{paint(clean(job.name), 'strong')}  {clean(job.title)}".rstrip())
     length = duration((job.ended or now) - job.submitted)
     parts = [
         mark(show_jobs.state(job, picture.standing.cause)),
@@ -137,14 +137,14 @@ def _head(picture: Picture) -> None:
     if job.hold:
         why = f": {clean(job.hold_note)}" if job.hold_note else ""
         by = f"held by {clean(job.hold_actor or '?')} since {moment(job.hold_since, now)}{why}"
-        emit(paint(by, "yellow"))
+        emit(paint(by, "warn"))
     if job.pause:
         why = f": {clean(job.pause_note)}" if job.pause_note else ""
         by = f"{clean(job.pause_actor or '?')} since {moment(job.pause_since, now)}{why}"
-        emit(paint(f"paused by {by}", "yellow"))
+        emit(paint(f"paused by {by}", "warn"))
     if job.finish and not job.ended:
         by = f"{clean(job.finish_actor or '?')} since {moment(job.finish_since, now)}"
-        emit(paint(f"being finished ({job.finish}) by {by}", "yellow"))
+        emit(paint(f"being finished ({job.finish}) by {by}", "warn"))
     for one in picture.short:
         emit(f"{clean(one.path)} goes with {clean(one.sentence())}")
     _excluded(picture.excluded)
@@ -156,18 +156,18 @@ def _excluded(rows: list[Row]) -> None:
     from d0ctl.show.why.node_pauses import excluded
 
     for row in rows:
-        emit(paint(clean(excluded(row)), "yellow"))
+        emit(paint(clean(excluded(row)), "warn"))
 
 
 def _stages(stages: list[StageSummary]) -> None:
     rows = [
         [
-            paint(str(stage.seq), "bold"),
+            paint(str(stage.seq), "strong"),
             clean(stage.name),
             mark(stage.status),
             bar(stage.counts),
             f"{count(by_status(stage.counts)['successful'])}/{count(sum(stage.counts.values()))}",
-            paint(count(stage.lines, "line"), "dim"),
+            paint(count(stage.lines, "line"), "faint"),
             tally(stage.counts, stage.blocked),
         ]
         for stage in stages
@@ -182,26 +182,26 @@ def _live(picture: Picture) -> None:
     silent, totals = picture.job.counts.get("unreachable", 0), by_status(picture.job.counts)
     emit()
     if totals["launched"] > silent:
-        emit(paint("running", "bold") + (f"  {places}" if picture.where else ""))
+        emit(paint("running", "strong") + (f"  {places}" if picture.where else ""))
     else:
-        emit(paint("unreachable", "bold"))
+        emit(paint("unreachable", "strong"))
     show_part.package_table(picture.live, picture.now)
     if totals["launched"] > len(picture.live):
         more = count(totals["launched"] - len(picture.live))
-        emit(paint(f"  and {more} more: d0ctl status {picture.job.name}:launched", "dim"))
+        emit(paint(f"  and {more} more: d0ctl status {picture.job.name}:launched", "faint"))
 
 
 def _failed(picture: Picture) -> None:
     if not picture.failed:
         return
     emit()
-    emit(paint("failed last", "bold"))
+    emit(paint("failed last", "strong"))
     for one in picture.failed:
         show_part.failure(one, picture.now)
     total = picture.job.counts.get("failed", 0)
     if total > len(picture.failed):
         more = count(total - len(picture.failed))
-        emit(paint(f"  and {more} more: d0ctl history {picture.job.name}", "dim"))
+        emit(paint(f"  and {more} more: d0ctl history {picture.job.name}", "faint"))
 
 
 def _stuck(picture: Picture) -> None:
@@ -211,11 +211,11 @@ def _stuck(picture: Picture) -> None:
     if not (picture.held or job.blocked or picture.troubles or stopped):
         return
     emit()
-    emit(paint("not moving", "bold"))
+    emit(paint("not moving", "strong"))
     show_part.package_table(picture.held, picture.now)
     aside = job.counts.get("held", 0) + job.counts.get("cooloff", 0) - len(picture.held)
     if aside > 0:
-        emit(paint(f"  and {count(aside)} more: d0ctl status {job.name}:held,cooloff", "dim"))
+        emit(paint(f"  and {count(aside)} more: d0ctl status {job.name}:held,cooloff", "faint"))
     if job.blocked:
         emit(f"  {blocked(job.counts['waiting'])}")
     if stopped:
@@ -227,7 +227,7 @@ def _stuck(picture: Picture) -> None:
 def _next(picture: Picture) -> None:
     commands = list(_commands(picture))
     emit()
-    emit(paint("    ".join(commands), "dim"))
+    emit(paint("    ".join(commands), "faint"))
 
 
 def _commands(picture: Picture) -> list[str]:

@@ -40,14 +40,14 @@ def draw(jobs: list[JobSummary], found: Production, now: float) -> None:
     table([_row(job, causes.get(job.name), now) for job in jobs], right=(3,))
     emit()
     for one in list(job_obstacles(found).values())[:MOST_OBSTACLES]:
-        emit(paint(clean(one.text), "yellow"))
-    emit(paint(f"d0ctl status {jobs[0].name}    d0ctl why {jobs[0].name}", "dim"))
+        emit(paint(clean(one.text), "warn"))
+    emit(paint(f"d0ctl status {jobs[0].name}    d0ctl why {jobs[0].name}", "faint"))
 
 
 def stop(told: list[Obstacle]) -> None:
     """Print what stops all jobs, with the commands that help, above everything else."""
     for one in told:
-        emit(paint(f"{glyph('failed')} {clean(one.text)}: {'; '.join(one.commands)}", "red"))
+        emit(paint(f"{glyph('failed')} {clean(one.text)}: {'; '.join(one.commands)}", "bad"))
     if told:
         emit()
 
@@ -64,10 +64,10 @@ def state(job: JobSummary, cause: Cause | None) -> str:
 def _row(job: JobSummary, cause: Cause | None, now: float) -> list[str]:
     done = by_status(job.counts)["successful"]
     return [
-        paint(clean(job.name), "bold"),
+        paint(clean(job.name), "strong"),
         mark(state(job, cause)),
         bar(job.counts, 16),
         f"{count(done)}/{count(job.packages)}",
-        paint(duration((job.ended or now) - job.submitted), "dim"),
+        paint(duration((job.ended or now) - job.submitted), "faint"),
         tally(job.counts, job.blocked),
     ]

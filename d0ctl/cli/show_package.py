@@ -85,13 +85,13 @@ def draw(picture: Picture) -> None:
     commands = [f"d0ctl why {path}", f"d0ctl history {path}"]
     if picture.attempts:
         commands.insert(1, f"d0ctl logs {path}")
-    emit(paint("    ".join(commands), "dim"))
+    emit(paint("    ".join(commands), "faint"))
 
 
 def _head(picture: Picture) -> None:
     package, now = picture.package, picture.now
     name = "" if package.name == str(package.seq) else f"{clean(package.name)}, "
-    emit(f"{paint(clean(package.path), 'bold')}  {name}"
+    emit(f"{paint(clean(package.path), 'strong')}  {name}"
          f"stage {clean(package.stage_name)}, line {clean(package.line_name)}")  # fmt: skip
     words = [mark(package.status)]
     if package.phase not in (package.status, "done"):
@@ -113,7 +113,7 @@ def _head(picture: Picture) -> None:
         emit(f"{by}{clean(package.note)}")
     if package.phase == "held" and package.actor == recovery.BY_POLICY:
         emit(recovery.held(package.not_before, now))
-    emit(paint(f"asks for {_wishes(package)}", "dim"))
+    emit(paint(f"asks for {_wishes(package)}", "faint"))
 
 
 def _progress(one: ProgressView | None, phase: str, now: float) -> None:
@@ -129,7 +129,7 @@ def _failures(failures: Sequence[Failures], now: float) -> None:
     if not failures:
         return
     emit()
-    emit(paint("failures", "bold"))
+    emit(paint("failures", "strong"))
     rows = [[clean(one.reason or "unknown"), count(one.count, "time"),
              f"last {moment(one.last, now)} on {clean(one.node_name)}", clean(one.message or "")]
             for one in failures]  # fmt: skip
@@ -140,7 +140,7 @@ def _notes(notes: Sequence[NoteView], now: float) -> None:
     if not notes:
         return
     emit()
-    emit(paint("notes", "bold"))
+    emit(paint("notes", "strong"))
     for one in notes:
         where = f", binary {one.binary}" if one.binary else ""
         emit(f"  {moment(one.at, now)}  attempt {one.number}{where}: {clean(one.text)}")
@@ -164,7 +164,7 @@ def _wishes(package: PackageView) -> str:
 def _binaries(binaries: Sequence[BinaryView], last: int) -> None:
     """Print each binary, and the attempt that ran it last where that is not the last attempt."""
     emit()
-    emit(paint("binaries", "bold"))
+    emit(paint("binaries", "strong"))
     table(
         [
             [
@@ -185,10 +185,10 @@ def _binaries(binaries: Sequence[BinaryView], last: int) -> None:
 def ending(one: BinaryView | BinaryRecord) -> str:
     """How a binary ended, in a word or two."""
     if one.signal is not None:
-        return paint(f"signal {one.signal}", "red")
+        return paint(f"signal {one.signal}", "bad")
     if one.exit_code is not None:
         return f"exit {one.exit_code}" if one.exit_code == 0 else paint(f"exit {one.exit_code}",
-                                                                        "red")  # fmt: skip
+                                                                        "bad")  # fmt: skip
     return "started" if one.started else "-"
 
 
@@ -198,7 +198,7 @@ def show_inputs(inputs: Sequence[InputView]) -> None:
     if not shown:
         return
     emit()
-    emit(paint("inputs", "bold"))
+    emit(paint("inputs", "strong"))
     table([_input(one) for one in shown[:MOST_FILES]], indent="  ")
     _and_more(shown)
 
@@ -213,7 +213,7 @@ def _input(one: InputView) -> list[str]:
     else:
         state = "missing" if one.required else "not there yet"
     maker = f"from {one.maker_path} ({one.maker_phase})" if one.maker_path else one.acquire
-    return [clean(one.name), state, paint(clean(maker), "dim")]
+    return [clean(one.name), state, paint(clean(maker), "faint")]
 
 
 def show_outputs(outputs: Sequence[OutputView]) -> None:
@@ -221,7 +221,7 @@ def show_outputs(outputs: Sequence[OutputView]) -> None:
     if not outputs:
         return
     emit()
-    emit(paint("outputs", "bold"))
+    emit(paint("outputs", "strong"))
     table([_output(one) for one in outputs[:MOST_FILES]], indent="  ")
     _and_more(outputs)
 
@@ -238,19 +238,19 @@ def _output(one: OutputView) -> list[str]:
     kind = "result" if one.result else one.dispositions
     kind = f"{kind} partial".strip() if one.partial else kind
     places = [*one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
-    return [clean(one.name), state, paint(kind, "dim"), paint(clean("  ".join(places)), "dim")]
+    return [clean(one.name), state, paint(kind, "faint"), paint(clean("  ".join(places)), "faint")]
 
 
 def _and_more(files: Sequence[object]) -> None:
     if len(files) > MOST_FILES:
-        emit(paint("  and more: --json prints all", "dim"))
+        emit(paint("  and more: --json prints all", "faint"))
 
 
 def _attempts(attempts: Sequence[AttemptView], now: float) -> None:
     if not attempts:
         return
     emit()
-    emit(paint("attempts", "bold"))
+    emit(paint("attempts", "strong"))
     for one in attempts[-10:]:
         began = one.started if one.started is not None else one.launched
         took = duration((one.ended if one.ended is not None else now) - began)
@@ -264,9 +264,9 @@ def _attempts(attempts: Sequence[AttemptView], now: float) -> None:
             words.append(show_part.reason_of(one.reason, one.message))
         emit("  " + "  ".join(words))
         if one.began_why:
-            emit(paint(f"      {show_part.began(one.began, one.began_why)}", "dim"))
+            emit(paint(f"      {show_part.began(one.began, one.began_why)}", "faint"))
         if one.events:
-            emit(paint(f"      {show_part.events(one.events)}", "dim"))
+            emit(paint(f"      {show_part.events(one.events)}", "faint"))
         show_part.stderr(one.stderr if one.outcome != "successful" else None, "      ")
         if one.base:
-            emit(paint(f"      {clean(one.base)}/attempts/{one.id}", "dim"))
+            emit(paint(f"      {clean(one.base)}/attempts/{one.id}", "faint"))

@@ -50,7 +50,7 @@ def _draw_stage(
     now: float,
 ) -> None:
     path = f"{clean(job.name)}/{stage.seq}"
-    emit(f"{paint(path, 'bold')}  {clean(stage.name)}")
+    emit(f"{paint(path, 'strong')}  {clean(stage.name)}")
     done = by_status(stage.counts)["successful"]
     total = count(sum(stage.counts.values()), "package")
     emit(f"{mark(stage.status)} · {count(done)} of {total} done · {count(stage.lines, 'line')}")
@@ -58,19 +58,19 @@ def _draw_stage(
     table([_line_row(one) for one in lines], right=(0,), indent="  ")
     if stage.lines > len(lines):
         emit(paint(f"  and {count(stage.lines - len(lines))} more: "
-                   f"d0ctl status {path}/{len(lines) + 1}-{len(lines) * 2}", "dim"))  # fmt: skip
+                   f"d0ctl status {path}/{len(lines) + 1}-{len(lines) * 2}", "faint"))  # fmt: skip
     if failed:
         emit()
-        emit(paint("failed last", "bold"))
+        emit(paint("failed last", "strong"))
         for one in failed:
             failure(one, now)
 
 
 def _line_row(line: LineSummary) -> list[str]:
     done = by_status(line.counts)["successful"]
-    dropped = paint("dropped", "dim") if line.dropped is not None else ""
+    dropped = paint("dropped", "faint") if line.dropped is not None else ""
     return [
-        paint(str(line.seq), "bold"),
+        paint(str(line.seq), "strong"),
         "" if line.name == str(line.seq) else clean(line.name),
         mark(line.status),
         bar(line.counts, 8),
@@ -101,7 +101,7 @@ def line(
 def _draw_line(
     path: str, line: LineSummary, stage: StageSummary, rows: Sequence[PackageRow], now: float
 ) -> None:
-    emit(f"{paint(clean(path), 'bold')}  {clean(line.name)} of {clean(stage.name)}")
+    emit(f"{paint(clean(path), 'strong')}  {clean(line.name)} of {clean(stage.name)}")
     words = [mark(line.status), tally(line.counts, line.blocked)]
     if line.dropped is not None:
         words.append(f"dropped {moment(line.dropped, now)}")
@@ -121,7 +121,7 @@ def packages(
         rows, now, indent="", is_blocked=lambda row: row.path.partition("/")[0] in blocked_jobs
     )
     if number > len(rows):
-        emit(paint(f"and {count(number - len(rows))} more: --json prints all", "dim"))
+        emit(paint(f"and {count(number - len(rows))} more: --json prints all", "faint"))
 
 
 def package_table(
@@ -137,9 +137,9 @@ def package_table(
             [
                 f"{glyph(_look(row))} {clean(row.path)}",
                 clean(row.name) if row.name != row.path.rpartition("/")[2] else "",
-                paint("blocked", "red") if row.id in stuck else _state(row),
+                paint("blocked", "bad") if row.id in stuck else _state(row),
                 clean(row.node or ""),
-                paint(_age(row, now), "dim"),
+                paint(_age(row, now), "faint"),
                 NEVER_PRODUCED
                 if row.id in stuck
                 else clean(
@@ -200,7 +200,7 @@ def _cut(text: str, width: int = 70) -> str:
 def failure(one: FailureView, now: float) -> None:
     """Print what failed, why, and the last it said."""
     name = "" if one.name == one.path.rpartition("/")[2] else f" {clean(one.name)}"
-    emit(f"  {glyph('failed')} {paint(clean(one.path), 'bold')}{name} on {clean(one.node_name)}, "
+    emit(f"  {glyph('failed')} {paint(clean(one.path), 'strong')}{name} on {clean(one.node_name)}, "
          f"{moment(one.ended, now)}: {reason_of(one.reason, one.message)}")  # fmt: skip
     stderr(one.stderr, "      ")
 
@@ -208,13 +208,13 @@ def failure(one: FailureView, now: float) -> None:
 def reason_of(reason: str | None, message: str | None) -> str:
     """A reason with its sentence."""
     words = [clean(word) for word in (reason, message) if word]
-    return paint(": ".join(words) or "for no known reason", "red")
+    return paint(": ".join(words) or "for no known reason", "bad")
 
 
 def stderr(text: str | None, indent: str) -> None:
     """Print the last lines of stderr, made harmless."""
     for row in (text or "").rstrip().splitlines()[-STDERR_LINES:]:
-        emit(paint(f"{indent}| {clean(row.expandtabs())}", "dim"))
+        emit(paint(f"{indent}| {clean(row.expandtabs())}", "faint"))
 
 
 def began(number: int | None, why: str) -> str:

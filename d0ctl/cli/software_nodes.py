@@ -147,7 +147,7 @@ def _trouble(row: Row) -> str:
 
 
 def _tell_one(row: Row) -> None:
-    name = paint(f"{clean(row['node']):<16}", "bold")
+    name = paint(f"{clean(row['node']):<16}", "strong")
     if row["ended"] is None:
         later = "" if row["verb"] == "verify" else "; it is done when it can be"
         emit(f"{glyph('down')} {name} {clean(_trouble(row))}{later}")

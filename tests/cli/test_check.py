@@ -160,7 +160,7 @@ def test_the_overview_marks_a_job_that_is_paused_while_something_runs(
     site.launch("prod/1/1/1")
     d0ctl("pause", "prod")
 
-    assert "‖ paused" in d0ctl("status").stdout
+    assert "◫ paused" in d0ctl("status").stdout
 
 
 def test_a_finished_production_needs_no_daemon(site: Site, d0ctl: Type) -> None:

@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.signs import ASCII, ROLES, UNICODE, bar, short, tally
+from d0ctl.show.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Failed
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
@@ -14,10 +17,7 @@ from d0ctl_tui.draw import rows, strips
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.groups import clusters
-from d0ctl_tui.draw.looks import ASCII, LOOKS, UNICODE, bar, short, tally
 from d0ctl_tui.draw.rates import Rates, plot
-from d0ctl_tui.draw.sheet import Sheet
-from d0ctl_tui.draw.spans import text, width
 from d0ctl_tui.read.snapshot import Beat, NodeLine
 
 COUNTS = st.dictionaries(st.sampled_from(list(map(str, Phase))), st.integers(1, 10**6))
@@ -38,7 +38,7 @@ def test_a_bar_has_its_width_and_shows_whatever_is_there(
 def test_every_phase_has_a_glyph_and_a_look_in_both_alphabets() -> None:
     for phase in Phase:
         assert phase in UNICODE.states
-        assert phase in LOOKS
+        assert phase in ROLES
         assert ASCII.states[phase].isascii()
 
 

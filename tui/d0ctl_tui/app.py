@@ -17,15 +17,15 @@ from textual.timer import Timer
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
+from d0ctl.show.signs import ASCII, UNICODE, Glyphs
+from d0ctl.show.spans import Line, Span, fit, foreign
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import told
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
-from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
 from d0ctl_tui.draw.rates import Rates
-from d0ctl_tui.draw.spans import Line, Span, fit, foreign
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import Changed, CommandClicked, Handed, PathClicked, Troubled
 from d0ctl_tui.poller import Poller

@@ -6,9 +6,9 @@ from typing import Protocol
 from textual.message import Message
 
 from d0ctl.config import Home
+from d0ctl.show.signs import Glyphs
+from d0ctl.show.spans import Line, Span
 from d0ctl_tui.commands import Command
-from d0ctl_tui.draw.looks import Glyphs
-from d0ctl_tui.draw.spans import Line, Span
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat

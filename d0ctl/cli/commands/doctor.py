@@ -68,7 +68,7 @@ def _draw(look: "Look", stop: "Obstacle | None", home: Home) -> None:
     for one in look.findings:
         advice = f"heals at the next `{one.advice}`" if one.heals else one.advice
         told = f"{glyph('failed')} {one.check}: {clean(one.subject)}: {clean(one.detail)}"
-        emit(told + paint(f": {clean(advice)}" if advice else "", "dim"))
+        emit(told + paint(f": {clean(advice)}" if advice else "", "faint"))
     unseen = [f"`{clean(name)}` was not checked: {clean(why)}"
               for name, why in sorted(look.unseen.items())]  # fmt: skip
     if look.findings:

@@ -112,7 +112,7 @@ def _draw(document: dict[str, Any], now: float) -> None:
         _notes(document["notes"], now)
     if document["actions"]:
         emit()
-        emit(paint("what people did", "bold"))
+        emit(paint("what people did", "strong"))
         rows = [
             [_when(one["at"], now), clean(one["actor"]), one["verb"], clean(brief(one["target"])),
              count(one["packages"], "package") if one["packages"] else "",
@@ -124,7 +124,7 @@ def _draw(document: dict[str, Any], now: float) -> None:
 
 def _notes(notes: Sequence[dict[str, Any]], now: float) -> None:
     emit()
-    emit(paint("what its wrappers noted", "bold"))
+    emit(paint("what its wrappers noted", "strong"))
     rows = [
         [_when(one["at"], now), f"attempt {one['attempt']}",
          f"binary {one['binary']}" if one["binary"] else "", clean(one["text"])]
@@ -137,7 +137,7 @@ def _failures(document: dict[str, Any], now: float) -> None:
     if not document["reasons"]:
         emit("nothing has failed")
         return
-    emit(paint("failures", "bold"))
+    emit(paint("failures", "strong"))
     rows = [
         [clean(one["reason"] or "unknown"), count(one["count"], "time"),
          f"on {count(one['nodes'], 'node')}", f"last {_when(one['last'], now)}"]
@@ -146,18 +146,18 @@ def _failures(document: dict[str, Any], now: float) -> None:
     table(rows, indent="  ")
     emit()
     for one in document["failures"]:
-        emit(f"  {_when(one['ended'], now)}  {paint(clean(one['path']), 'bold')} attempt "
+        emit(f"  {_when(one['ended'], now)}  {paint(clean(one['path']), 'strong')} attempt "
              f"{one['attempt']} on {clean(one['node'])}: "
              f"{show_part.reason_of(one['reason'], one['message'])}")  # fmt: skip
         show_part.stderr(one["stderr"], "      ")
     total = sum(one["count"] for one in document["reasons"])
     if total > len(document["failures"]):
         emit(paint(f"  and {count(total - len(document['failures']))} more: --json prints them",
-                   "dim"))  # fmt: skip
+                   "faint"))  # fmt: skip
 
 
 def _events(events: Sequence[dict[str, Any]], now: float) -> None:
-    emit(paint("every change", "bold"))
+    emit(paint("every change", "strong"))
     rows = [
         [
             _when(one["at"], now), f"{one['from']} → {one['to']}",

@@ -81,23 +81,23 @@ def _row(row: Row, used: int, bad: Row | None, now: float) -> list[str]:
     if bad is not None:
         from d0ctl.show.why.node_pauses import trial
 
-        notes.append(paint(f"drained by d0ctl: {clean(bad['evidence'])}", "yellow"))
+        notes.append(paint(f"drained by d0ctl: {clean(bad['evidence'])}", "warn"))
         notes.append(clean(trial(bad, now)))
     elif row["drained"]:
-        notes.append(paint(f"drained: {clean(row['drain_note'] or 'no reason given')}", "yellow"))
+        notes.append(paint(f"drained: {clean(row['drain_note'] or 'no reason given')}", "warn"))
     if row["trouble"]:
-        notes.append(paint(clean(row["trouble"]), "red"))
+        notes.append(paint(clean(row["trouble"]), "bad"))
     is_off = row["state"] == "unknown" and row["contact"] is not None
     since = f"since {moment(row['since'], now)}" if row["since"] else ""
     if is_off:
         since = f"last heard {moment(row['contact'], now)}"
     return [
-        paint(clean(row["name"]), "bold"),
+        paint(clean(row["name"]), "strong"),
         mark("not connected" if is_off else row["state"]),
         f"{used}/{row['cpus']} in use",
         clean(row["destination"] or "this machine"),
         clean(row["platform"] or ""),
-        paint(since, "dim"),
+        paint(since, "faint"),
         "; ".join(notes),
     ]
 
@@ -249,7 +249,7 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
             sign = {True: glyph("successful"), False: glyph("failed"), None: " "}[one.ok]
             emit(f"{sign} {one.what:<20} {clean(one.detail)}")
             if one.advice:
-                emit(paint(f"    {clean(one.advice)}", "dim"))
+                emit(paint(f"    {clean(one.advice)}", "faint"))
     bad = [one for one in findings if one.ok is False]
     if json:
         emit_json({"node": name, "ok": not bad, "findings": [

@@ -144,7 +144,7 @@ def _summary(said: dict[str, Any]) -> str:
 def _section(title: str, rows: list[list[str]]) -> None:
     if rows:
         emit()
-        emit(paint(title, "bold"))
+        emit(paint(title, "strong"))
         table(rows, indent="  ")
 
 

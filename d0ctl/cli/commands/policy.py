@@ -64,11 +64,11 @@ def _draw(one: "InForce", is_one_of_many: bool) -> None:
     if one.packages is not None:
         emit(paint(f"for {clean(one.sample or '')}" if one.packages == 1 else
                    f"for {count(one.packages, 'package')}, such as {clean(one.sample or '')}",
-                   "bold"))  # fmt: skip
+                   "strong"))  # fmt: skip
     elif one.software and is_one_of_many:
-        emit(paint(f"for packages with {clean(', '.join(one.software))}", "bold"))
+        emit(paint(f"for packages with {clean(', '.join(one.software))}", "strong"))
     rows = [_row(reason, one.policy) for reason in sorted(one.policy.said) if reason != "never"]
-    table([[paint(word, "dim") for word in ("reason", "what follows", "from")], *rows])
+    table([[paint(word, "faint") for word in ("reason", "what follows", "from")], *rows])
     emit("any other reason: it stays failed until a person retries or drops it")
     emit(f"never again: {_never(one.policy)}")
     if is_one_of_many:

@@ -101,14 +101,14 @@ def _draw(found: "Report", now: float) -> None:
          f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for one in found.blamed:
         emit(clean(one.sentence()))
-        emit(paint(f"  {clean(_COMMANDS[one.kind].format(shlex.quote(one.one.name)))}", "dim"))
+        emit(paint(f"  {clean(_COMMANDS[one.kind].format(shlex.quote(one.one.name)))}", "faint"))
     for group, rows in found.groups.items():
         if rows:
             emit()
-            emit(paint(f"by {group}", "bold"))
+            emit(paint(f"by {group}", "strong"))
             table([_row(one, now) for one in rows], indent="  ")
             if len(rows) == MOST_SHOWN:
-                emit(paint("  and more: --json prints all", "dim"))
+                emit(paint("  and more: --json prints all", "faint"))
 
 
 def _cut(text: str | None) -> str | None:

@@ -67,7 +67,7 @@ def _document(row: "Row") -> dict[str, Any]:
 
 def _row(row: "Row") -> list[str]:
     return [
-        paint(clean(row["title"]), "bold"),
+        paint(clean(row["title"]), "strong"),
         clean(row["platform"] or "any platform"),
         "script" if row["script"] else "",
         size(row["size"]) if row["size"] is not None else "",

@@ -148,4 +148,4 @@ def draw(told: Explanation) -> None:
         emit(f"  - {clean(fact)}")
     show_part.stderr(told.stderr, "    ")
     for command in dict.fromkeys(told.commands):
-        emit(paint(f"  {clean(command)}", "dim"))
+        emit(paint(f"  {clean(command)}", "faint"))

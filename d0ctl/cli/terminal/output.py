@@ -1,4 +1,4 @@
-"""The only place that writes to the terminal: data to stdout, talk to stderr."""
+"""The terminal: data goes to stdout, messages to stderr, colours only where a person reads."""
 
 import json
 import os
@@ -7,38 +7,50 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from d0ctl.errors import BadUsage
-from d0ctl.model import Counts, by_status
-from d0ctl.units import count
+from d0ctl.model import Counts
+from d0ctl.show import signs
+from d0ctl.show.sheet import Cell, Sheet
+from d0ctl.show.signs import ASCII, UNICODE, Glyphs
+from d0ctl.show.spans import Line, text
 
-_COLOURS = {
-    "red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1",
+_CODES = {
+    "good": "32", "bad": "31", "warn": "33", "live": "36", "faint": "2", "command": "2",
+    "strong": "1", "title": "1",
 }  # fmt: skip
-
-_LOOKS = {
-    "successful": ("✔", "+", "green"),
-    "failed": ("✘", "x", "red"),
-    "launched": ("▶", ">", "cyan"),
-    "running": ("▶", ">", "cyan"),
-    "scheduled": ("◌", "o", "cyan"),
-    "unscheduled": ("·", ".", ""),
-    "submitted": ("·", ".", ""),
-    "held": ("‖", "=", "yellow"),
-    "paused": ("‖", "=", "yellow"),
-    "unreachable": ("?", "?", "red"),
-    "stands still": ("✘", "x", "red"),
-    "canceled": ("⊘", "-", "dim"),
-    "up": ("✔", "+", "green"),
-    "down": ("✘", "x", "red"),
-    "unknown": ("·", ".", ""),
-}
-
-BAR = 24
-"""How many characters a bar has."""
+"""The escape code of each role; the others are plain."""
 
 
-def emit(text: str = "") -> None:
+def emit(*cells: Cell) -> None:
     """Print a line of data."""
-    print(_encodable(text, sys.stdout))
+    print(_encodable("".join(map(_painted, cells)), sys.stdout))
+
+
+def show(sheet: Sheet) -> None:
+    """Print a sheet."""
+    for line in sheet.lines:
+        blank = len(text(line)) - len(text(line).rstrip())
+        emit(*_shorter(line, blank))
+
+
+def _shorter(line: Line, blank: int) -> Iterable[Cell]:
+    """Return the spans of a line without the blanks at its end."""
+    spans = list(line)
+    while blank:
+        words, role = spans.pop()
+        rest = words[: max(0, len(words) - blank)]
+        blank -= len(words) - len(rest)
+        spans += [(rest, role)] if rest else []
+    return spans
+
+
+def sheet() -> Sheet:
+    """Return an empty sheet for stdout, whose lines are as long as they need to be."""
+    return Sheet(glyphs=glyphs())
+
+
+def glyphs() -> Glyphs:
+    """Return the signs that stdout can carry."""
+    return UNICODE if speaks_unicode(sys.stdout) else ASCII
 
 
 def emit_json(document: Any) -> None:
@@ -65,14 +77,16 @@ def is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def paint(text: str, *colours: str) -> str:
-    """Colour a text of stdout, where a terminal shows it and nobody minds."""
-    codes = ";".join(_COLOURS[colour] for colour in colours if colour)
-    if not codes or os.environ.get("NO_COLOR") or not is_terminal(sys.stdout):
+def paint(text: str, role: str) -> str:
+    """Colour a text by its role if stdout is a terminal and nothing forbids colours."""
+    code = _CODES.get(role)
+    if not text or code is None or os.environ.get("NO_COLOR") or not is_terminal(sys.stdout):
         return text
-    if os.environ.get("TERM") == "dumb":
-        return text
-    return f"\x1b[{codes}m{text}\x1b[0m"
+    return text if os.environ.get("TERM") == "dumb" else f"\x1b[{code}m{text}\x1b[0m"
+
+
+def _painted(cell: Cell) -> str:
+    return paint(*cell) if isinstance(cell, tuple) else cell or ""
 
 
 def speaks_unicode(stream: TextIO) -> bool:
@@ -81,53 +95,23 @@ def speaks_unicode(stream: TextIO) -> bool:
 
 
 def mark(status: str) -> str:
-    """A status as glyph and word."""
-    glyph, plain, colour = _LOOKS.get(status, ("·", ".", ""))
-    return paint(f"{glyph if speaks_unicode(sys.stdout) else plain} {status}", colour)
+    """Return a status as glyph and word."""
+    return "".join(map(_painted, signs.mark(status, glyphs())))
 
 
 def glyph(status: str) -> str:
-    """A status as its glyph alone, beside a word that says the same."""
-    return mark(status).replace(f" {status}", "")
+    """Return the glyph of a status, for use beside a word that says the same."""
+    return _painted(signs.glyph(status, glyphs()))
 
 
-def bar(counts: Counts, width: int = BAR) -> str:
-    """How far a job or stage is: successful, launched, failed, canceled, and the rest."""
-    totals = by_status(counts)
-    everything = sum(totals.values()) or 1
-    glyphs = "█▓▒░·" if speaks_unicode(sys.stdout) else "#>x- "
-    parts = (
-        ("successful", "green"), ("launched", "cyan"), ("failed", "red"), ("canceled", "dim"),
-    )  # fmt: skip
-    text, used, passed = "", 0, 0
-    for (status, colour), sign in zip(parts, glyphs, strict=False):
-        passed += totals[status]
-        end = max(passed * width // everything, used + bool(totals[status]))
-        end = min(end, width)
-        text += paint(sign * (end - used), colour)
-        used = end
-    return text + paint(glyphs[-1] * (width - used), "dim")
+def bar(counts: Counts, width: int = 24) -> str:
+    """Draw the progress of a job or stage."""
+    return "".join(map(_painted, signs.bar(counts, width, glyphs())))
 
 
 def tally(counts: Counts, blocked: bool = False) -> str:
-    """The counts that are not zero, in words."""
-    totals = by_status(counts)
-    held, waiting = counts.get("held", 0), counts.get("waiting", 0)
-    cooling = counts.get("cooloff", 0)
-    dropped, unreachable = counts.get("dropped", 0), counts.get("unreachable", 0)
-    words = (
-        (totals["launched"] - unreachable, "running", "cyan"),
-        (unreachable, "unreachable", "red"),
-        (totals["failed"], "failed", "red"),
-        (held, "held", "yellow"),
-        (totals["scheduled"], "scheduled", "cyan"),
-        (cooling, "cooling off", "yellow"),
-        (totals["unscheduled"] - held - waiting - cooling, "ready", ""),
-        (waiting, "blocked" if blocked else "waiting", "red" if blocked else ""),
-        (totals["canceled"] - dropped, "canceled", "dim"),
-        (dropped, "dropped", "dim"),
-    )
-    return "  ".join(paint(f"{count(n)} {word}", colour) for n, word, colour in words if n)
+    """Return the counts that are not zero, with their words."""
+    return "  ".join(map(_painted, signs.tally(counts, blocked=blocked)))
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), indent: str = "") -> None:

@@ -47,7 +47,7 @@ class Raw:
     def _turn_to(self, source: str) -> None:
         self.end_line()
         if self._source is not None or self.has_first_head:
-            emit(paint(f"== {source} ==", "bold"))
+            emit(paint(f"== {source} ==", "strong"))
         self._source = source
 
     def _decoder(self, source: str) -> codecs.IncrementalDecoder:

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from rich.cells import cell_len
-
-from d0ctl_tui.draw.spans import Line, Span, foreign, width
+from d0ctl.show.spans import Line, Span, cell_len, foreign, width
 
 _SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
 

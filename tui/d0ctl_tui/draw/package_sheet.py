@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from d0ctl.model import known_eta
+from d0ctl.show import signs
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.spans import Span, cut_front, foreign
 from d0ctl.store.views.shapes import AttemptView, BinaryView, InputView, OutputView
 from d0ctl.units import count, duration, moment, size
-from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.rows import binary_state
-from d0ctl_tui.draw.sheet import Sheet
-from d0ctl_tui.draw.spans import Span, cut_front, foreign
 from d0ctl_tui.read.about import Package
 
 FILES = 8
@@ -42,7 +42,7 @@ def draw(sheet: Sheet, one: Package, now: float, tail: str | None, *, whole: boo
 def _head(sheet: Sheet, one: Package, now: float) -> None:
     view = one.view
     sheet.add((foreign(view.path), "strong"), (f"  {foreign(view.name)}", "plain"))
-    words: list[Span] = [*looks.state(view.phase, sheet.glyphs)]
+    words: list[Span] = [*signs.mark(view.phase, sheet.glyphs)]
     if view.node:
         words += [(" on ", "faint"), (foreign(view.node), "plain")]
     words.append((f"  since {moment(view.changed, now)}", "faint"))
@@ -71,7 +71,7 @@ def _progress(sheet: Sheet, one: Package, now: float) -> None:
     words += [f"{duration(told.cpu)} cpu", size(told.rss), f"told {moment(told.at, now)}"]
     if told.percent is not None:
         columns = min(40, sheet.columns - 2)
-        sheet.add(*looks.gauge(told.percent / 100, columns, sheet.glyphs))
+        sheet.add(*signs.gauge(told.percent / 100, columns, sheet.glyphs))
     sheet.say(f"binary {told.binary}: {', '.join(words)}")
     if told.line:
         sheet.say(told.line, "faint", indent="  ")
@@ -141,7 +141,7 @@ def _binary(sheet: Sheet, binary: BinaryView, now: float) -> list[Span]:
     code = f"signal {binary.signal}" if binary.signal else code
     return [
         (f"{binary.seq} {foreign(binary.name)}", "plain"),
-        (f"{glyph} {state}", looks.LOOKS.get(state, "plain")),
+        (f"{glyph} {state}", signs.role(state)),
         (took, "faint"),
         (code, "bad"),
     ]
@@ -186,7 +186,7 @@ def _input(sheet: Sheet, one: InputView) -> list[Span]:
     origin = f"{one.maker_path} {one.maker_phase}" if one.maker_path else "from outside"
     return [
         (cut_front(foreign(one.name), 40, ellipsis=sheet.glyphs.ellipsis), "plain"),
-        (sheet.glyphs.states[state], looks.LOOKS[state]),
+        (sheet.glyphs.states[state], signs.role(state)),
         (size(one.size) if one.size is not None else "", "faint"),
         (foreign(origin), "faint"),
         ("" if one.required else "optional", "faint"),
@@ -207,7 +207,7 @@ def _output(sheet: Sheet, one: OutputView) -> list[Span]:
     where = "  ".join(one.copies) if one.present else "not made yet"
     return [
         (cut_front(foreign(one.name), 40, ellipsis=sheet.glyphs.ellipsis), "plain"),
-        (sheet.glyphs.states[state], looks.LOOKS[state]),
+        (sheet.glyphs.states[state], signs.role(state)),
         (_size(one), "faint"),
         (foreign(kind), "faint"),
         (foreign(where), "faint"),

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 from d0ctl.model import by_status
 from d0ctl.select import brief
+from d0ctl.show import signs
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.spans import Span, foreign
 from d0ctl.store.views.activity import Headway
 from d0ctl.store.views.shapes import (
     FailureView,
@@ -14,10 +17,7 @@ from d0ctl.store.views.shapes import (
     StageSummary,
 )
 from d0ctl.units import count, duration, moment, size
-from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.rows import status_of
-from d0ctl_tui.draw.sheet import Sheet
-from d0ctl_tui.draw.spans import Span, foreign
 from d0ctl_tui.read.about import Node, Part
 
 SAID = 4
@@ -46,8 +46,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     done = by_status(part.row.counts)["successful"]
     total = sum(part.row.counts.values())
     kept = "held" if job.hold else "paused" if job.pause else ""
-    words: list[Span] = [*looks.state(status_of(part.row, kept), sheet.glyphs)]
-    for badge in looks.badges(part.row.counts, sheet.glyphs):
+    words: list[Span] = [*signs.mark(status_of(part.row, kept), sheet.glyphs)]
+    for badge in signs.badges(part.row.counts, sheet.glyphs):
         words += [(" ", ""), badge] if badge[1] != words[0][1] else []
     words.append((f"  {count(done)} of {count(total, 'package')} done", "plain"))
     if part.dropped:
@@ -68,13 +68,13 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
 def _bar(sheet: Sheet, part: Part) -> None:
     headway, total = part.headway, sum(part.row.counts.values())
     width = min(60, sheet.columns - 2)
-    sheet.add(*looks.bar(part.row.counts, width, sheet.glyphs, headway.percents / 100))
+    sheet.add(*signs.bar(part.row.counts, width, sheet.glyphs, headway.percents / 100))
     if headway.percents:
         done = by_status(part.row.counts)["successful"]
         share = (100 * done + headway.percents) / max(1, total)
         sheet.add((f"{share:.0f} % with what runs", "plain"))
     told: list[Span] = []
-    for word, look in looks.tally(part.row.counts, blocked=part.row.blocked):
+    for word, look in signs.tally(part.row.counts, blocked=part.row.blocked):
         told += [("  ", ""), (word, look)] if told else [(word, look)]
     if told:
         sheet.add(*told)
@@ -102,8 +102,8 @@ def _stages(sheet: Sheet, part: Part) -> None:
         rows.append(
             [
                 (f"{stage.seq} {foreign(stage.name)}", "plain"),
-                (f"{sheet.glyphs.states[state]} {state}", looks.LOOKS[state]),
-                (f"{looks.short(done)}/{looks.short(total)}", "plain"),
+                (f"{sheet.glyphs.states[state]} {state}", signs.role(state)),
+                (f"{signs.short(done)}/{signs.short(total)}", "plain"),
                 (f"{_percent(part, stage, done, total):.0f} %", "faint"),
             ]
         )
@@ -155,7 +155,7 @@ def packages(sheet: Sheet, rows: Sequence[PackageRow], now: float) -> None:
 
 def look(state: str) -> str:
     """The look of a state."""
-    return looks.LOOKS.get(state, "plain")
+    return signs.role(state)
 
 
 def _deeds(sheet: Sheet, part: Part, now: float) -> None:
@@ -182,7 +182,7 @@ def draw_node(sheet: Sheet, node: Node, now: float) -> None:
     state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
     sheet.add((foreign(row["name"]), "strong"),
               (f"  {foreign(row['destination'] or 'this machine')}", "plain"))  # fmt: skip
-    words: list[Span] = [*looks.state(state, sheet.glyphs)]
+    words: list[Span] = [*signs.mark(state, sheet.glyphs)]
     since = row["drained_at"] if state == "drained" else row["since"]
     words.append((f" since {moment(since, now)}", "faint"))
     words.append((f", last heard {moment(row['contact'], now)}", "faint"))
@@ -194,7 +194,7 @@ def draw_node(sheet: Sheet, node: Node, now: float) -> None:
             row["platform"], facts.get("os"), f"python {facts.get('python') or '?'}",
             f"cluster {row['cluster']}"]  # fmt: skip
     sheet.say("; ".join(str(word) for word in told if word), "faint")
-    sheet.add(*looks.gauge(node.used / max(1, row["cpus"]), min(40, sheet.columns), sheet.glyphs))
+    sheet.add(*signs.gauge(node.used / max(1, row["cpus"]), min(40, sheet.columns), sheet.glyphs))
     sheet.head("why")
     sheet.say(node.why.answer)
     for fact in node.why.facts:

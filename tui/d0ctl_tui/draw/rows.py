@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
-
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
+from d0ctl.show import signs
+from d0ctl.show.signs import Glyphs
+from d0ctl.show.spans import Line, Span, cell_len, fit, foreign, pad, width
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
 from d0ctl.store.views.shapes import (
     BinaryView,
@@ -17,11 +18,8 @@ from d0ctl.store.views.shapes import (
     StageSummary,
 )
 from d0ctl.units import moment
-from d0ctl_tui.draw import looks
 from d0ctl_tui.draw.columns import BAR, GAP, Columns, Need
 from d0ctl_tui.draw.estimate import Estimate
-from d0ctl_tui.draw.looks import Glyphs
-from d0ctl_tui.draw.spans import Line, Span, fit, foreign, pad, width
 
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 """What a row of the tree shows."""
@@ -65,21 +63,21 @@ def need(row: Row | None, sight: Sight) -> Need:
     match row:
         case PackageRow():
             name, about, time = _package_name(row, sight), _about(row), _when(row, sight)
-            state = width(looks.state(looks.phase_name(row.phase, blocked=sight.blocked),
+            state = width(signs.mark(signs.phase_name(row.phase, blocked=sight.blocked),
                                       sight.glyphs))  # fmt: skip
             percent = BAR + GAP if _has_gauge(row) else 0
             return Need(front + width(name), front + width(name), state,
                         about=percent + cell_len(about), time=len(time))  # fmt: skip
         case BinaryView():
             name = _binary_name(row)
-            state = width(looks.state(binary_state(row), sight.glyphs))
+            state = width(signs.mark(binary_state(row), sight.glyphs))
             return Need(front + width(name), front + width(name), state,
                         time=len(_binary_time(row, sight)))  # fmt: skip
     name = _name(row)
     bare = name[:1] if isinstance(row, JobSummary) else name
     word = status_of(row, sight.kept)
-    badges = [badge for badge in looks.badges(row.counts, sight.glyphs) if _adds(badge, word)]
-    state = width(looks.state(word, sight.glyphs)) + sum(1 + width([badge]) for badge in badges)
+    badges = [badge for badge in signs.badges(row.counts, sight.glyphs) if _adds(badge, word)]
+    state = width(signs.mark(word, sight.glyphs)) + sum(1 + width([badge]) for badge in badges)
     tally = sum(1 + width([span]) for span in _tally(row)) - 1
     return Need(front + width(bare), front + width(name), state, len(_done(row.counts, sight)),
                 tally, time=len(_end(row, sight)))  # fmt: skip
@@ -111,11 +109,11 @@ def _group(row: JobSummary | StageSummary | LineSummary, columns: Columns, sight
     glyphs = sight.glyphs
     twisty = glyphs.open if sight.opened else glyphs.shut
     spans = _front(_name(row), columns, sight, twisty)
-    badges = looks.badges(row.counts, glyphs)
+    badges = signs.badges(row.counts, glyphs)
     spans += _state(status_of(row, sight.kept), columns, glyphs, badges)
     if columns.bar:
         earned = sight.headway.percents / 100
-        spans += [*looks.bar(row.counts, columns.bar, glyphs, earned), (" " * GAP, "")]
+        spans += [*signs.bar(row.counts, columns.bar, glyphs, earned), (" " * GAP, "")]
     spans.append((pad(_done(row.counts, sight), columns.count, right=True) + " " * GAP, "plain"))
     if columns.tally:
         spans += _cells(_tally(row), columns.tally, glyphs)
@@ -144,7 +142,7 @@ def status_of(row: JobSummary | StageSummary | LineSummary, kept: str) -> str:
 
 
 def _state(name: str, columns: Columns, glyphs: Glyphs, badges: Sequence[Span] = ()) -> list[Span]:
-    spans = list(looks.state(name, glyphs))
+    spans = list(signs.mark(name, glyphs))
     for badge in badges:
         if _adds(badge, name) and width(spans) + 1 + width([badge]) <= columns.state:
             spans += [(" ", ""), badge]
@@ -153,12 +151,12 @@ def _state(name: str, columns: Columns, glyphs: Glyphs, badges: Sequence[Span] =
 
 def _adds(badge: Span, name: str) -> bool:
     """Whether a badge tells what the word of a state doesn't."""
-    return badge[1] != looks.LOOKS.get(name, "plain")
+    return badge[1] != signs.role(name)
 
 
 def _done(counts: Counts, sight: Sight) -> str:
     done, total = by_status(counts)["successful"], sum(counts.values())
-    told = f"{looks.short(done)}/{looks.short(total)}"
+    told = f"{signs.short(done)}/{signs.short(total)}"
     if not sight.headway.percents or not total:
         return told
     share = f"{(100 * done + sight.headway.percents) / total:.0f}%"
@@ -166,7 +164,7 @@ def _done(counts: Counts, sight: Sight) -> str:
 
 
 def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
-    told = looks.tally(row.counts, blocked=row.blocked)
+    told = signs.tally(row.counts, blocked=row.blocked, number=signs.short)
     if isinstance(row, JobSummary) and row.hold and row.status != "submitted":
         told.insert(0, ("held", "warn"))
     return told
@@ -206,13 +204,13 @@ def clock(at: float, now: float, *, short: bool = False) -> str:
 def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
     glyphs = sight.glyphs
     twisty = glyphs.open if sight.opened else glyphs.shut
-    word = looks.phase_name(row.phase, blocked=sight.blocked)
+    word = signs.phase_name(row.phase, blocked=sight.blocked)
     name = _package_name(row, sight)
     spans = [*_front(name, columns, sight, twisty), *_state(word, columns, glyphs)]
     room = columns.about
     if row.percent is not None and _has_gauge(row) and columns.bar:
         bar = min(columns.bar, BAR)
-        spans += [*looks.gauge(row.percent / 100, bar, glyphs), (" " * GAP, "")]
+        spans += [*signs.gauge(row.percent / 100, bar, glyphs), (" " * GAP, "")]
         room -= bar + GAP
     spans.append((pad(_about(row), room, ellipsis=glyphs.ellipsis), _about_look(row)))
     if columns.time:
@@ -230,22 +228,22 @@ def _package_name(row: PackageRow, sight: Sight) -> list[Span]:
 
 
 def _has_gauge(row: PackageRow) -> bool:
-    return row.percent is not None and looks.is_live(row.phase)
+    return row.percent is not None and signs.is_live(row.phase)
 
 
 def _when(row: PackageRow, sight: Sight) -> str:
     """When it ended, or will; when it changed otherwise."""
     eta = known_eta(row.phase, row.eta, sight.now)
-    if eta is not None and looks.is_live(row.phase):
+    if eta is not None and signs.is_live(row.phase):
         return "~" + clock(eta, sight.now, short=True)
-    at = row.started if looks.is_live(row.phase) else row.ended
+    at = row.started if signs.is_live(row.phase) else row.ended
     return clock(row.changed if at is None else at, sight.now)
 
 
 def _about(row: PackageRow) -> str:
     """Where it is and what is worth saying of it; the reason of a failure comes first."""
     failed = row.phase == Phase.FAILED
-    words = [f"{row.percent:.0f} %"] if row.percent is not None and looks.is_live(row.phase) else []
+    words = [f"{row.percent:.0f} %"] if row.percent is not None and signs.is_live(row.phase) else []
     words += [row.reason or ""] if failed else []
     words += [row.node or "", f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
     if row.request and row.phase != Phase.KILLING:

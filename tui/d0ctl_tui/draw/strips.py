@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from d0ctl.show import signs
+from d0ctl.show.signs import Glyphs
+from d0ctl.show.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Event
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
-from d0ctl_tui.draw import looks
-from d0ctl_tui.draw.looks import Glyphs
 from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
 from d0ctl_tui.draw.rows import clock
-from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
 from d0ctl_tui.read.snapshot import Beat, NodeLine
 
 ALWAYS = ("help", "quit", "back")
@@ -41,10 +41,10 @@ def header(
     troubles: list[Span] = []
     for phase, word in WORDS.items():
         if number := beat.trouble(phase):
-            look = looks.LOOKS[phase]
+            look = signs.role(phase)
             troubles += [
                 ("   ", ""),
-                (f"{glyphs.states[phase]} {looks.short(number)} {word}", look),
+                (f"{glyphs.states[phase]} {signs.short(number)} {word}", look),
             ]
     last = f"changed {moment(changed, beat.at)} " if changed else ""
     base = [*left, (place, "faint"), (" ", ""), *_driver(drivers, glyphs)]
@@ -89,14 +89,14 @@ def ordered(found: Sequence[NodeLine]) -> list[NodeLine]:
 
 
 def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -> Line:
-    look = looks.LOOKS.get(node.state, "plain")
+    look = signs.role(node.state)
     spans: list[Span] = [
         (f" {glyphs.states.get(node.state, ' ')} ", look),
         (pad(foreign(node.name), name), "strong"),
         (" ", ""),
     ]
     if columns >= 30:
-        spans += looks.gauge(node.used / max(1, node.cpus), min(16, columns // 5), glyphs)
+        spans += signs.gauge(node.used / max(1, node.cpus), min(16, columns // 5), glyphs)
     spans.append((f" {node.used}/{node.cpus}", "plain"))
     spans += [(f" +{node.ahead} next", "faint")] if node.ahead else []
     spans += [(f" +{node.staging} staging", "faint")] if node.staging else []
@@ -121,9 +121,9 @@ def ticker(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs) ->
 def _event(event: Event, columns: int, now: float, glyphs: Glyphs) -> Line:
     spans: list[Span] = [
         (f"{clock(event.at, now)} ", "faint"),
-        (f"{glyphs.states.get(event.new, ' ')} ", looks.LOOKS.get(event.new, "plain")),
+        (f"{glyphs.states.get(event.new, ' ')} ", signs.role(event.new)),
         (foreign(event.path), "strong"),
-        (f" {event.new}", looks.LOOKS.get(event.new, "plain")),
+        (f" {event.new}", signs.role(event.new)),
     ]
     if event.node:
         spans.append((f" {foreign(event.node)}", "plain"))
@@ -143,11 +143,11 @@ def rates(known: Rates, beat: Beat, columns: int, height: int, glyphs: Glyphs) -
     values = known.columns(columns, beat.at)
     lines = plot(values, max(1, height - 2), glyphs)
     minutes = known.minutes(columns, beat.at)
-    rate = f"{looks.short(minutes[-1])} a minute"
-    peak = f"peak {looks.short(max(minutes))} a minute"
+    rate = f"{signs.short(minutes[-1])} a minute"
+    peak = f"peak {signs.short(max(minutes))} a minute"
     lines.append(spread([(rate, "plain")], [(peak, "faint")], columns))
     span = f"{columns * STRETCH_S // 60} min"
-    ended = f"{looks.short(sum(values))} ended"
+    ended = f"{signs.short(sum(values))} ended"
     lines.append(spread([(ended, "good")], [(f"in the last {span}", "faint")], columns))
     return lines
 

@@ -7,6 +7,7 @@ from textual import work
 from textual.app import ComposeResult
 
 from d0ctl.errors import D0Error
+from d0ctl.show.spans import Line, Span, foreign, spread
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import told
 from d0ctl.store.views import activity, outline
@@ -18,7 +19,6 @@ from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
 from d0ctl_tui.draw.rows import Sight, clock
-from d0ctl_tui.draw.spans import Line, Span, foreign, spread
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.read.outline import Outline

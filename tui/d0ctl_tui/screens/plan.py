@@ -10,10 +10,10 @@ from textual.widgets import Input, Label
 
 from d0ctl.actions import VERBS
 from d0ctl.errors import D0Error
+from d0ctl.show.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.changes import HINT, read
 from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.draw.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.messages import Handed
 from d0ctl_tui.run_action import (
     AnyDeed,

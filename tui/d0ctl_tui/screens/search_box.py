@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from d0ctl.show.signs import Glyphs
+from d0ctl.show.spans import EMPTY, Line, Span, fit, foreign, spread
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.draw.looks import Glyphs
-from d0ctl_tui.draw.spans import EMPTY, Line, Span, fit, foreign, spread
 from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.lines import LineView

@@ -8,13 +8,13 @@ from d0ctl import select
 from d0ctl.actions.set_status import FROM as BY_HAND
 from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.show import signs
 from d0ctl.store.connection import Store, open_store
 from d0ctl.store.sqlite_errors import told
 from d0ctl.store.views import outline, search
 from d0ctl.store.views.search import Found
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import MAIN, Command
-from d0ctl_tui.draw import looks
 from d0ctl_tui.screens.search_box import Choice
 
 NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
@@ -107,7 +107,7 @@ def filters(screen: Reach, words: str) -> list[Choice]:
     counts = screen.totals()
     choices = [
         Choice("needs a person", "failed, held, unreachable",
-               looks.short(sum(counts.get(phase, 0) for phase in NEED_A_PERSON)), look="bad",
+               signs.short(sum(counts.get(phase, 0) for phase in NEED_A_PERSON)), look="bad",
                do=partial(screen.filter_by, "needs a person", NEED_A_PERSON))
     ]  # fmt: skip
     for status in Status:
@@ -126,8 +126,8 @@ def filters(screen: Reach, words: str) -> list[Choice]:
 def _filter(screen: Reach, name: str, phases: Sequence[Phase], counts: dict[str, int]) -> Choice:
     number = sum(counts.get(phase, 0) for phase in phases)
     about = ", ".join(phases) if len(phases) > 1 else ""
-    look = looks.LOOKS.get(name, "plain") if number else "faint"
-    return Choice(name, about, looks.short(number), look=look,
+    look = signs.role(name) if number else "faint"
+    return Choice(name, about, signs.short(number), look=look,
                   do=partial(screen.filter_by, name, phases))  # fmt: skip
 
 

@@ -3,9 +3,9 @@
 from textual.app import ComposeResult
 from textual.screen import Screen
 
+from d0ctl.show.spans import Line
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import SUB, Command, bindings
-from d0ctl_tui.draw.spans import Line
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 from d0ctl_tui.widgets.status_lines import Band
 

@@ -7,12 +7,12 @@ from textual import work
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.signs import Glyphs, is_live
+from d0ctl.show.spans import Line
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import told
 from d0ctl_tui.draw import package_sheet, part_sheet
-from d0ctl_tui.draw.looks import Glyphs, is_live
-from d0ctl_tui.draw.sheet import Sheet
-from d0ctl_tui.draw.spans import Line
 from d0ctl_tui.messages import Handed
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.about import About, Gone, Node, Package, Part, about

@@ -8,9 +8,9 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
+from d0ctl.show.signs import ASCII, UNICODE, Glyphs
+from d0ctl.show.spans import EMPTY, Line, merged, width
 from d0ctl_tui.commands import MOVE, bindings
-from d0ctl_tui.draw.looks import ASCII, UNICODE, Glyphs
-from d0ctl_tui.draw.spans import EMPTY, Line, merged, width
 from d0ctl_tui.messages import CursorMoved, LineOpened
 
 WHEEL = 3

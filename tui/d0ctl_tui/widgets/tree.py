@@ -6,6 +6,8 @@ from array import array
 from textual import events
 
 from d0ctl.select import Selector
+from d0ctl.show.signs import Glyphs
+from d0ctl.show.spans import Line
 from d0ctl.store.views import outline as store_outline
 from d0ctl.store.views.activity import Headway
 from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow, StageSummary
@@ -13,9 +15,7 @@ from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimate, Share, remaining
-from d0ctl_tui.draw.looks import Glyphs
 from d0ctl_tui.draw.rows import Row, Sight
-from d0ctl_tui.draw.spans import Line
 from d0ctl_tui.marks import Marks, Whole, beside, filtered
 from d0ctl_tui.messages import ColumnsMoved, RowChosen, RowOpened
 from d0ctl_tui.read.outline import Outline, Path

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from d0ctl_tui.draw.spans import (
+from d0ctl.show.spans import cell_len as cell_width
+from d0ctl.show.spans import (
     cut,
     cut_front,
     fit,
@@ -68,3 +69,9 @@ def test_a_line_in_fewer_pieces_says_the_same(line: list[tuple[str, str]]) -> No
 def test_a_text_from_outside_can_not_move_the_cursor() -> None:
     assert foreign("a\x1b[2Jb\nc\u202ed") == "a\\x1b[2Jb\\nc\\u202ed"
     assert foreign(None) == ""
+
+
+def test_a_text_takes_the_columns_that_the_dashboards_library_reckons_with() -> None:
+    characters = filter(str.isprintable, map(chr, range(0x20, 0x110000)))
+
+    assert not [c for c in characters if cell_width(c) != cell_len(c)]

@@ -1,0 +1,159 @@
+"""Lines of styled text: spans with the role of each, measured, cut and padded by columns."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from d0ctl.units import clean
+
+Span = tuple[str, str]
+"""A text and its role, such as `good` or `faint`; the empty role is plain text."""
+
+Line = tuple[Span, ...]
+"""The spans of one line."""
+
+EMPTY: Line = ()
+
+SOLID = frozenset({"match", "stale"})
+"""Roles whose colour shows on blanks, too."""
+
+ELLIPSIS = "…"
+
+_WIDE = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D376))
+"""Signs that terminals draw in two columns since Unicode 16, which Python 3.11 does not know."""
+
+_JOINED = (
+    (0x1160, 0x11FF),
+    (0xD7B0, 0xD7FB),
+    (0x3164, 0x3164),
+    (0xFFA0, 0xFFA0),
+    (0x1F3FB, 0x1F3FF),
+)
+"""Signs that join the one before: vowels and finals of Hangul, tones of skin."""
+
+
+@lru_cache(4096)
+def cell_len(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+@lru_cache(4096)
+def _columns(character: str) -> int:
+    code = ord(character)
+    if code < 0x300:
+        return 1
+    joined = any(first <= code <= last for first, last in _JOINED)
+    if joined or unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf"):
+        return 0
+    wide = any(first <= code <= last for first, last in _WIDE)
+    return 2 if wide or unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _front(text: str, columns: int) -> str:
+    """Return as much of the front of a text as has room, without blanks at its end."""
+    if text.isascii():
+        return text[:columns].rstrip()
+    end = 0
+    for end, character in enumerate(text):
+        columns -= _columns(character)
+        if columns < 0:
+            return text[:end].rstrip()
+    return text
+
+
+def width(line: Iterable[Span]) -> int:
+    """Return how many columns a line takes."""
+    return sum(cell_len(text) for text, _ in line)
+
+
+def merged(line: Iterable[Span]) -> list[Span]:
+    """Join neighbours of one role; blanks take their neighbour's, where that does not show."""
+    spans: list[Span] = []
+    for text, role in line:
+        if not text:
+            continue
+        if spans and role not in SOLID:
+            before, same = spans[-1]
+            if role == same or (same not in SOLID and text.isspace()):
+                spans[-1] = before + text, same
+                continue
+        spans.append((text, role))
+    return spans
+
+
+def text(line: Iterable[Span]) -> str:
+    """Return a line without its roles."""
+    return "".join(text for text, _ in line)
+
+
+def foreign(text: str | None) -> str:
+    """Make a text from outside harmless, with columns that every terminal agrees on."""
+    return clean(text or "").replace("\u00ad", "-").replace("\ufe0f", "")
+
+
+def cut(text: str, columns: int, *, ellipsis: str = ELLIPSIS) -> str:
+    """Cut a text that is too long for its columns, with an ellipsis at its end."""
+    if cell_len(text) <= columns:
+        return text
+    if columns <= len(ellipsis):
+        return ellipsis[: max(0, columns)]
+    return _front(text, columns - len(ellipsis)) + ellipsis
+
+
+def cut_front(text: str, columns: int, *, ellipsis: str = ELLIPSIS) -> str:
+    """Cut the front of a text that is too long, such as a path, whose end says most."""
+    if cell_len(text) <= columns or columns <= len(ellipsis):
+        return cut(text, columns, ellipsis=ellipsis)
+    while text and cell_len(text) > columns - len(ellipsis):
+        text = text[1:]
+    return ellipsis + text
+
+
+def pad(text: str, columns: int, *, right: bool = False, ellipsis: str = ELLIPSIS) -> str:
+    """Cut or fill a text to exactly these columns, flush left or right."""
+    text = cut(text, columns, ellipsis=ellipsis)
+    blank = " " * (columns - cell_len(text))
+    return blank + text if right else text + blank
+
+
+def fit(line: Sequence[Span], columns: int, *, ellipsis: str = ELLIPSIS) -> Line:
+    """Cut a line that is too long for its columns."""
+    left, fitted = columns, []
+    for index, (text, role) in enumerate(line):
+        wide = cell_len(text)
+        if wide > left or (wide == left and any(more for more, _ in line[index + 1 :])):
+            rest = text if wide > left else text + "x"
+            fitted.append((cut(rest, left, ellipsis=ellipsis), role))
+            break
+        fitted.append((text, role))
+        left -= wide
+    return tuple(fitted)
+
+
+def spread(left: Sequence[Span], right: Sequence[Span], columns: int) -> Line:
+    """Put one part flush left and one flush right; the left one gives way."""
+    room = columns - width(right)
+    if room < 4:
+        return fit((*left, ("  ", ""), *right), columns)
+    front = fit(left, room - 1)
+    return (*front, (" " * (room - width(front)), ""), *right)
+
+
+def wrap(text: str, columns: int) -> list[str]:
+    """Break a text into lines of at most these columns, at blanks where possible."""
+    lines, line = [], ""
+    columns = max(1, columns)
+    for word in text.split(" "):
+        trial = f"{line} {word}" if line else word
+        if cell_len(trial) <= columns:
+            line = trial
+            continue
+        if line:
+            lines.append(line)
+        while cell_len(word) > columns:
+            head = _front(word, columns) or word[:1]
+            lines.append(head)
+            word = word[len(head) :]
+        line = word
+    return [*lines, line] if line or not lines else lines
