@@ -16,6 +16,7 @@ from d0ctl.nodes.transport import Address
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, listed
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
@@ -78,10 +79,8 @@ def meet(
     `on_accepted` gets the host and fingerprint of each key that is newly trusted.
     Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
     """
-    row = store.row("site")
-    assert row is not None
     home = store.home
-    site = Site(row["name"], home.nodes, home.known_hosts, home.dropbox)
+    site = Site(site_name(store), home.nodes, home.known_hosts, home.dropbox)
     shown: list[str] = []
     for _ in range(MOST_HOPS):
         try:
@@ -161,7 +160,7 @@ def keep(
     node = registry.add(store, address, cpus=cpus)
     with store.writing():
         contact.up(store, node, facts, now=now)
-        store.change("node_unknown", node=node, now=now)
+        contact.unknown(store, node, now=now)
         keep_action(store, verb="node add", target=address.name, actor=actor,
                     note=reason or address.destination, packages=0, now=now)  # fmt: skip
 

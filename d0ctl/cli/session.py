@@ -52,7 +52,7 @@ def in_home(error: OSError) -> bool:
 def reader() -> Iterator[Store]:
     """The store for a verb that only reads. Raises DatabaseUnavailable when there is no home."""
     with open_store(home(), read_only=True) as store, told(store.home):
-        store.run_script("temporary_tables")
+        store.make_temporary_tables()
         yield store
 
 
@@ -66,11 +66,11 @@ def writer() -> Iterator[Store]:
 @contextmanager
 def founder() -> Iterator[Store]:
     """The store for a verb that may be the first: home and `localhost` are made if need be."""
-    from d0ctl.store.nodes.registry import add_localhost
+    from d0ctl.store.nodes import registry
 
     with open_store(home(), create=True) as store, told(store.home):
-        if store.value("untouched"):
-            add_localhost(store)
+        if registry.is_untouched(store):
+            registry.add_localhost(store)
         yield store
 
 

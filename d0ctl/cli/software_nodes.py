@@ -13,7 +13,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry, software
-from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.catalogue import Catalogue, user_on
 from d0ctl.units import clean, listed
 
 Entry = Mapping[str, Any]
@@ -60,7 +60,7 @@ def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
 def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
     if names:
         return [registry.named(store, name) for name in dict.fromkeys(names)]
-    return store.rows("nodes")
+    return registry.nodes(store)
 
 
 def _entries(store: Store, verb: str, title: str, node: Row, *, told: bool) -> list[Entry]:
@@ -88,7 +88,7 @@ def _entries(store: Store, verb: str, title: str, node: Row, *, told: bool) -> l
 
 
 def _refuse_use(store: Store, title: str, node: Row) -> None:
-    path = store.value("software_live_on", node=node["id"], title=title)
+    path = user_on(store, node["id"], title)
     if path:
         raise Refused(f"package `{path}` on node `{node['name']}` uses software `{title}`",
                       hint=f"d0ctl kill {path}")  # fmt: skip
@@ -101,17 +101,15 @@ def wait(ids: Sequence[int]) -> list[Row]:
     """
     from d0ctl.daemon.loop import attend
 
-    text = json.dumps(list(ids))
-
     def is_done(store: Store) -> bool:
-        return all(_is_told(row) for row in store.rows("orders", ids=text))
+        return all(_is_told(row) for row in software.orders(store, ids))
 
     attend(session.home(), is_done, threading.Event())
     with session.writer() as store, store.writing():
-        rows = store.rows("orders", ids=text)
+        rows = software.orders(store, ids)
         for row in rows:
             if row["ended"] is None and row["verb"] == "verify":
-                store.change("forget_order", id=row["id"])
+                software.forget_order(store, row["id"])
     return rows
 
 

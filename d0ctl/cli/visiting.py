@@ -7,7 +7,9 @@ from d0ctl.errors import BadUsage, NotFound
 from d0ctl.nodes.peek import Where
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
+from d0ctl.store.nodes.site import site_name
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import count
@@ -47,8 +49,8 @@ def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptVie
 
 def where(store: Store, tried: AttemptView) -> Where:
     """Where an attempt lies. Raises NotFound when its node was removed."""
-    row = store.row("node_by_name", name=tried.node_name)
+    row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"node `{tried.node_name}`, where it lay, was removed")
     base = tried.base or row["base"]
-    return Where(store.home, str(store.value("site")), address_of(row), base, tried.id)
+    return Where(store.home, site_name(store), address_of(row), base, tried.id)

@@ -113,7 +113,7 @@ def status(home: Home) -> dict[str, Any]:
     """Whether a daemon runs, since when, and what nobody could be told."""
     with open_store(home, read_only=True) as store:
         holder = leases.living_holder(store, LEASE)
-        since = next((row["taken"] for row in store.rows("leases") if row["name"] == LEASE), None)
+        since = next((row["taken"] for row in leases.leases(store) if row["name"] == LEASE), None)
         unsent = mail_queue.unsent(store)
     if holder is None:
         return {"running": False, "pid": None, "since": None, "unsent": unsent}

@@ -107,7 +107,7 @@ class Carrier(threading.Thread):
         return [one for one in found if (one == COMMAND) is self._is_command]
 
     def _open(self, store: Store, now: float) -> list[Row]:
-        return store.rows("due_deliveries", now=now, command=int(self._is_command))
+        return mail_queue.to_send(store, is_command=self._is_command, now=now)
 
     def _mail(self, store: Store, rows: list[Row], said: Mapping[str, Any]) -> None:
         """Send mails in one conversation with the server."""
@@ -141,18 +141,18 @@ class Carrier(threading.Thread):
                 self._keep(store, row, error)
             else:
                 with store.writing():
-                    store.change("keep_sent", delivery=row["id"], now=self._clock())
+                    mail_queue.sent(store, row["id"], now=self._clock())
 
     def _keep(self, store: Store, row: Row, error: NotSent) -> None:
         """Keep why something has not gone, and when it is tried again, if ever."""
-        now, told = self._clock(), {"delivery": row["id"], "trouble": str(error)}
+        now = self._clock()
         log.warning("`%s` for %s has not gone: %s", row["title"], row["recipient"], error)
         with store.writing():
             if error.for_good:
-                store.change("keep_given_up", now=now, **told)
+                mail_queue.give_up(store, row["id"], str(error), now=now)
             else:
                 delay = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(row["tries"], 10))
-                store.change("keep_unsent", not_before=now + delay, **told)
+                mail_queue.not_sent(store, row["id"], str(error), not_before=now + delay)
 
 
 class Post:

@@ -35,7 +35,7 @@ from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.placement import counts_of
-from d0ctl.store.nodes.site import default
+from d0ctl.store.nodes.site import default, site_name
 from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.units import clean
 
@@ -165,11 +165,9 @@ def driving(home: Home, job: int | None) -> Iterator[Control]:
         dropbox.sweep()
         for folder in home.asides:
             carry.sweep(folder)
-        row = store.row("site")
-        assert row is not None
         places = home.nodes, home.known_hosts, home.dropbox
         site = Site(
-            row["name"],
+            site_name(store),
             *places,
             lease=default(store, "lease"),
             keep_logs=default(store, "keep-logs"),
@@ -202,7 +200,7 @@ def _let_go(control: Control) -> None:
             for node in control.couriers:
                 if node in heard:
                     contact.note_contact(control.store, node, None, at=heard[node])
-                control.store.change("node_unknown", node=node, now=time.time())
+                contact.unknown(control.store, node, now=time.time())
                 leases.give_lease(control.store, f"node {node}")
         tell_last(control)
     elif control.post is not None:

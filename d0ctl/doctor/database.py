@@ -6,7 +6,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.store import Store
 from d0ctl.store.checks.check import Fault, faults, lasting
-from d0ctl.store.nodes.holder import is_dead
+from d0ctl.store.jobs import removal
 
 DAMAGED = frozenset({"integrity", "foreign_keys", "schema"})
 """Rules that nothing of ours can break: the file itself was damaged, or somebody changed it."""
@@ -26,10 +26,9 @@ def broken_for_long(store: Store) -> Iterator[Finding]:
 
 def half_jobs(store: Store) -> Iterator[Finding]:
     """Jobs whose submission or removal was interrupted."""
-    for row in store.rows("hidden_jobs"):
-        if is_dead(row["submitter"]):
-            detail = f"is not wholly in or out: process {row['submitter'].split()[1]} is gone"
-            yield healing("hidden", row["name"], detail)
+    for row in removal.interrupted(store):
+        detail = f"is not wholly in or out: process {row['submitter'].split()[1]} is gone"
+        yield healing("hidden", row["name"], detail)
 
 
 def _finding(fault: Fault, home: Home) -> Finding:

@@ -8,8 +8,10 @@ from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.store import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.leases import LEASE
+from d0ctl.store.nodes.leases import LEASE, leases, living_holder
+from d0ctl.store.views import activity
 
 HELD_S = 5.0
 """A writer that has the turn for longer, and commits nothing, stands still."""
@@ -19,16 +21,15 @@ SAMPLE_S = 0.02
 
 def has_daemon(store: Store) -> bool:
     """Whether a daemon lives."""
-    holder = store.value("lease_holder", name=LEASE)
-    return holder is not None and not is_dead(holder)
+    return living_holder(store, LEASE) is not None
 
 
 def holders(store: Store) -> Iterator[Finding]:
     """Leases of processes that are gone with work left, or of another than the daemon."""
     living: dict[str, str] = {}
-    is_missed = bool(store.value("some_work_left"))
-    names = {f"node {row['id']}": f"node `{row['name']}`" for row in store.rows("nodes")}
-    for row in store.rows("leases"):
+    is_missed = activity.has_work(store)
+    names = {f"node {row['id']}": f"node `{row['name']}`" for row in registry.nodes(store)}
+    for row in leases(store):
         name, pid = names.get(row["name"], row["name"]), row["holder"].split()[1]
         if is_dead(row["holder"]) and is_missed:
             yield healing("lease", name, f"is held by process {pid}, which is gone")

@@ -9,9 +9,12 @@ from d0ctl.doctor.finding import RESTART, Finding, healing
 from d0ctl.errors import D0Error
 from d0ctl.nodes.inventory import Survey, survey
 from d0ctl.store import Store
+from d0ctl.store.attempts import launches
 from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
+from d0ctl.store.nodes.site import site_name
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import count
 from d0ctl_wrapper.protocol import stamp
@@ -49,7 +52,7 @@ class Nodes:
         self._checksums = checksums
         self._rows, self.seen = [], list[str]()
         self.unseen: dict[str, str] = {}
-        for row in store.rows("nodes"):
+        for row in registry.nodes(store):
             if row["base"] and (far or row["kind"] == "local"):
                 self._rows.append(row)
             elif row["base"] or row["state"] == "down":
@@ -75,7 +78,7 @@ class Nodes:
         """What lies there, as the nodes answer; each has a limited time for it."""
         if not self._rows:
             return
-        site = str(self._store.value("site"))
+        site = site_name(self._store)
         with ThreadPoolExecutor(min(AT_ONCE, len(self._rows))) as pool:
             asked = {
                 pool.submit(
@@ -176,7 +179,7 @@ class _Belongings:
 
     def live(self) -> Iterator[Finding]:
         """Attempts that should be at work here, and of which nothing is here, or no wrapper."""
-        for row in self._store.rows("live_attempts", node=self._node["id"]):
+        for row in launches.live(self._store, self._node["id"]):
             state = self._found.attempts.get(row["attempt_id"], "absent")
             if row["started"] is not None and state == "absent":
                 yield self._until_start("attempt", row["attempt_id"], "runs, and is not there")

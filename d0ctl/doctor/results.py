@@ -12,6 +12,7 @@ from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import copies, results
 from d0ctl.store.connection import Row
+from d0ctl.store.jobs import removal
 from d0ctl.store.jobs.unneeded_files import STRAY_S, strays_here
 from d0ctl.units import count
 from d0ctl_wrapper.protocol import stamp
@@ -71,7 +72,7 @@ def _is_young(path: Path) -> bool:
 
 def in_transit(store: Store) -> Iterator[Finding]:
     """Folders of files on their way for jobs that are gone."""
-    jobs = {row[0] for row in store.rows("job_ids")}
+    jobs = removal.job_ids(store)
     for path in store.home.cache.glob("[0-9]*"):
         if path.name.isdigit() and int(path.name) not in jobs:
             yield healing("transit", str(path), "is of a job that is gone")

@@ -10,6 +10,7 @@ from d0ctl.notify.routes import COMMAND, HOUR_S, Routes
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
+from d0ctl.store.nodes.site import site_name
 from d0ctl.units import iso
 
 
@@ -53,7 +54,7 @@ def _events(store: Store, now: float) -> None:
     mail_queue.settle(store, COMMAND)
     for one in notices:
         title = mail_text.line(mail_text.headline(one, endings))
-        event = json.dumps(document(one, endings, store.value("site")))
+        event = json.dumps(document(one, endings, site_name(store)))
         mail_queue.post(store, COMMAND, "", title, event, now=now)
 
 

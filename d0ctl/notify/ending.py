@@ -58,7 +58,7 @@ def status_of(store: Store, job: int) -> Group:
 
 def ending(store: Store, job: int) -> Ending | None:
     """How a job has ended; None where it is gone, or moves again."""
-    row = store.row("job_of_end", job=job)
+    row = new_events.job_that_ended(store, job)
     if row is None:
         return None
     counts = dict(counts_of(store, job))

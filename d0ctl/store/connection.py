@@ -90,6 +90,10 @@ class Store:
         """Run the named query once a row."""
         self.connection.executemany(self._queries[name], rows)
 
+    def make_temporary_tables(self) -> None:
+        """Make the tables of this connection that hold a choice of packages, or a batch."""
+        self.run_script("temporary_tables")
+
     def run_script(self, name: str) -> None:
         """Run each statement of the named query, which takes no parameters."""
         for statement in self._queries[name].split(";"):
@@ -189,7 +193,7 @@ def open_store(
         connection = _connect(home.database, read_only, patience_ms, cache_kib)
     store = Store(home, connection, file)
     if not read_only:
-        store.run_script("temporary_tables")
+        store.make_temporary_tables()
         store.run_script("temporary_sizes")
     return store
 

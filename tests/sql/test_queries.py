@@ -1,5 +1,6 @@
 """Every query is valid, is described, is used, and finds its rows without looking at all."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,13 @@ WHOLE = {name for name in QUERIES if name.startswith("check_")}
 
 RARE = {"add_cluster", "remove_unused_cluster", "forget_node_copies"}
 """Queries that are asked when a node is added or removed."""
+
+
+ASKING = {"rows", "row", "value", "change", "change_many", "run_script"}
+"""Methods of a store that take the name of a query."""
+
+MOVING = "d0ctl/actions/"
+"""Where queries are still named, until each action has its functions in the store."""
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +106,42 @@ def test_no_query_looks_at_all_rows_of_a_table_that_grows(store: Store, name: st
     ]
 
     assert scans == []
+
+
+def names_a_query(node: ast.AST) -> bool:
+    """Whether a call asks a store by the name of a query."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    is_store = ast.unparse(node.func.value).rpartition(".")[2] in ("store", "_store")
+    name = node.args[0] if node.args else None
+    is_query = isinstance(name, ast.Constant) and name.value in QUERIES
+    return node.func.attr in ASKING and (is_store or is_query)
+
+
+def test_no_module_outside_of_the_store_names_a_query() -> None:
+    files = [path for folder in ("d0ctl", "tui") for path in (ROOT / folder).rglob("*.py")]
+    places = {str(path.relative_to(ROOT)): path for path in files}
+
+    asking = [
+        f"{name}:{node.lineno}: {ast.unparse(node)}"
+        for name, path in places.items()
+        if not name.startswith(("d0ctl/store/", MOVING))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and names_a_query(node)
+    ]
+
+    assert asking == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['store.rows("nodes")', 'self._store.value(f"{name}s")', 'control.store.change("hold_job")',
+     'asked("nodes").row("jobs")'],
+)  # fmt: skip
+def test_a_call_that_names_a_query_is_found(text: str) -> None:
+    assert names_a_query(ast.parse(text, mode="eval").body)
+
+
+@pytest.mark.parametrize("text", ["source.row(path)", "store.writing()", 'level.value("name", 1)'])
+def test_a_call_that_names_no_query_is_left_alone(text: str) -> None:
+    assert not names_a_query(ast.parse(text, mode="eval").body)

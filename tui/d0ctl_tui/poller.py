@@ -7,7 +7,7 @@ from contextlib import suppress
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.store.connection import Store, open_store
-from d0ctl.store.nodes.leases import living_holder
+from d0ctl.store.nodes.leases import leases, living_holder
 from d0ctl.store.sqlite_errors import told
 from d0ctl_tui.messages import Changed, Troubled
 
@@ -68,7 +68,7 @@ class Poller(threading.Thread):
 
     def _tell_change(self, moved: bool) -> None:
         assert self._store is not None
-        names = [row["name"] for row in self._store.rows("leases")]
+        names = [row["name"] for row in leases(self._store)]
         drivers = tuple(name for name in names if living_holder(self._store, name))
         if moved or drivers != self._drivers:
             self._trouble, self._drivers = None, drivers

@@ -12,7 +12,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, paint, table
 from d0ctl.select import Selector, brief
 from d0ctl.show.why import recovery
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, failure_counts
 from d0ctl.store.views.shapes import PackageView
 from d0ctl.units import clean, count, iso, moment
 
@@ -49,12 +49,12 @@ def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
     notes: list[dict[str, Any]] = []
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)
-        reasons = store.rows("job_failure_summary", job=job.id)
-        failed = store.rows("job_failed_attempts", job=job.id, limit=limit)
+        reasons = failure_counts.reasons_of_job(store, job.id)
+        failed = failure_counts.attempts_of_job(store, job.id, limit)
     else:
         browse.choose(store, wanted, now=time.time(), lenient=True)
-        reasons = store.rows("failure_summary")
-        failed = store.rows("failed_attempts", limit=limit)
+        reasons = failure_counts.reasons_of_chosen(store)
+        failed = failure_counts.attempts_of_chosen(store, limit)
     if wanted.is_one and wanted.level == "package":
         one = browse.package(store, wanted)
         events = [documents.event(event) for event in browse.events(store, one.id)]

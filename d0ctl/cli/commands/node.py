@@ -13,6 +13,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, glyph, mark, paint, table
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import contact, draining, registry
+from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, count, iso, moment, size
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ def list_nodes(json: options.Json = False) -> None:
     rows: list[tuple[Row, int, Row | None]] = []
     if session.has_home():
         with session.reader() as store, store.reading():
-            used = {row["id"]: row["used"] for row in store.rows("node_rooms")}
+            used = {row["id"]: row["used"] for row in registry.capacities(store)}
             rows = [
                 (row, used.get(row["id"], 0), draining.bad_node(store, row["id"]))
-                for row in store.rows("nodes")
+                for row in registry.nodes(store)
             ]
     if json:
         emit_json({"nodes": [document(*row) for row in rows]})
@@ -174,7 +175,7 @@ def _rehearse_adding(address: "Address", cpus: int | None, *, same_machine: bool
 
 def check_new(store: Store, name: str) -> None:
     """Raise Refused for the name of a node that there is."""
-    if store.row("node_by_name", name=name):
+    if registry.find(store, name):
         raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
 
 
@@ -240,7 +241,7 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
 
     with session.reader() as store:
         address = registry.address_of(registry.named(store, name))
-        site = str(store.row("site")["name"])  # type: ignore[index]
+        site = site_name(store)
         home = store.home
     findings = []
     for one in look(home, address, site):

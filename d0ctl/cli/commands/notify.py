@@ -8,6 +8,8 @@ import typer
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint, table
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, count, duration, iso, moment
 
 if TYPE_CHECKING:
@@ -39,9 +41,9 @@ def show_list(json: options.Json = False) -> None:
     """List what waits to be told, what is on its way, and what went last."""
     with session.reader() as store, store.reading():
         said = _said(store)
-        waiting = store.rows("waiting_notices")
-        on_way = store.rows("open_deliveries")
-        ended = store.rows("ended_deliveries", limit=MOST_IN_DOCUMENT if json else MOST_ENDED)
+        waiting = mail_queue.unwritten(store)
+        on_way = mail_queue.unsent_messages(store)
+        ended = mail_queue.latest_messages(store, MOST_IN_DOCUMENT if json else MOST_ENDED)
     if json:
         emit_json(_document(said, waiting, on_way, ended))
         return
@@ -56,7 +58,7 @@ def show_list(json: options.Json = False) -> None:
 def show(number: Message) -> None:
     """Print a message that is on its way, whole as it is sent."""
     with session.reader() as store, store.reading():
-        row = store.row("delivery", delivery=number)
+        row = mail_queue.message(store, number)
     if row is None:
         raise NotFound(f"there is no message {number}", hint="d0ctl notify list")
     if row["body"] is None:
@@ -69,7 +71,7 @@ def show(number: Message) -> None:
 def test(address: Address = None) -> None:
     """Send a test mail, or run the site's command with a test event: 1 if that fails."""
     with session.reader() as store:
-        said, site = _said(store), str(store.value("site"))
+        said, site = _said(store), site_name(store)
     if not said:
         raise Refused(NO_MAIL, hint=HINT)
     try:

@@ -22,7 +22,7 @@ from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import job_standing
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration
 
@@ -65,7 +65,7 @@ def _job_to_go_on_with(file: str) -> str | None:
     if file == "-" or Path(file).exists() or not session.home().exists():
         return None
     with session.reader() as store:
-        return file if file in {row[0] for row in store.rows("job_names")} else None
+        return file if file in browse.job_names(store) else None
 
 
 def _rehearse(
@@ -84,7 +84,7 @@ def _check_file(file: str) -> None:
     hint = "d0ctl run FILE"
     if session.home().exists():
         with session.reader() as store:
-            hint = browse.nearest(file, [row[0] for row in store.rows("job_names")]) or hint
+            hint = browse.nearest(file, browse.job_names(store)) or hint
     raise NotFound(f"there is no file and no job `{file}`", hint=hint)
 
 
@@ -212,7 +212,7 @@ def _tell(store: Store, job: JobSummary) -> None:
     took = duration((job.ended or time.time()) - job.submitted)
     emit(f"`{job.name}` is successful: {count(done, 'package')} in {took}")
     folder = store.home.results / job.name
-    made = {row[0] for row in store.rows("results_of_job", job=job.id)}
+    made = file_locations.results(store, job.id)
     files = sorted(name for name in made if (folder / name).is_file())
     if files:
         emit(f"results in {clean(str(folder))}")

@@ -42,10 +42,12 @@ Nodes = Annotated[
 @app.command("list")
 def list_software(json: options.Json = False) -> None:
     """Show the catalogue."""
+    from d0ctl.store.nodes import catalogue
+
     rows: list[Row] = []
     if session.has_home():
         with session.reader() as store:
-            rows = store.rows("software")
+            rows = catalogue.entries(store)
     if json:
         emit_json({"software": [_document(row) for row in rows]})
     elif rows:
@@ -111,10 +113,10 @@ def add(
 
 
 def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
+    from d0ctl.store.nodes import catalogue
     from d0ctl.store.nodes.site import software_name
 
-    if store.row("software_entry", name=entry.name, version=entry.version,
-                 platform=entry.platform):  # fmt: skip
+    if catalogue.has_entry(store, entry.name, entry.version, entry.platform):
         raise Refused(f"there is software `{software_name(entry)}` already",
                       hint=f"d0ctl software remove {entry.name}/{entry.version}")  # fmt: skip
 
@@ -159,6 +161,7 @@ def remove(
 ) -> None:
     """Take software out of the catalogue, and off no node."""
     from d0ctl.store.lifecycle import keep_action
+    from d0ctl.store.nodes import catalogue
     from d0ctl.store.nodes.site import current, remove_software
 
     name, version = split(title)
@@ -170,7 +173,7 @@ def remove(
             found = [one for one in found if one.platform == platform]
         if not found:
             raise no_such(title)
-        if job := store.value("software_in_use", title=title):
+        if job := catalogue.user_of(store, title):
             raise Refused(f"job `{job}` asks for software `{title}`, so it can't be removed",
                           hint=f"d0ctl kill {job}")  # fmt: skip
         entries = count(len(found), "entry", "entries")

@@ -14,6 +14,7 @@ from d0ctl.errors import BadUsage, NotFound
 from d0ctl.select import Selector
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.units import clean
@@ -97,12 +98,12 @@ def _states(word: str) -> list[str]:
 
 
 def _has_job(store: Store, name: str) -> bool:
-    return bool(store.rows("jobs", pattern=name))
+    return browse.has_job(store, name)
 
 
 def _is_node(store: Store, name: str) -> bool:
     """Whether a word without a job of that name names a node."""
-    return store.row("node_by_name", name=name) is not None and not _has_job(store, name)
+    return registry.find(store, name) is not None and not _has_job(store, name)
 
 
 def _only(store: Store, wanted: Selector, now: float) -> Selector:

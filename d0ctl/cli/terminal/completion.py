@@ -28,40 +28,42 @@ def _quietly(context: typer.Context) -> Iterator[Store | None]:
 
 def selectors(context: typer.Context, incomplete: str) -> list[str]:
     """Job names, and after a `/` the stages of that job by number."""
+    from d0ctl.store.views import browse
+
     with _quietly(context) as store:
         if store is None:
             return []
         job, slash, rest = incomplete.partition("/")
         if slash:
             return _stages(store, job, rest)
-        return [name for name in _job_names(store) if name.startswith(incomplete)][:MOST]
+        return [name for name in browse.job_names(store) if name.startswith(incomplete)][:MOST]
 
 
 def _stages(store: Store, job: str, rest: str) -> list[str]:
     from d0ctl.store.views import browse
 
-    found = browse.jobs(store, job) if job in _job_names(store) else []
+    found = browse.jobs(store, job) if job in browse.job_names(store) else []
     if not found:
         return []
     names = [f"{job}/{stage.seq}" for stage in browse.stages(store, found[0])]
     return [name for name in names if name.startswith(f"{job}/{rest}")][:MOST]
 
 
-def _job_names(store: Store) -> list[str]:
-    return [row[0] for row in store.rows("job_names")]
-
-
 def job_names(context: typer.Context, incomplete: str) -> list[str]:
     """Names of jobs."""
+    from d0ctl.store.views import browse
+
     with _quietly(context) as store:
-        names = _job_names(store) if store else []
+        names = browse.job_names(store) if store else []
     return [name for name in names if name.startswith(incomplete)][:MOST]
 
 
 def node_names(context: typer.Context, incomplete: str) -> list[str]:
     """Names of nodes."""
+    from d0ctl.store.nodes import registry
+
     with _quietly(context) as store:
-        names = [row[0] for row in store.rows("node_names")] if store else []
+        names = registry.names(store) if store else []
     return [name for name in names if name.startswith(incomplete)][:MOST]
 
 

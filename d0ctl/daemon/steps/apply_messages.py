@@ -5,7 +5,7 @@ import logging
 from d0ctl.daemon.control import Control
 from d0ctl.model import Reason
 from d0ctl.sitefile.defaults import GRACE_S
-from d0ctl.store.attempts import messages
+from d0ctl.store.attempts import launches, messages
 from d0ctl.units import clean
 
 log = logging.getLogger(__name__)
@@ -22,9 +22,6 @@ def sync(control: Control, now: float) -> None:
     letters = control.letters
     if letters.messages:
         applied = messages.apply(control.store, letters.messages, now=now)
-        for demand, took in applied.durations.items():
-            pace = sum(took) / len(took)
-            control.store.change("demand_pace", demand=demand, pace=pace)
         for node, size in applied.needs.items():
             control.wishes[node] = size
         for verdict in applied.verdicts:
@@ -42,7 +39,7 @@ def settle_refused(control: Control, now: float) -> None:
     A message that was torn is whole in the folder of its attempt, and comes from there.
     """
     for attempt, end in list(control.refused.items()):
-        node = control.store.value("live_node", attempt=attempt)
+        node = launches.node_of(control.store, attempt)
         if node is None:
             control.after(control.refused.pop, attempt)
             continue

@@ -12,9 +12,11 @@ from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, Weight, launch
 from d0ctl.nodes.link import Link
-from d0ctl.store.attempts import launches as attempts
+from d0ctl.store.attempts import launches
 from d0ctl.store.connection import Row
-from d0ctl.store.files import copies as files
+from d0ctl.store.files import copies
+from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes import registry
 from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol.locator import OnNode
 
@@ -46,26 +48,26 @@ def distribute(control: Control, now: float) -> None:
         courier = control.courier(node)
         if courier is None:
             continue
-        launches = attempts.launch(control.store, node, limit=LAUNCHES, now=now)
-        if launches:
-            control.after(launch, courier, launches)
+        new = launches.launch(control.store, node, limit=LAUNCHES, now=now)
+        if new:
+            control.after(launch, courier, new)
         _kill(control, courier, now)
         _pause(control, courier, now)
         _purge(control, courier, now)
 
 
 def _kill(control: Control, courier: Courier, now: float) -> None:
-    wanted = attempts.killing(control.store, courier.node)
+    wanted = launches.killing(control.store, courier.node)
     for order in kills(control.store, dict(_due(control, wanted.items(), now))):
         control.after(courier.order, order)
 
 
 def _pause(control: Control, courier: Courier, now: float) -> None:
     """Ask for what people want of running packages, until the wrappers say that it is so."""
-    wanted = attempts.requested(control.store, courier.node)
+    wanted = launches.requested(control.store, courier.node)
     silent = [order for order in wanted.items() if order[1] == "resume" and order in control.ordered
               and now - control.ordered[order] > ORDER_AGAIN_S]  # fmt: skip
-    attempts.settle_resumed(control.store, [attempt for attempt, _ in silent])
+    launches.settle_resumed(control.store, [attempt for attempt, _ in silent])
     due = _due(control, wanted.items(), now)
     for kind, more in (("pause", {"grace": PAUSE_GRACE_S}), ("resume", {})):
         which = [attempt for attempt, request in due if request == kind]
@@ -87,7 +89,7 @@ def _purge(control: Control, courier: Courier, now: float) -> None:
     asked, _ = control.purging.get(courier.node, (0.0, []))
     if now - asked < PURGE_AGAIN_S:
         return
-    rows = control.store.rows("purges_of_node", node=courier.node, limit=PURGES)
+    rows = unneeded_files.removals(control.store, courier.node, PURGES)
     if rows:
         purge = [(row["id"], row["attempt_id"], row["path"]) for row in rows]
         order = {
@@ -105,10 +107,10 @@ def carry_files(control: Control, now: float) -> None:
     Those that can't stand aside, so that they are in no other's way.
     """
     loads = Counter(control.carrying.values())
-    for row in files.wanted(control.store, now=now, limit=2 * TRANSFERS):
+    for row in copies.wanted(control.store, now=now, limit=2 * TRANSFERS):
         key = (row["file_id"], row["cluster_id"], row["result"])
         if key in control.carrying:
-            files.postpone(control.store, *key, until=now + BUSY_S)
+            copies.postpone(control.store, *key, until=now + BUSY_S)
         else:
             _carry_or_delay(control, loads, key, row, now)
 
@@ -118,7 +120,7 @@ def _carry_or_delay(control: Control, loads: Counter[int], key: Key, row: Row, n
     try:
         _carry(control, loads, key, row, now)
     except Refused as error:
-        files.delay(
+        copies.delay(
             control.store, file=key[0], cluster=key[1], result=key[2], trouble=str(error), now=now
         )
 
@@ -129,7 +131,7 @@ def _carry(control: Control, loads: Counter[int], key: Key, row: Row, now: float
     here = row["here"] or (row["name"] if is_ours else None)
     if key[1] != 1:
         if here is None:
-            files.want_here(control.store, *key, now=now)
+            copies.want_here(control.store, *key, now=now)
         else:
             _bring(control, loads, key, row, here, now)
     elif here is None and far is not None:
@@ -142,7 +144,7 @@ def _carry(control: Control, loads: Counter[int], key: Key, row: Row, now: float
 
 def _begin(control: Control, loads: Counter[int], key: Key, node: int, now: float) -> bool:
     """Whether a node may carry one thing more; if so, this transfer is under way there."""
-    files.postpone(control.store, *key, until=now + BUSY_S)
+    copies.postpone(control.store, *key, until=now + BUSY_S)
     if loads[node] >= TRANSFERS:
         return False
     loads[node] += 1
@@ -180,20 +182,20 @@ def _bring(
 ) -> None:
     """To a node of the cluster that asked; or to the one that its locator names."""
     far = locators.on_node(row["locator"] or "") if key[2] else None
-    for node in control.store.rows("nodes_of_cluster", cluster=key[1]):
+    for node in registry.in_cluster(control.store, key[1]):
         if far is not None and node["name"] != far.node:
             continue
         courier = control.courier(node["id"])
         target = f"{node['base'] or ''}/cache/in/{key[0]}/{Path(row['name']).name}"
         target = target if far is None else far.path
-        if courier is None or control.store.row("purge_under_way", path=target):
+        if courier is None or unneeded_files.is_being_removed(control.store, target):
             continue
         if not _begin(control, loads, key, courier.node, now):
             continue
         copy = _copy(control, row, here, target)
         control.after(courier.errand, (key, copy), partial(_bring_errand, copy))
         return
-    files.postpone(control.store, *key, until=now + BUSY_S)
+    copies.postpone(control.store, *key, until=now + BUSY_S)
 
 
 def _bring_errand(copy: Copy, courier: Courier, link: Link) -> Weight:
@@ -202,34 +204,34 @@ def _bring_errand(copy: Copy, courier: Courier, link: Link) -> Weight:
 
 def _fetch(control: Control, loads: Counter[int], key: Key, row: Row, now: float) -> None:
     """From a node that has it; if none ever can, its maker has to make it again."""
-    copies = files.copies(control.store, key[0])
-    for place in copies:
-        courier = control.courier(place["node_id"]) if place["node_id"] else None
+    sources = copies.copies(control.store, key[0])
+    for source in sources:
+        courier = control.courier(source["node_id"]) if source["node_id"] else None
         if courier is not None and _begin(control, loads, key, courier.node, now):
-            copy = _copy(control, row, place["path"], _target(control, row))
+            copy = _copy(control, row, source["path"], _target(control, row))
             control.after(courier.errand, (key, copy), partial(_fetch_errand, copy))
             return
-    if copies:
-        files.postpone(control.store, *key, until=now + BUSY_S)
+    if sources:
+        copies.postpone(control.store, *key, until=now + BUSY_S)
     else:
-        files.lose(control.store, [(key[0], 0)], now=now)
-        files.postpone(control.store, *key, until=files.PARKED)
+        copies.lose(control.store, [(key[0], 0)], now=now)
+        copies.postpone(control.store, *key, until=copies.PARKED)
 
 
 def _fetch_outside(
     control: Control, loads: Counter[int], key: Key, row: Row, far: OnNode, now: float
 ) -> None:
     """From the node that its locator names."""
-    place = control.store.row("node_by_name", name=far.node)
+    place = registry.find(control.store, far.node)
     if place is None:
         trouble = f"there is no node `{far.node}`"
-        files.delay(
+        copies.delay(
             control.store, file=key[0], cluster=key[1], result=key[2], trouble=trouble, now=now
         )
         return
     courier = control.courier(place["id"])
     if courier is None or not _begin(control, loads, key, courier.node, now):
-        files.postpone(control.store, *key, until=now + BUSY_S)
+        copies.postpone(control.store, *key, until=now + BUSY_S)
         return
     target = _target(control, row)
     asked = row["size_asked"], row["checksum_asked"]
@@ -243,4 +245,4 @@ def _fetch_errand(copy: Copy, courier: Courier, link: Link) -> Weight:
 
 def forget_idle(control: Control, now: float) -> None:
     """Transfers that wait, for packages that went elsewhere, are not wanted any more."""
-    control.store.change("drop_idle_transfers")
+    copies.forget_idle(control.store)

@@ -12,6 +12,7 @@ from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import launches, messages, outputs
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
+from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import default
@@ -34,7 +35,7 @@ def stand_in(control: Control, now: float) -> None:
 
 def look_after(control: Control, now: float) -> None:
     """Take the leases of nodes that nobody looks after; let go of those that were removed."""
-    known = {row["id"]: row for row in control.store.rows("nodes")}
+    known = {row["id"]: row for row in registry.nodes(control.store)}
     for node, courier in control.couriers.items():
         if node not in known:
             leases.give_lease(control.store, f"node {node}")
@@ -87,7 +88,7 @@ def give_up(control: Control, now: float) -> None:
     for node, since in control.down_since.items():
         if time.monotonic() - since < patience:
             continue
-        row = control.store.row("node_by_id", node=node)
+        row = registry.by_id(control.store, node)
         if row is not None:
             registry.give_up(control.store, row["name"])
         lost = launches.unreachable(control.store, node)
@@ -127,7 +128,7 @@ def _up(control: Control, report: Up, now: float) -> None:
         return
     control.purging.pop(report.node, None)
     control.forget_orders(report.node)
-    row = control.store.row("node_by_id", node=report.node)
+    row = registry.by_id(control.store, report.node)
     rebooted = bool(row and row["boot"] and row["boot"] != report.facts.get("boot_id"))
     trouble = contact.up(control.store, report.node, report.facts, now=now)
     if trouble:
@@ -216,7 +217,7 @@ def _purged(control: Control, node: int, frame: Frame) -> None:
     asked, purge = control.purging.get(node, (0.0, []))
     gone = {*frame["attempts"], *frame["paths"]}
     left = [entry for entry in purge if not gone.intersection(entry[1:])]
-    control.store.change_many("purged", ((entry[0],) for entry in purge if entry not in left))
+    unneeded_files.removed(control.store, (entry[0] for entry in purge if entry not in left))
     control.after(control.purging.update, {node: (asked if left else 0.0, left)})
 
 
@@ -254,6 +255,6 @@ def _carried(control: Control, report: Carried, now: float) -> None:
 def _copies_at(control: Control, file: int, path: str) -> list[tuple[int, int]]:
     return [
         (file, row["cluster_id"])
-        for row in control.store.rows("copies_of", file=file)
+        for row in copies.copies(control.store, file)
         if row["path"] == path
     ]

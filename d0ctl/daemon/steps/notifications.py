@@ -17,7 +17,7 @@ from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Row
 from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.mail.mail_queue import Notice
-from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
 
@@ -37,7 +37,7 @@ def notify(control: Control, now: float) -> None:
 
 
 def _tell(control: Control) -> None:
-    if setting(control.store, "mail") is None and control.store.value("news_mark") is None:
+    if setting(control.store, "mail") is None and not new_events.is_begun(control.store):
         return
     with control.store.writing():
         is_telling = collect(control.store, now=time.time())
@@ -57,11 +57,11 @@ def collect(store: Store, *, now: float) -> bool:
     """Read the news, and note who is to be told; whether this site tells anybody anything."""
     said = setting(store, "mail")
     if not said:
-        if store.value("news_mark") is not None:
+        if new_events.is_begun(store):
             new_events.stop(store)
             mail_queue.close(store, "the site file has no `mail` any more", now=now)
         return False
-    if store.value("news_mark") is None:
+    if not new_events.is_begun(store):
         new_events.begin(store)
     routes = Routes(said)
     _clear(store, routes, now)
@@ -89,7 +89,7 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
         _cleared(store, routes, STANDS_STILL, ALL, PRODUCTION, now)
         return
     text = wording.standstill(found, now).text
-    people = routes.of_standstill(dict.fromkeys(row["cluster"] for row in store.rows("nodes")))
+    people = routes.of_standstill(dict.fromkeys(row["cluster"] for row in registry.nodes(store)))
     for person in people:
         mail_queue.forget_cleared(store, STANDS_STILL, ALL, person.address)
         notice = Notice(

@@ -6,6 +6,7 @@ from typing import Any
 
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
 from d0ctl.store.views.shapes import JobSummary, PackageView
 from d0ctl.units import count, listed, moment
@@ -110,7 +111,7 @@ def against(row: Row, demand: Demand, now: float) -> str | None:
 def takers(store: Store, row: Row, now: float) -> str:
     """How much of a node is in use, by whose packages, and since when it is full."""
     jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
-            for taker in store.rows("node_jobs", node=row["id"], limit=MOST)]  # fmt: skip
+            for taker in registry.jobs_on(store, row["id"], MOST)]  # fmt: skip
     taken = f": {listed(jobs)}" if jobs else ""
     is_full = row["used"] >= row["cpus"] and row["taken"] is not None
     since = f" since {moment(row['taken'], now)}" if is_full else ""

@@ -10,7 +10,9 @@ from d0ctl.show.why import node_pauses, recovery
 from d0ctl.show.why.common import MOST, against, demand_of, room_of, takers
 from d0ctl.show.why.subject import Case
 from d0ctl.store.connection import Row
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.views import dependencies
 from d0ctl.units import iso, listed, moment, size
 
 WISHES: Mapping[str, dict[str, Any]] = {
@@ -29,7 +31,7 @@ VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 
 def room(case: Case) -> str:
     """Why no node has taken it yet; facts say it of each node, or of each kind of them."""
-    told, rows = case.told, case.store.rows("node_rooms")
+    told, rows = case.told, registry.capacities(case.store)
     demand = demand_of(case.store, case.package)
     out = {row["name"]: why for row in rows if (why := against(row, demand, case.now))}
     out |= node_pauses.against(case, [row for row in rows if row["name"] not in out])
@@ -82,7 +84,7 @@ def _turn(case: Case, fits: Sequence[Row]) -> str:
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {_names(fits)}{since}"
-    if first := case.store.row("ready_before", job=case.job.id):
+    if first := dependencies.job_before(case.store, case.job.id):
         if first["priority"] < 100:
             told.commands.append(f"d0ctl priority {case.job.name} {first['priority'] + 1}")
         told.commands.append(f"d0ctl why {first['name']}")

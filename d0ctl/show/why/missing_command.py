@@ -54,7 +54,7 @@ def _absolute(name: str, last: AttemptView) -> list[str]:
 
 def _beside(store: Store, one: PackageView, name: str, last: AttemptView) -> list[str]:
     """A script that should be in the folder of the attempt."""
-    here = Path(store.value("job_directory", job=one.job_id)) / name
+    here = Path(browse.directory(store, one.job_id)) / name
     base = here.name
     is_input = any(Path(file.name).name == base for file in browse.inputs(store, one.id))
     if last.exit_code == 126:

@@ -3,15 +3,17 @@
 from d0ctl.show.why import node_pauses
 from d0ctl.show.why.common import MOST, Explanation, takers
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.views import dependencies
 from d0ctl.units import moment
 
 
 def node(store: Store, name: str, now: float) -> Explanation:
     """Why a node takes packages, or does not. Raises NotFound."""
     row = named(store, name)
-    room = next(room for room in store.rows("node_rooms") if room["id"] == row["id"])
+    room = next(room for room in registry.capacities(store) if room["id"] == row["id"])
     told = Explanation(name, row["state"], "")
     free = row["cpus"] - room["used"]
     if row["state"] == "down":
@@ -49,6 +51,6 @@ def _not_contacted(store: Store, row: Row, told: Explanation, now: float) -> Non
 
 def _blocked(store: Store, cluster: int, told: Explanation, *, is_away: bool) -> None:
     where = "to be brought" if is_away else "on its way"
-    for row in store.rows("transfers_to", cluster=cluster, limit=MOST):
+    for row in dependencies.transfers_to(store, cluster, MOST):
         trouble = f": {row['trouble']}" if row["trouble"] else ""
         told.facts.append(f"file `{row['name']}` is {where} to it{trouble}")

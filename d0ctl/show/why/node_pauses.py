@@ -8,7 +8,7 @@ from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Case
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.draining import bad_node
+from d0ctl.store.nodes.draining import bad_node, drainings
 from d0ctl.units import count, listed, moment
 
 
@@ -76,6 +76,6 @@ def trial(bad: Row, now: float) -> str:
 
 def deeds(store: Store, name: str, told: Explanation, now: float) -> None:
     """Tell who drained the node and took it back lately."""
-    for row in store.rows("node_deeds", name=name, limit=MOST):
+    for row in drainings(store, name, MOST):
         note = f": {row['note']}" if row["note"] else ""
         told.facts.append(f"{moment(row['at'], now)} {row['actor']}: {row['verb']}{note}")

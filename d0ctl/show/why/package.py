@@ -11,12 +11,13 @@ from d0ctl.show.why.common import MOST, Explanation, kept_back
 from d0ctl.show.why.free_slots import room
 from d0ctl.show.why.subject import Case, job_hold
 from d0ctl.show.why.waiting import waiting, wants_of, ways_out
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.jobs import accept
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, dependencies
+from d0ctl.store.views.dependencies import Transfer
 from d0ctl.store.views.left_out import shortfall
 from d0ctl.store.views.shapes import AttemptView, BinaryView, PackageView
 from d0ctl.units import count, duration, iso, listed, moment, size
@@ -113,12 +114,12 @@ def _held(case: Case) -> None:
 
 def _assigned(case: Case) -> None:
     one, told = case.package, case.told
-    moving = case.store.rows("transfers_for", package=one.id, limit=MOST)
+    moving = dependencies.transfers_for(case.store, one.id, MOST)
     if one.staging and moving:
         bringing = count(one.staging, "input is", "inputs are")
         told.answer = f"{case.name} is to run on `{one.node}`, where {bringing} still to come"
-        told.facts += [_fetch(row) for row in moving]
-        told.commands += [f"d0ctl node check {row['source']}" for row in moving if _is_away(row)]
+        told.facts += [_fetch(file) for file in moving]
+        told.commands += [f"d0ctl node check {file.source}" for file in moving if _is_away(file)]
     else:
         told.answer = f"{case.name} is to run on `{one.node}` and is launched next"
         _archives(case)
@@ -130,7 +131,7 @@ def _assigned(case: Case) -> None:
 
 def _archives(case: Case) -> None:
     """Tell that its software is on its way, if it is."""
-    rows = case.store.rows("archives_under_way", package=case.package.id)
+    rows = dependencies.archives_for(case.store, case.package.id)
     if rows:
         case.told.answer = (
             f"{case.name} is to run on `{case.package.node}`, where its software is still to come"
@@ -141,21 +142,21 @@ def _archives(case: Case) -> None:
         case.told.facts.append(f"software `{row['title']}` is on its way{trouble}")
 
 
-def _fetch(row: Row) -> str:
+def _fetch(file: Transfer) -> str:
     """An input that is to be brought: on its way only if the node that has it answers."""
-    if not _is_away(row):
-        return _transfer(row)
-    trouble = f": {row['source_trouble']}" if row["source_trouble"] else ""
-    return f"file `{row['name']}` can't be brought: node `{row['source']}` is down{trouble}"
+    if not _is_away(file):
+        return _transfer(file.name, file.tries, file.trouble)
+    trouble = f": {file.source_trouble}" if file.source_trouble else ""
+    return f"file `{file.name}` can't be brought: node `{file.source}` is down{trouble}"
 
 
-def _is_away(row: Row) -> bool:
-    return bool(row["source_state"] == "down")
+def _is_away(file: Transfer) -> bool:
+    return file.source_state == "down"
 
 
-def _transfer(row: Row) -> str:
-    trouble = f", {count(row['tries'], 'try', 'tries')} so far: {row['trouble']}"
-    return f"file `{row['name']}` is on its way{trouble if row['trouble'] else ''}"
+def _transfer(name: str, tries: int, trouble: str | None) -> str:
+    problem = f", {count(tries, 'try', 'tries')} so far: {trouble}" if trouble else ""
+    return f"file `{name}` is on its way{problem}"
 
 
 def _live(case: Case) -> None:
@@ -173,7 +174,7 @@ def _live(case: Case) -> None:
 
 def _open_list(case: Case) -> None:
     """What one that started early still waits for."""
-    row = case.store.row("input_list", package=case.package.id)
+    row = dependencies.input_list(case.store, case.package.id)
     if row is None or row["early"] != 1 or not row["awaited"]:
         return
     more = count(row["awaited"], "more input")
@@ -210,9 +211,9 @@ def _unreachable(case: Case) -> None:
 
 
 def _transferring(case: Case) -> None:
-    rows = case.store.rows("results_under_way", package=case.package.id, limit=MOST)
+    rows = dependencies.results_of(case.store, case.package.id, MOST)
     case.told.answer = f"{case.name} has ended well; its results are being brought to results/"
-    case.told.facts += [_transfer(row) for row in rows]
+    case.told.facts += [_transfer(*row) for row in rows]
 
 
 def _done(case: Case) -> None:
@@ -238,7 +239,7 @@ def _failed(case: Case) -> None:
                           f"attempt {last.number}")  # fmt: skip
         said = (last.stderr or "").strip()
         told.stderr = None if said and said in (last.message or "") else last.stderr
-    consumers = [row[0] for row in case.store.rows("waiting_consumers", package=one.id, limit=MOST)]
+    consumers = dependencies.consumers_of(case.store, one.id, MOST)
     if consumers:
         more = " and others" if len(consumers) == MOST else ""
         names = listed(f"`{path}`" for path in consumers)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Case, job_hold
-from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse, dependencies
+from d0ctl.store.views.dependencies import MissingInput
 from d0ctl.units import count
 
 MOST_LOOKED_AT = 200
@@ -66,7 +67,7 @@ def waiting(case: Case) -> None:
 
 
 def _first_of_many(case: Case) -> None:
-    row = case.store.row("input_list", package=case.package.id)
+    row = dependencies.input_list(case.store, case.package.id)
     if row is not None and row["early"] and row["awaited"] > 1:
         told = f"it starts with the first of {row['awaited']} inputs, and gets the others later"
         case.told.facts.append(told)
@@ -91,13 +92,13 @@ def _required(case: Case, want: Want) -> None:
 def wants_of(store: Store, package: int, limit: int = MOST_LOOKED_AT) -> list[Want]:
     """What a package waits for, the least hopeful first."""
     wants = []
-    before = store.row("before_in_line", package=package)
+    before = dependencies.before_in_line(store, package)
     if before is not None and before["phase"] not in ("done", "transferring"):
         words = f"package `{before['path']}` before it in its line, which is {before['phase']}"
         wants.append(Want(words, before["path"], before["phase"], before["id"]))
-    for row in store.rows("missing_inputs", package=package, limit=limit):
-        wants.append(Want(_file_waited_for(row), row["maker_path"], row["maker_phase"],
-                           row["maker"], row["uses"], row["name"]))  # fmt: skip
+    for file in dependencies.missing_inputs(store, package, limit):
+        wants.append(Want(_file_waited_for(file), file.maker_path, file.maker_phase, file.maker,
+                          file.uses, file.name))  # fmt: skip
     return sorted(wants, key=lambda want: want.hope)
 
 
@@ -132,8 +133,8 @@ def ways_out(told: Explanation, want: Want) -> None:
         told.commands.append(f"d0ctl kill-line {line} --drop-outputs")
 
 
-def _file_waited_for(row: Row) -> str:
-    if row["maker_path"] is None:
-        return f"file `{row['name']}`, which nothing makes any more"
-    dropped = " and whose output is dropped" if row["file_dropped"] else ""
-    return f"file `{row['name']}` of `{row['maker_path']}`, which is {row['maker_phase']}{dropped}"
+def _file_waited_for(file: MissingInput) -> str:
+    if file.maker_path is None:
+        return f"file `{file.name}`, which nothing makes any more"
+    dropped = " and whose output is dropped" if file.file_dropped else ""
+    return f"file `{file.name}` of `{file.maker_path}`, which is {file.maker_phase}{dropped}"

@@ -251,3 +251,14 @@ def settle_resumed(store: Store, attempts: Iterable[int]) -> None:
     """Let those be that were to go on and never stood still: they have nothing to say to that."""
     for attempt in attempts:
         store.change("settle_resumed", attempt=attempt)
+
+
+def node_of(store: Store, attempt: int) -> int | None:
+    """Return the node of an attempt that has not ended."""
+    node: int | None = store.value("live_node", attempt=attempt)
+    return node
+
+
+def live(store: Store, node: int) -> list[Row]:
+    """Return the attempts that should be alive on a node, and when they started."""
+    return store.rows("live_attempts", node=node)

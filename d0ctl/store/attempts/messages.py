@@ -97,6 +97,8 @@ def apply(
     applied.verdicts = black_holes.weigh(store, _conduct(ends, reasons), now=now)
     applied.verdicts += alike_failures.weigh(store, _for_good(ends, reasons, answers), now=now)
     learn(store, ends)
+    for demand, durations in applied.durations.items():
+        store.change("demand_pace", demand=demand, pace=sum(durations) / len(durations))
     remake(store, now=now)
     return applied
 

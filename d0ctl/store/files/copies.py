@@ -145,3 +145,8 @@ def delay(store: Store, *, file: int, cluster: int, result: int, trouble: str, n
         step=RETRY_S,
         longest=LONGEST_RETRY_S,
     )
+
+
+def forget_idle(store: Store) -> None:
+    """Forget transfers that wait, for packages that went elsewhere."""
+    store.change("drop_idle_transfers")

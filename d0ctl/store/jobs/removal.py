@@ -5,25 +5,34 @@ import time
 
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.jobs import results, unneeded_files
 from d0ctl.store.nodes.holder import holder, is_dead
 
 
 def sweep(store: Store) -> None:
     """Remove the rows of submissions and removals whose process is gone, and files of no job."""
-    for row in store.rows("hidden_jobs"):
-        if is_dead(row["submitter"]):
-            remove_rows(store, row["id"])
+    for row in interrupted(store):
+        remove_rows(store, row["id"])
     results.sweep(store.home)
     in_transit = [path for path in store.home.cache.glob("[0-9]*") if path.name.isdigit()]
-    jobs = {row[0] for row in store.rows("job_ids")} if in_transit else set()
+    jobs = job_ids(store) if in_transit else set()
     for path in in_transit:
         if int(path.name) not in jobs:
             shutil.rmtree(path, ignore_errors=True)
     store.home.forget_copies(
         unneeded_files.strays_here(store, before=time.time() - unneeded_files.STRAY_S)
     )
+
+
+def interrupted(store: Store) -> list[Row]:
+    """Return the jobs that a process was submitting or removing when it ended."""
+    return [row for row in store.rows("hidden_jobs") if is_dead(row["submitter"])]
+
+
+def job_ids(store: Store) -> set[int]:
+    """Return the ids of all jobs, also of those that are being submitted or removed."""
+    return {row["id"] for row in store.rows("job_ids")}
 
 
 def check_removal(store: Store, job: int, name: str) -> None:

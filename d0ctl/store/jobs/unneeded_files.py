@@ -1,4 +1,4 @@
-"""The only place that decides which copies of files go: when nobody in any job needs them.
+"""Copies of files that no job needs any more, and their removal.
 
 D0 Job Definition, section 2: a file is removed after its last consumer, unless a disposition says
 otherwise; of several the stickier one wins. Files in results/ are never touched.
@@ -6,7 +6,7 @@ otherwise; of several the stickier one wins. Files in results/ are never touched
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from d0ctl.config import ASIDE
@@ -151,3 +151,18 @@ def _remove(store: Store, now: float) -> list[str]:
     store.change("keep_results", results=f"{store.home.results}/", now=now)
     store.change("end_unneeded")
     return here
+
+
+def removals(store: Store, node: int, limit: int) -> list[Row]:
+    """Return what a node is to remove: folders of attempts and copies of files; bounded."""
+    return store.rows("purges_of_node", node=node, limit=limit)
+
+
+def is_being_removed(store: Store, path: str) -> bool:
+    """Return whether a path is to be removed, so that nothing may be brought there yet."""
+    return store.row("purge_under_way", path=path) is not None
+
+
+def removed(store: Store, removals: Iterable[int]) -> None:
+    """Record that a node has removed what it was to remove."""
+    store.change_many("purged", ((removal,) for removal in removals))

@@ -143,3 +143,43 @@ def close(store: Store, trouble: str, *, now: float) -> None:
     for name in ("forget_all_notices", "forget_all_troubles", "forget_all_told"):
         store.change(name)
     store.change("give_up_all", now=now, trouble=trouble)
+
+
+def to_send(store: Store, *, is_command: bool, now: float) -> list[Row]:
+    """Return the messages to send now, to the site's command or by mail."""
+    return store.rows("due_deliveries", now=now, command=int(is_command))
+
+
+def sent(store: Store, message: int, *, now: float) -> None:
+    """Record that a message was sent."""
+    store.change("keep_sent", delivery=message, now=now)
+
+
+def not_sent(store: Store, message: int, problem: str, *, not_before: float) -> None:
+    """Record why a message could not be sent, and when it is tried again."""
+    store.change("keep_unsent", delivery=message, trouble=problem, not_before=not_before)
+
+
+def give_up(store: Store, message: int, problem: str, *, now: float) -> None:
+    """Record why a message can't be sent, and is not tried again."""
+    store.change("keep_given_up", delivery=message, trouble=problem, now=now)
+
+
+def message(store: Store, number: int) -> Row | None:
+    """Return a message that was or will be sent."""
+    return store.row("delivery", delivery=number)
+
+
+def unwritten(store: Store) -> list[Row]:
+    """Return how many things each recipient is yet to be told, and when."""
+    return store.rows("waiting_notices")
+
+
+def unsent_messages(store: Store) -> list[Row]:
+    """Return the messages that are not sent yet."""
+    return store.rows("open_deliveries")
+
+
+def latest_messages(store: Store, limit: int) -> list[Row]:
+    """Return the messages that were sent or given up last, the latest first."""
+    return store.rows("ended_deliveries", limit=limit)

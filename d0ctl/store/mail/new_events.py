@@ -31,6 +31,11 @@ def begin(store: Store) -> None:
     store.change("pass_ended_jobs")
 
 
+def is_begun(store: Store) -> bool:
+    """Return whether anybody is notified of events."""
+    return store.value("news_mark") is not None
+
+
 def stop(store: Store) -> None:
     """Nobody is told anything any more."""
     store.change("keep_news_mark", event=None)
@@ -100,3 +105,8 @@ def incomplete(store: Store, job: int, counts: dict[str, int]) -> list[Row]:
         if left and counts.get(phase):
             found += store.rows("incomplete_packages", job=job, phase=phase, limit=left)
     return found
+
+
+def job_that_ended(store: Store, job: int) -> Row | None:
+    """Return a job as the mail about its end begins; None where it is gone, or moves again."""
+    return store.row("job_of_end", job=job)

@@ -16,6 +16,28 @@ def services_of(row: Row) -> tuple[str, ...]:
     return (*json.loads(row["services"]), *json.loads(row["cluster_services"]))
 
 
+def entries(store: Store) -> list[Row]:
+    """Return the whole catalogue."""
+    return store.rows("software")
+
+
+def has_entry(store: Store, name: str, version: str, platform: str) -> bool:
+    """Return whether the catalogue has a version of some software for a platform."""
+    return bool(store.row("software_entry", name=name, version=version, platform=platform))
+
+
+def user_of(store: Store, title: str) -> str | None:
+    """Return a job that has not ended and may yet run this software."""
+    job: str | None = store.value("software_in_use", title=title)
+    return job
+
+
+def user_on(store: Store, node: int, title: str) -> str | None:
+    """Return a launched package on a node that asks for this software."""
+    path: str | None = store.value("software_live_on", node=node, title=title)
+    return path
+
+
 class Catalogue:
     """All software of the site, read once, and only where somebody asks for some."""
 
@@ -26,7 +48,7 @@ class Catalogue:
     def _all(self) -> dict[str, list[Row]]:
         if self._read is None:
             self._read = {}
-            for row in self._store.rows("software"):
+            for row in entries(self._store):
                 self._read.setdefault(row["title"], []).append(row)
         return self._read
 

@@ -17,6 +17,11 @@ LOCAL = "localhost"
 """The node of kind `local` that is there from the start."""
 
 
+def is_untouched(store: Store) -> bool:
+    """Return whether the database is new: no node, no job, no action of a person."""
+    return bool(store.value("untouched"))
+
+
 def add_localhost(store: Store) -> None:
     """Make the node of this machine, in the cluster of the control host."""
     with store.writing():

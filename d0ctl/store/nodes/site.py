@@ -51,6 +51,11 @@ def current(store: Store, *, applied: bool = False) -> Site:
     )
 
 
+def site_name(store: Store) -> str:
+    """Return the name of this site on its nodes."""
+    return str(store.value("site"))
+
+
 def setting(store: Store, name: str) -> Any:
     """One section of the site file as its reader returned it; None where it has none."""
     value = store.value("setting", name=name)

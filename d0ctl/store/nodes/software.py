@@ -1,7 +1,7 @@
 """Software on its way to the nodes, and the orders that they get about it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from d0ctl.store.connection import Row, Store
@@ -79,6 +79,16 @@ def ask(
 def open_orders(store: Store, node: int) -> list[Row]:
     """What a node is still to do with its software."""
     return store.rows("open_orders", node=node)
+
+
+def orders(store: Store, ids: Iterable[int]) -> list[Row]:
+    """Return some orders, with their nodes and why an archive could not be brought."""
+    return store.rows("orders", ids=json.dumps(list(ids)))
+
+
+def forget_order(store: Store, order: int) -> None:
+    """Forget an order that has not ended: nobody waits for it any more."""
+    store.change("forget_order", id=order)
 
 
 def frame_of(order: Row) -> dict[str, Any] | None:

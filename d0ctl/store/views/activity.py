@@ -154,3 +154,8 @@ def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
     """The failed packages of some jobs."""
     rows = store.rows("outline_failed_packages", jobs=json.dumps(list(jobs)), limit=limit)
     return [make(Failed, row) for row in rows]
+
+
+def has_work(store: Store) -> bool:
+    """Return whether any package of any job moves, or is to."""
+    return store.row("some_work_left") is not None

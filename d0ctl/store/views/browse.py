@@ -47,6 +47,21 @@ def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
     ]  # fmt: skip
 
 
+def job_names(store: Store) -> list[str]:
+    """Return the names of jobs, the newest first; bounded."""
+    return [row["name"] for row in store.rows("job_names")]
+
+
+def has_job(store: Store, name: str) -> bool:
+    """Return whether there is a job of that name, or any that matches a pattern."""
+    return bool(store.rows("jobs", pattern=name))
+
+
+def directory(store: Store, job: int) -> str:
+    """Return the folder of the file that a job was submitted from."""
+    return str(store.value("job_directory", job=job))
+
+
 def is_blocked(store: Store, job: Row, counts: Counts) -> bool:
     """Whether waiting packages of a job wait for what can't come any more."""
     if not counts.get("waiting") or can_move(counts):
@@ -64,7 +79,7 @@ def job(store: Store, name: str) -> JobSummary:
 
 def no_such_job(store: Store, name: str) -> NotFound:
     """The failure for a job that is not there."""
-    names = [row[0] for row in store.rows("job_names")]
+    names = job_names(store)
     if not names:
         return NotFound(f"there is no job `{name}`", hint="there is no job at all: d0ctl run FILE")
     return NotFound(f"there is no job `{name}`", hint=nearest(name, names) or "d0ctl status")
@@ -413,7 +428,7 @@ def actions(store: Store, job: str, limit: int) -> list[ActionView]:
 
 def produces(store: Store, job: str, file: str) -> bool | None:
     """Whether a job makes a file; None where there is no such job."""
-    if not store.rows("jobs", pattern=job):
+    if not has_job(store, job):
         return None
     return store.row("file_of_job", job=job, name=file) is not None
 

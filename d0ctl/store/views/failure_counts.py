@@ -129,3 +129,23 @@ def _alike(store: Store, row: Row) -> Alike:
     assert one is not None
     sample = Sample(one["path"], one["number"], one["reason"], one["message"], one["node_name"])
     return Alike(row["name"], row["count"], row["packages"], row["wasted"], row["last"], sample)
+
+
+def reasons_of_job(store: Store, job: int) -> list[Row]:
+    """Return the failed attempts of a job by reason."""
+    return store.rows("job_failure_summary", job=job)
+
+
+def reasons_of_chosen(store: Store) -> list[Row]:
+    """Return the failed attempts of the chosen packages by reason."""
+    return store.rows("failure_summary")
+
+
+def attempts_of_job(store: Store, job: int, limit: int) -> list[Row]:
+    """Return the failed attempts of a job, the latest first."""
+    return store.rows("job_failed_attempts", job=job, limit=limit)
+
+
+def attempts_of_chosen(store: Store, limit: int) -> list[Row]:
+    """Return the failed attempts of the chosen packages, the latest first."""
+    return store.rows("failed_attempts", limit=limit)

@@ -144,5 +144,10 @@ def matches(store: Store, file: int) -> int:
     return int(store.value("count_of_pattern", file=file))
 
 
+def results(store: Store, job: int) -> set[str]:
+    """Return the names of the files that a job delivers to results/."""
+    return {row["name"] for row in store.rows("results_of_job", job=job)}
+
+
 def _of(file: int) -> dict[str, int]:
     return {"file": file, "limit": MOST_COPIES}

@@ -112,6 +112,12 @@ def place(store: Store, package: int) -> Place | None:
     return Place(row["job_id"], row["stage"], row["line"], row["package"])
 
 
+def first_of_line(store: Store, job: int, stage: int, line: int) -> int | None:
+    """Return the id of the first package of a line, given by its number in its stage."""
+    package: int | None = store.value("outline_first_below", job=job, stage=stage, line=line)
+    return package
+
+
 def in_phases(store: Store, jobs: Iterable[int], phases: Iterable[str]) -> "array[int]":
     """The ids of all packages of some jobs that are in these phases, in the order of paths."""
     names = json.dumps(list(phases))

@@ -11,6 +11,7 @@ from d0ctl.show.why import node as explain_node
 from d0ctl.show.why import package as explain_package
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import activity, browse, outline
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
 from d0ctl.store.views.shapes import (
@@ -112,7 +113,7 @@ def about_node(store: Store, name: str, now: float) -> About:
         why = explain_node.node(store, name, now)
     except NotFound as error:
         return Gone(str(error))
-    row = next(row for row in store.rows("nodes") if row["name"] == name)
+    row = next(row for row in registry.nodes(store) if row["name"] == name)
     used = activity.node_use(store).get(row["id"], activity.NodeUse()).used
     live = outline.on_node(store, row["id"], MOST_ON_NODE)
     return Node(row, used, why, live)

@@ -10,7 +10,9 @@ from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Address, Phase, Status
 from d0ctl.select import parse
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
+from d0ctl.store.nodes.site import site_name
 from d0ctl.store.views import browse
 
 if TYPE_CHECKING:
@@ -108,12 +110,12 @@ def find(store: Store, package: str, number: int | None = None) -> Log:
     if not tries:
         raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}")
     tried = next((one for one in tries if one.number == number), tries[-1])
-    row = store.row("node_by_name", name=tried.node_name)
+    row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"node `{tried.node_name}`, where its logs lay, was removed")
     is_live = tried is tries[-1] and STATUS_OF[Phase(one.phase)] is Status.LAUNCHED
     return Log(
-        store.home, str(store.value("site")), address_of(row), tried.base or row["base"] or "",
+        store.home, site_name(store), address_of(row), tried.base or row["base"] or "",
         one.path, tried.id, tried.number, tuple(one.number for one in tries),
         len(browse.binaries(store, one.id)), is_live,
     )  # fmt: skip

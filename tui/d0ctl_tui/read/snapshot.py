@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import activity
 
 MOST_EVENTS = 60
@@ -70,7 +71,7 @@ def nodes(store: Store) -> list[NodeLine]:
     """Every node: how much of it is in use, its load, when it was last heard."""
     use = activity.node_use(store)
     found = []
-    for row in store.rows("nodes"):
+    for row in registry.nodes(store):
         state = "drained" if row["drained"] and row["state"] != "down" else row["state"]
         note = row["trouble"] or (row["drain_note"] if row["drained"] else "") or ""
         load = row["load"] if row["state"] == "up" else None

@@ -166,7 +166,7 @@ class Source:
         if self._store is None:
             self._store = open_store(self.home, read_only=True, patience_ms=PATIENCE_MS)
             with told(self.home):
-                self._store.run_script("temporary_tables")
+                self._store.make_temporary_tables()
                 self._file = self._store.version()[0]
 
     @contextmanager

@@ -59,8 +59,7 @@ def _first(store: Store, source: Source, here: Path) -> int | None:
         return None
     job = source.jobs[here[0]]
     line = here[2] + 1 if len(here) > 2 else 1
-    found: int | None = store.value("outline_first_below", job=job, stage=here[1] + 1, line=line)
-    return found
+    return outline.first_of_line(store, job, here[1] + 1, line)
 
 
 def _search(

@@ -1,0 +1,77 @@
+"""What packages and nodes wait for: missing inputs, files and software on their way."""
+
+from dataclasses import dataclass
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views.shapes import make
+
+
+@dataclass(frozen=True, slots=True)
+class MissingInput:
+    """A file that a package waits for and reads `uses` times, and the package that makes it."""
+
+    name: str
+    file_dropped: int
+    uses: int
+    maker: int | None
+    maker_path: str | None
+    maker_phase: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """An input on its way to the node of its package, from a node that has it."""
+
+    name: str
+    tries: int
+    trouble: str | None
+    source: str | None
+    source_state: str | None
+    source_trouble: str | None
+
+
+def missing_inputs(store: Store, package: int, limit: int) -> list[MissingInput]:
+    """Return a few inputs that a package waits for, with their makers."""
+    rows = store.rows("missing_inputs", package=package, limit=limit)
+    return [make(MissingInput, row) for row in rows]
+
+
+def before_in_line(store: Store, package: int) -> Row | None:
+    """Return the package before this one in its line: its id, phase and path."""
+    return store.row("before_in_line", package=package)
+
+
+def input_list(store: Store, package: int) -> Row | None:
+    """Return whether a package starts early, and how many of its inputs are there and are not."""
+    return store.row("input_list", package=package)
+
+
+def transfers_for(store: Store, package: int, limit: int) -> list[Transfer]:
+    """Return a few inputs on their way to the node of a package."""
+    rows = store.rows("transfers_for", package=package, limit=limit)
+    return [make(Transfer, row) for row in rows]
+
+
+def transfers_to(store: Store, cluster: int, limit: int) -> list[Row]:
+    """Return a few files on their way to a cluster."""
+    return store.rows("transfers_to", cluster=cluster, limit=limit)
+
+
+def archives_for(store: Store, package: int) -> list[Row]:
+    """Return the software archives on their way to the node of a package."""
+    return store.rows("archives_under_way", package=package)
+
+
+def results_of(store: Store, package: int, limit: int) -> list[Row]:
+    """Return a few results of a package that are on their way to results/."""
+    return store.rows("results_under_way", package=package, limit=limit)
+
+
+def consumers_of(store: Store, package: int, limit: int) -> list[str]:
+    """Return the paths of a few packages that wait for files of this one."""
+    return [row["path"] for row in store.rows("waiting_consumers", package=package, limit=limit)]
+
+
+def job_before(store: Store, job: int) -> Row | None:
+    """Return a job with ready packages and a higher priority, whose packages come first."""
+    return store.row("ready_before", job=job)
