@@ -50,7 +50,7 @@ def test_a_reason_of_the_site_goes_to_the_researcher() -> None:
 
 
 def test_the_page_has_the_routes_there_are() -> None:
-    rows = re.findall(r"^\| (`[^|]*) \| ([^|]*) \|$", PAGE.split("## Who is told")[1], re.MULTILINE)
+    rows = re.findall(r"^\| (`[^|]*) \| ([^|]*) \|$", PAGE.split("## Recipients")[1], re.MULTILINE)
     documented = {
         reason: set(re.findall(r"`([^`]+)`", roles))
         for reasons, roles in rows
