@@ -62,7 +62,7 @@ def apply(
             note="; ".join(filter(None, (note, request.changes.words()))) or None,
             packages=plan.packages, now=at, undo=plan.undo,
         )  # fmt: skip
-    verb.follow(store, plan)
+    verb.follow(store, plan, at)
     return plan
 
 

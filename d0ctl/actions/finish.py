@@ -83,7 +83,7 @@ def _set_flags(store: Store, plan: Plan, actor: str, note: str | None, now: floa
         store.change("choose_launched", job=job)
 
 
-def finish_now(store: Store, plan: Plan) -> None:
+def finish_now(store: Store, plan: Plan, now: float) -> None:
     """Cancel what is left of the jobs, by short transactions."""
     if plan.jobs:
         sweep_all(store)

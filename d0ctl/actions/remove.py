@@ -41,7 +41,7 @@ def remove(store: Store, plan: Plan, actor: str, note: str | None, now: float) -
         store.change("hide_job", job=job.id, holder=holder())
 
 
-def remove_now(store: Store, plan: Plan) -> None:
+def remove_now(store: Store, plan: Plan, now: float) -> None:
     """Remove the results and the rows of jobs that are out of sight, by short transactions."""
     for name in plan.jobs:
         for row in store.rows("hidden_jobs"):
@@ -50,4 +50,4 @@ def remove_now(store: Store, plan: Plan) -> None:
                     results.move_aside(store.home, name)
                 else:
                     results.remove(store.home, name, row["id"])
-                remove_rows(store, row["id"])
+                remove_rows(store, row["id"], now=now)

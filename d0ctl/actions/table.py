@@ -21,7 +21,7 @@ def _as_it_is(store: Store, request: Request) -> Request:
     return request
 
 
-def _nothing_more(store: Store, plan: Plan) -> None:
+def _nothing_more(store: Store, plan: Plan, now: float) -> None:
     pass
 
 
@@ -41,7 +41,7 @@ class Verb:
     needs: tuple[str, ...] = ()
     destroys: bool = False
     prepare: Callable[[Store, Request], Request] = _as_it_is
-    follow: Callable[[Store, Plan], None] = _nothing_more
+    follow: Callable[[Store, Plan, float], None] = _nothing_more
 
 
 VERBS: Mapping[str, Verb] = {

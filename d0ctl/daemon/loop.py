@@ -160,7 +160,7 @@ def _drive_without_daemon(
 def driving(home: Home, job: int | None) -> Iterator[Control]:
     """All that driving needs, given back at the end: packages go on without us."""
     with open_store(home, resident=True) as store:
-        sweep(store)
+        sweep(store, now=time.time())
         dropbox = DropBox(home.dropbox, home.site_key())
         dropbox.sweep()
         for folder in home.asides:

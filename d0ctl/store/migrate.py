@@ -2,7 +2,6 @@
 
 import secrets
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +21,7 @@ def migrate(path: Path) -> None:
         for name, text in migrations().items():
             _register(steps, name, text)
         steps.apply(database)
-        row = {"id": 1, "name": secrets.token_hex(8), "created": time.time()}
+        row = {"id": 1, "name": secrets.token_hex(8)}
         database.table("site").insert(row, ignore=True)
     finally:
         database.close()

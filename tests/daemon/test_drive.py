@@ -274,7 +274,7 @@ def test_a_removed_job_leaves_nothing_on_its_node(session: Session) -> None:
     number = session.submit(hello(session))
     session.drive(number)
     with open_store(session.home) as store:
-        remove_rows(store, number)
+        remove_rows(store, number, now=time.time())
     assert list(session.base().glob("attempts/*"))
 
     session.daemon()

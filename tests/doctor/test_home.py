@@ -367,7 +367,7 @@ def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
     assert told(site, stray) == [("orphan", "is no copy that the database knows")]
     assert told(site, young) == []
 
-    sweep(site.store)
+    sweep(site.store, now=time.time())
 
     assert not stray.exists()
     assert kept.exists()

@@ -187,7 +187,7 @@ def test_an_outside_file_that_is_gone_holds_no_slot(store: Store) -> None:
 def test_a_copy_that_comes_after_its_job_was_removed_is_nobodys(store: Store) -> None:
     number = submitted(store, job("one", [simple(outputs=["a"])]))
     file = file_id(store, "a")
-    remove_rows(store, number)
+    remove_rows(store, number, now=NOW)
 
     with store.writing():
         copies.arrive(store, file=file, cluster=1, result=0, path="/x", node=None, size=1,

@@ -126,7 +126,7 @@ def test_habits_go_with_their_job(store: Store) -> None:
         (1, 700.0)
     ]
 
-    remove_rows(store, number)
+    remove_rows(store, number, now=NOW)
 
     assert store.connection.execute("select count(*) from habit").fetchone()[0] == 0
 

@@ -118,7 +118,7 @@ with open_store(Home(Path(sys.argv[1]))) as store:
     if sys.argv[3] == "submit":
         submit(store, chain(), now=1.0, actor="tester")
     else:
-        remove_rows(store, int(sys.argv[4]))
+        remove_rows(store, int(sys.argv[4]), now=1.0)
 """
 
 
@@ -135,7 +135,7 @@ def test_a_submission_that_is_killed_is_not_seen_and_is_swept(home: Home) -> Non
         assert killed_at(home, transaction, "submit")
         with open_store(home) as store:
             assert store.rows("job_names") == []
-            sweep(store)
+            sweep(store, now=NOW)
             assert rows(store) == {}
 
 
@@ -153,7 +153,7 @@ def test_a_removal_that_is_killed_ends_at_the_next_start(home: Home) -> None:
         assert killed_at(home, transaction, "remove", removed)
         with open_store(home) as store:
             assert store.rows("job_names") == []
-            sweep(store)
+            sweep(store, now=NOW)
             assert set(rows(store)) <= {"purge"}
 
 
@@ -219,7 +219,7 @@ def test_a_job_is_not_removed_under_one_that_reads_its_files(store: Store) -> No
     with pytest.raises(Refused, match="`second` reads"):
         check_removal(store, first, "first")
 
-    remove_rows(store, second)
+    remove_rows(store, second, now=NOW)
     check_removal(store, first, "first")
 
 
@@ -227,7 +227,7 @@ def test_what_an_ended_job_still_waited_for_is_canceled_with_its_maker(store: St
     first = submitted(store, job("first", [simple(outputs=["a"])]))
     submitted(store, job("second", [simple(inputs=[InputSpec("first:a")])]))
 
-    remove_rows(store, first)
+    remove_rows(store, first, now=NOW)
 
     assert phases(store) == {"second/1/1/1": "canceled"}
     assert faults(store) == {}
@@ -240,7 +240,7 @@ def test_a_removal_leaves_nothing_here_and_a_list_of_what_is_on_the_nodes(store:
     in_transit = store.home.cache / str(removed) / "7"
     in_transit.mkdir(parents=True)
 
-    remove_rows(store, removed)
+    remove_rows(store, removed, now=NOW)
 
     assert set(rows(store)) == {"purge"}
     assert not in_transit.parent.exists()
@@ -252,7 +252,7 @@ def test_files_in_transit_of_jobs_that_are_gone_are_swept(store: Store) -> None:
     for name in (str(kept), "999", "other"):
         (store.home.cache / name).mkdir()
 
-    sweep(store)
+    sweep(store, now=NOW)
 
     assert {path.name for path in store.home.cache.iterdir()} == {str(kept), "other"}
 
@@ -260,7 +260,7 @@ def test_files_in_transit_of_jobs_that_are_gone_are_swept(store: Store) -> None:
 def test_the_number_of_a_file_is_never_given_twice(store: Store) -> None:
     first = submitted(store, job("one", [simple(outputs=["a"])]))
     before = store.connection.execute("select id from file").fetchone()[0]
-    remove_rows(store, first)
+    remove_rows(store, first, now=NOW)
 
     submitted(store, job("two", [simple(outputs=["a"])]))
 

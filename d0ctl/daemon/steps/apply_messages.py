@@ -22,6 +22,7 @@ def sync(control: Control, now: float) -> None:
     letters = control.letters
     if letters.messages:
         applied = messages.apply(control.store, letters.messages, now=now)
+        messages.keep_pace(control.store, applied)
         for node, size in applied.needs.items():
             control.wishes[node] = size
         for verdict in applied.verdicts:

@@ -97,10 +97,14 @@ def apply(
     applied.verdicts = black_holes.weigh(store, _conduct(ends, reasons), now=now)
     applied.verdicts += alike_failures.weigh(store, _for_good(ends, reasons, answers), now=now)
     learn(store, ends)
-    for demand, durations in applied.durations.items():
-        store.change("demand_pace", demand=demand, pace=sum(durations) / len(durations))
     remake(store, now=now)
     return applied
+
+
+def keep_pace(store: Store, applied: Applied) -> None:
+    """Keep how long packages of each demand lately took: the scheduler plans with it."""
+    for demand, durations in applied.durations.items():
+        store.change("demand_pace", demand=demand, pace=sum(durations) / len(durations))
 
 
 def fail(

@@ -1,4 +1,4 @@
-"""A job's rows on their way out: by short transactions, out of sight from the first."""
+"""The removal of jobs: by short transactions, out of sight from the first."""
 
 import shutil
 import time
@@ -10,19 +10,17 @@ from d0ctl.store.jobs import results, unneeded_files
 from d0ctl.store.nodes.holder import holder, is_dead
 
 
-def sweep(store: Store) -> None:
+def sweep(store: Store, *, now: float) -> None:
     """Remove the rows of submissions and removals whose process is gone, and files of no job."""
     for row in interrupted(store):
-        remove_rows(store, row["id"])
+        remove_rows(store, row["id"], now=now)
     results.sweep(store.home)
     in_transit = [path for path in store.home.cache.glob("[0-9]*") if path.name.isdigit()]
     jobs = job_ids(store) if in_transit else set()
     for path in in_transit:
         if int(path.name) not in jobs:
             shutil.rmtree(path, ignore_errors=True)
-    store.home.forget_copies(
-        unneeded_files.strays_here(store, before=time.time() - unneeded_files.STRAY_S)
-    )
+    store.home.forget_copies(unneeded_files.strays_here(store, before=now - unneeded_files.STRAY_S))
 
 
 def interrupted(store: Store) -> list[Row]:
@@ -45,7 +43,7 @@ def check_removal(store: Store, job: int, name: str) -> None:
         )
 
 
-def remove_rows(store: Store, job: int) -> None:
+def remove_rows(store: Store, job: int, *, now: float) -> None:
     """Remove a job by chunks, noting what lies on the nodes; `sweep` ends it after a crash."""
     with store.writing():
         store.change("hide_job", job=job, holder=holder())
@@ -58,7 +56,7 @@ def remove_rows(store: Store, job: int) -> None:
                 break
             store.change("clear_chosen")
             store.change_many("choose_package", (tuple(row) for row in rows))
-            store.change("cancel_foreign_consumers", job=job, now=time.time())
+            store.change("cancel_foreign_consumers", job=job, now=now)
             store.change("drop_foreign_inputs", job=job)
             for query in _REMOVALS:
                 store.change(query)

@@ -38,7 +38,7 @@ def submit(
     ever give. A crash leaves rows that nobody sees and
     that `sweep` removes.
     """
-    sweep(store)
+    sweep(store, now=now)
     job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
     intake = Intake(store, job, now)
     try:
@@ -63,7 +63,7 @@ def submit(
             store.change("show_job", job=job)
             aside = results.move_aside(store.home, chosen)
     except BaseException:
-        remove_rows(store, job)
+        remove_rows(store, job, now=now)
         raise
     if aside is not None and moved is not None:
         moved(aside)

@@ -15,8 +15,7 @@
 create table site (
     id         integer primary key check (id = 1),
     name       text not null,              -- random; names this database's folders on the nodes
-    generation integer not null default 1, -- raised by each restore, so that no id is used twice
-    created    real not null
+    generation integer not null default 1  -- raised by each restore, so that no id is used twice
 ) strict;
 
 -- Who has the right to a task that one process at a time may do, such as driving a job or a node.

@@ -1,6 +1,6 @@
 -- name: site
 -- What this site is called on its nodes.
-select name, generation, created from site;
+select name from site;
 
 -- name: nodes
 -- All nodes with what runs on them.
