@@ -99,7 +99,7 @@ def wait(ids: Sequence[int]) -> list[Row]:
 
     A check of one that does not answer is forgotten; all else is done when it can be.
     """
-    from d0ctl.daemon.loop import attend
+    from d0ctl.daemon.drive import attend
 
     def is_done(store: Store) -> bool:
         return all(_is_told(row) for row in software.orders(store, ids))

@@ -155,7 +155,7 @@ class Carrier(threading.Thread):
                 mail_queue.not_sent(store, row["id"], str(error), not_before=now + delay)
 
 
-class Post:
+class Delivery:
     """All carriers of a process."""
 
     def __init__(self, home: Home) -> None:

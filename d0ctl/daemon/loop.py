@@ -1,328 +1,218 @@
 """The loop that drives packages: a list of small steps, one transaction a turn."""
 
+import ctypes
 import json
 import logging
-import logging.handlers
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from d0ctl.config import Home
-from d0ctl.daemon.background import only_daemon
-from d0ctl.daemon.control import Control
-from d0ctl.daemon.steps.apply_messages import settle_refused, sync
-from d0ctl.daemon.steps.cleanup import expire, give_back_memory, sweep_caches, tidy
-from d0ctl.daemon.steps.distribute import carry_files, distribute, forget_idle
-from d0ctl.daemon.steps.input_stream import feed
-from d0ctl.daemon.steps.monitor import give_up, hear, keep_contact, look_after, stand_in
-from d0ctl.daemon.steps.notifications import notify, tell_last
-from d0ctl.daemon.steps.purge import make_room
-from d0ctl.daemon.steps.reload import heed
-from d0ctl.daemon.steps.schedule import finish, schedule
-from d0ctl.daemon.steps.software import see_to_software
-from d0ctl.dropbox import DropBox, Letters
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.steps.apply_messages import apply_messages, settle_refused_ends
+from d0ctl.daemon.steps.cleanup import expire_outputs, free_space, remove_unneeded, sweep_caches
+from d0ctl.daemon.steps.monitor import (
+    assign_couriers,
+    give_up_nodes,
+    record_contact,
+    reload_settings,
+    take_daemon_lease,
+)
+from d0ctl.daemon.steps.notifications import queue_notifications
+from d0ctl.daemon.steps.orders import send_inputs, send_orders
+from d0ctl.daemon.steps.reports import act_on_reports
+from d0ctl.daemon.steps.schedule import schedule, settle_jobs
+from d0ctl.daemon.steps.software import manage_software
+from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers
+from d0ctl.daemon.turn import Step, Turn
+from d0ctl.dropbox import Letters
 from d0ctl.errors import D0Error, DatabaseMoved, DatabaseUnavailable
-from d0ctl.model import Counts
-from d0ctl.nodes import carry
-from d0ctl.nodes.courier import Said, Up
-from d0ctl.nodes.descriptors import allow_many
-from d0ctl.nodes.link import Site
-from d0ctl.store import Store, open_store
-from d0ctl.store.damaged_pages import refuse_damage
-from d0ctl.store.jobs.removal import sweep
-from d0ctl.store.nodes import contact, leases
-from d0ctl.store.nodes.leases import LEASE
-from d0ctl.store.nodes.placement import counts_of
-from d0ctl.store.nodes.site import default, site_name
-from d0ctl.store.nodes.standstill import is_settled
+from d0ctl.nodes.reports import NodeUp, Received, Report
 from d0ctl.units import clean
 
 log = logging.getLogger("d0ctl")
 
-Step = Callable[[Control, float], None]
-
 STEPS: tuple[Step, ...] = (
-    sync,
-    hear,
-    make_room,
+    # What has happened comes first, so that the rest decides by the latest state: an end message
+    # frees CPUs and makes packages ready in the turn in which it arrives. Messages go before
+    # reports: an attempt that a relay does not list any more may have ended well by one.
+    apply_messages,
+    act_on_reports,
+    free_space,
     schedule,
-    tidy,
-    distribute,
-    feed,
-    carry_files,
-    finish,
+    # Before the orders, which ask the nodes in the same turn to remove what this finds.
+    remove_unneeded,
+    send_orders,
+    send_inputs,
+    begin_transfers,
+    settle_jobs,
 )
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (
-    stand_in, heed, look_after, keep_contact, give_up, settle_refused, see_to_software,
-    forget_idle, expire, sweep_caches, give_back_memory, notify,
+    take_daemon_lease, reload_settings, assign_couriers, record_contact, give_up_nodes,
+    settle_refused_ends, manage_software, drop_idle_transfers, expire_outputs, sweep_caches,
+    queue_notifications,
 )  # fmt: skip
-"""What a turn does besides, once a second."""
-
-REST_S = 0.005
-MOST_REST_S = 0.03
-"""From one turn to the next it takes as long as the turn took, within these bounds.
-
-What comes meanwhile shares a transaction: turns grow with what there is to do.
-"""
-
-CHECK_S = 5.0
-"""How long the start of a daemon may look for damaged pages."""
-
-LOOK_S = 0.2
-"""How often the database is asked whether another process has written."""
-
-NO_JOB = 0
-"""The number of no job."""
+"""What a turn does in addition, once in `SLOW_S`."""
 
 SLOW_S = 1.0
 """How often the slow steps are due."""
 
+TRIM_EVERY_S = 60.0
+"""How often freed memory is given back to the system."""
 
-def run(home: Home, stop: threading.Event) -> None:
-    """Drive all jobs until `stop` is set.
+REST_S = 0.005
+MOST_REST_S = 0.03
+"""The next turn begins after as long as this one took, within these bounds.
 
-    Raises Refused if another daemon runs, and DatabaseUnavailable if the database is damaged,
-    or later not in place any more.
-    """
-    allow_many()
-    with only_daemon(home):
-        with open_store(home, read_only=True) as store:
-            refuse_damage(store, CHECK_S)
-        with driving(home, None) as control:
-            _drive_all(control, stop)
+What arrives meanwhile shares a transaction: turns grow with what there is to do.
+"""
+
+LOOK_S = 0.2
+"""How often the loop looks whether another process has written to the database."""
 
 
-def _drive_all(control: Control, stop: threading.Event) -> None:
-    with control.store.writing():
-        stand_in(control, time.time())
-    log.info("daemon %d drives %s", os.getpid(), control.home.root)
-    try:
+@dataclass(slots=True)
+class Loop:
+    """The turns of one process; times are by the monotonic clock."""
+
+    desk: Desk
+    reports: list[Report] = field(default_factory=list)
+    """Reports of couriers that have not been acted on."""
+    seen: tuple[int, int] = (0, 0)
+    """The version of the database at the last turn."""
+    ended: float = 0.0
+    """When the last turn ended."""
+    rest_s: float = 0.0
+    """The least time from there to the next turn."""
+    slow_done: float = 0.0
+    """When the slow steps were last done."""
+    trimmed: float = 0.0
+    """When freed memory was last given back."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Take turns until `stop` is set; survive all errors but a moved or removed database."""
         while not stop.is_set():
-            _turn_or_log(control, stop)
-    finally:
-        if control.store.is_in_place():
-            with control.store.writing():
-                leases.give_lease(control.store, LEASE)
-        log.info("daemon %d ends", os.getpid())
-
-
-def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event) -> None:
-    """Drive one job until nothing in it can move without a person, or `stop` is set.
-
-    Where a daemon runs, it drives and this only follows.
-    """
-
-    def look(store: Store) -> bool:
-        watch(counts_of(store, job))
-        return is_settled(store, job, now=time.time())
-
-    _drive_until(home, job, look, stop)
-
-
-def attend(home: Home, is_done: Callable[[Store], bool], stop: threading.Event) -> None:
-    """Reach the nodes until `is_done` or `stop` is set, and schedule nothing.
-
-    Where a daemon runs, it reaches them and this only looks.
-    """
-    _drive_until(home, NO_JOB, is_done, stop)
-
-
-def _drive_until(
-    home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
-) -> None:
-    with open_store(home) as store:
-        contact.forget_untried(store, now=time.time())
-        while not stop.is_set():
-            store.check_in_place()
-            if is_done(store):
-                return
-            if leases.living_holder(store, LEASE):
-                stop.wait(LOOK_S)
-            else:
-                _drive_without_daemon(home, job, is_done, stop)
-
-
-def _drive_without_daemon(
-    home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
-) -> None:
-    with driving(home, job) as control:
-        while not stop.is_set():
-            _turn(control, stop)
-            if is_done(control.store) or leases.living_holder(control.store, LEASE):
-                return
-
-
-@contextmanager
-def driving(home: Home, job: int | None) -> Iterator[Control]:
-    """All that driving needs, given back at the end: packages go on without us."""
-    with open_store(home, resident=True) as store:
-        sweep(store, now=time.time())
-        dropbox = DropBox(home.dropbox, home.site_key())
-        dropbox.sweep()
-        for folder in home.asides:
-            carry.sweep(folder)
-        places = home.nodes, home.known_hosts, home.dropbox
-        site = Site(
-            site_name(store),
-            *places,
-            lease=default(store, "lease"),
-            keep_logs=default(store, "keep-logs"),
-            reserve=default(store, "control-reserve"),
-        )
-        control = Control(home, store, dropbox, site, job=job)
-        with dropbox.watched(control.wake.set):
             try:
-                yield control
-            finally:
-                _let_go(control)
+                self.turn(stop)
+            except DatabaseMoved as error:
+                log.error("%s", error)
+                raise
+            except D0Error as error:
+                log.error("%s", error)
+                stop.wait(SLOW_S)
+            except Exception:
+                log.exception("a turn failed and is tried again")
+                stop.wait(SLOW_S)
 
-
-def _let_go(control: Control) -> None:
-    """End the couriers and give their leases back; send the notifications that are due.
-
-    Nothing is written to a database that is not in place any more.
-    """
-    now = time.time()
-    heard = {
-        node: now - courier.silent for node, courier in control.couriers.items() if courier.is_up
-    }
-    for courier in control.couriers.values():
-        courier.leave()
-    for courier in control.couriers.values():
-        courier.stop()
-    control.porter.shutdown(cancel_futures=True)
-    if control.store.is_in_place():
-        with control.store.writing():
-            for node in control.couriers:
-                if node in heard:
-                    contact.note_contact(control.store, node, None, at=heard[node])
-                contact.unknown(control.store, node, now=time.time())
-                leases.give_lease(control.store, f"node {node}")
-        tell_last(control)
-    elif control.post is not None:
-        control.post.stop()
-
-
-def _turn_or_log(control: Control, stop: threading.Event) -> None:
-    """A turn of the daemon, which outlives trouble with the database, and any other."""
-    try:
-        _turn(control, stop)
-    except DatabaseMoved as error:
-        log.error("%s", error)
-        raise
-    except D0Error as error:
-        log.error("%s", error)
-        stop.wait(SLOW_S)
-    except Exception:
-        log.exception("a turn failed and is tried again")
-        stop.wait(SLOW_S)
-
-
-def _turn(control: Control, stop: threading.Event) -> None:
-    """Wait until there may be something to do, and do it in one transaction."""
-    control.store.check_in_place()
-    woken = control.wake.wait(LOOK_S)
-    stop.wait(max(0.0, control.turned + control.rest - time.monotonic()))
-    control.wake.clear()
-    version = control.store.version()
-    is_slow = time.monotonic() - control.slow_done >= SLOW_S
-    if not (woken or is_slow or version != control.seen):
-        return
-    control.seen = version
-    began = time.monotonic()
-    control.letters = control.dropbox.collect()
-    while not control.mailbox.empty():
-        control.reports.append(control.mailbox.get())
-    try:
-        _work(control, (*STEPS, *SLOW_STEPS) if is_slow else STEPS)
-    except (DatabaseUnavailable, MemoryError):
-        raise
-    except Exception:
-        if not _leave_out(control):
-            raise
-        control.wake.set()
-        return
-    control.turned = time.monotonic()
-    control.rest = min(MOST_REST_S, max(REST_S, control.turned - began))
-    if control.letters.has_more:
-        control.rest = 0.0
-        control.wake.set()
-    if is_slow:
-        control.slow_done = time.monotonic()
-
-
-def _work(control: Control, steps: Sequence[Step]) -> None:
-    """One transaction, and then what it leads to in the world."""
-    now = time.time()
-    control.afterwards = []
-    with control.store.writing():
-        for step in steps:
-            step(control, now)
-    control.reports.clear()
-    for action in control.afterwards:
+    def turn(self, stop: threading.Event) -> None:
+        """Wait until there may be something to do, and do it in one transaction."""
+        desk = self.desk
+        desk.store.check_in_place()
+        is_woken = desk.wake.wait(LOOK_S)
+        stop.wait(max(0.0, self.ended + self.rest_s - time.monotonic()))
+        # Cleared before anything is read: what arrives from here on wakes the next turn.
+        desk.wake.clear()
+        version = desk.store.version()
+        is_slow = time.monotonic() - self.slow_done >= SLOW_S
+        if not (is_woken or is_slow or version != self.seen):
+            return
+        self.seen = version
+        began = time.monotonic()
+        letters = desk.dropbox.collect()
+        while not desk.mailbox.empty():
+            self.reports.append(desk.mailbox.get())
         try:
-            action()
+            self.work((*STEPS, *SLOW_STEPS) if is_slow else STEPS, letters, self.reports)
+        except (DatabaseUnavailable, MemoryError):
+            raise  # reports and letters are kept for the next turn
         except Exception:
-            log.exception("what follows a turn failed in a part")
+            if not self._leave_out(letters):
+                raise
+            desk.wake.set()
+            return
+        self.reports.clear()
+        self.ended = time.monotonic()
+        self.rest_s = min(MOST_REST_S, max(REST_S, self.ended - began))
+        if letters.has_more:
+            self.rest_s = 0.0
+            desk.wake.set()
+        if is_slow:
+            self.slow_done = self.ended
+            self._give_back_memory()
 
+    def work(
+        self, steps: Sequence[Step], letters: Letters | None = None, reports: Sequence[Report] = ()
+    ) -> None:
+        """Run steps in one transaction, and after its commit the actions that they have left.
 
-def _leave_out(control: Control) -> bool:
-    """Try alone what a turn could not do together; leave out what can't be done; whether any was.
+        An action that fails keeps no other from being done.
+        """
+        turn = Turn(time.time(), letters or Letters(), reports)
+        with self.desk.store.writing():
+            for step in steps:
+                step(self.desk, turn)
+        for action in turn.afterwards:
+            try:
+                action()
+            except Exception:
+                log.exception("an action that follows a turn failed")
 
-    Nodes may report anything, and the database may refuse their messages; those of others are
-    applied all the same. If the database itself fails, everything is kept for the next turn.
-    """
-    reports, letters = control.reports, control.letters
-    control.letters = Letters()
-    troubles = 0
-    while reports:
-        report = reports[0]
-        control.reports = [report]
+    def _leave_out(self, letters: Letters) -> bool:
+        """Apply reports and messages one by one; leave out those that fail; return if any did.
+
+        Nodes may report anything, and the database may refuse their messages; those of others are
+        applied all the same. If the database itself fails, everything is kept for the next turn.
+        """
+        desk, failures = self.desk, 0
+        while self.reports:
+            report = self.reports[0]
+            error = self._try_alone(act_on_reports, reports=[report])
+            self.reports.pop(0)
+            if error:
+                failures += 1
+                name = desk.name_of(report.node)
+                log.error("the report of node %s makes no sense: %s", name, clean(error))
+                if report.node in desk.couriers and isinstance(report, NodeUp | Received):
+                    why = f"its relay sent a report that makes no sense: {error}"
+                    desk.couriers[report.node].hang_up(why)
+        if failures:
+            return True
+        for message in letters.messages:
+            error = self._try_alone(apply_messages, letters=Letters([message]))
+            if error:
+                failures += 1
+                desk.dropbox.reject_text("refused", json.dumps(message), error)
+                if message["kind"] == "end":
+                    desk.refuse_end(message["attempt"], error, time.time())
+        desk.dropbox.clear(letters.files)
+        return failures > 0
+
+    def _try_alone(
+        self, step: Step, letters: Letters | None = None, reports: Sequence[Report] = ()
+    ) -> str | None:
+        """Run a step in a transaction of its own; return its error, if there is one."""
         try:
-            trouble = _try_alone(control, hear)
-        finally:
-            control.reports = reports
-        reports.pop(0)
-        if trouble:
-            troubles += 1
-            name = control.name_of(report.node)
-            log.error("the report of node %s makes no sense: %s", name, clean(trouble))
-            if report.node in control.couriers and isinstance(report, Up | Said):
-                control.couriers[report.node].hang_up(f"it reports what makes no sense: {trouble}")
-    if troubles:
-        return True
-    for message in letters.messages:
-        control.letters = Letters([message])
-        trouble = _try_alone(control, sync)
-        if trouble:
-            troubles += 1
-            control.dropbox.reject_text("refused", json.dumps(message), trouble)
-            if message["kind"] == "end":
-                control.refuse_end(message["attempt"], trouble, time.time())
-    control.dropbox.clear(letters.files)
-    return troubles > 0
+            self.work([step], letters, reports)
+        except (DatabaseUnavailable, MemoryError):
+            raise
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return None
+
+    def _give_back_memory(self) -> None:
+        """Give freed memory back to the system, from time to time.
+
+        After messages of 30 MB, glibc kept 88 MB between blocks in use.
+        """
+        if time.monotonic() - self.trimmed >= TRIM_EVERY_S:
+            self.trimmed = time.monotonic()
+            trim_memory()
 
 
-def _try_alone(control: Control, step: Step) -> str | None:
-    """One step in a transaction of its own; what the trouble is, if there is any with it."""
-    try:
-        _work(control, (step,))
-    except (DatabaseUnavailable, MemoryError):
-        raise
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
-
-
-def log_to_file(home: Home) -> None:
-    """Keep the daemon's log, the last ten megabytes of it."""
-    handler = logging.handlers.RotatingFileHandler(
-        home.logs / "daemon.log", maxBytes=5_000_000, backupCount=1
-    )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
+def trim_memory() -> None:
+    """Have the C library give back what is free; only glibc has a function for it."""
+    malloc_trim: Callable[[int], object] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if malloc_trim is not None:
+        malloc_trim(0)

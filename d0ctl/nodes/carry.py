@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d0ctl.errors import D0Error, NotFound
-from d0ctl.nodes.courier import Courier, Weight
+from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.download import Garbled, Limits, Oversized, Spoilt
 from d0ctl.nodes.link import Link
+from d0ctl.nodes.reports import FileFacts
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
@@ -47,7 +48,7 @@ def checksum_of(path: Path) -> tuple[int, str]:
         return file.tell(), f"sha256:{digest.hexdigest()}"
 
 
-def fetch(copy: Copy, courier: Courier, link: Link) -> Weight:
+def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
     """Bring a file from the node to this machine.
 
     Raises NotFound when it is not there any more, or is not what it was; NoSpace when the disk
@@ -70,7 +71,7 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> Weight:
         aside.unlink(missing_ok=True)
 
 
-def copy_here(copy: Copy, reserve: int | None = None) -> Weight:
+def copy_here(copy: Copy, reserve: int | None = None) -> FileFacts:
     """Copy a file on this machine, to a target that shares nothing with it."""
     target = Path(copy.target)
     aside = _aside(copy, target)
@@ -90,21 +91,21 @@ def _check_space(copy: Copy, aside: Path, reserve: int | None) -> None:
     Limits(size, reserve).check_space(aside.parent, size)
 
 
-def bring(copy: Copy, courier: Courier, link: Link) -> Weight:
+def bring(copy: Copy, courier: Courier, link: Link) -> FileFacts:
     """Bring a file of this machine to the node's cache, or to where the user wants it."""
     source = Path(copy.source)
     if not source.is_file():
         raise NotFound(f"`{copy.source}` is gone")
     size, checksum = checksum_of(source)
     _compare(copy, size, checksum)
-    errand = uuid.uuid4().hex
-    aside = f"{link.base}/cache/aside/{errand}"
+    name = uuid.uuid4().hex
+    aside = f"{link.base}/cache/aside/{name}"
     link.transport.put(source, aside)
     answer = courier.ask(
         link,
         {
             "kind": "take",
-            "id": errand,
+            "id": name,
             "aside": aside,
             "path": copy.target,
             "size": size,
@@ -116,7 +117,7 @@ def bring(copy: Copy, courier: Courier, link: Link) -> Weight:
     )
     if not answer.get("ok"):
         raise D0Error(f"`{copy.target}`: {answer.get('message')}")
-    return Weight(size, checksum, answer.get("inode"), answer.get("mtime"))
+    return FileFacts(size, checksum, answer.get("inode"), answer.get("mtime"))
 
 
 def _aside(copy: Copy, target: Path) -> Path:
@@ -138,7 +139,7 @@ def sweep(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _settle(copy: Copy, aside: Path, target: Path) -> Weight:
+def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
     """Check what has come, and put it in place whole."""
     size, checksum = checksum_of(aside)
     _compare(copy, size, _as_asked(copy, aside, checksum))
@@ -151,7 +152,7 @@ def _settle(copy: Copy, aside: Path, target: Path) -> Weight:
         aside.chmod(0o400)
     aside.rename(target)
     _sync(target.parent)
-    return Weight(size, checksum, **stamp.of(target.stat()))
+    return FileFacts(size, checksum, **stamp.of(target.stat()))
 
 
 def _sync(folder: Path) -> None:

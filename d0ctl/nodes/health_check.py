@@ -1,48 +1,49 @@
-"""Pure: the only place that says how often a node is asked whether it still answers."""
+"""How often a node is asked whether it still answers; pure."""
 
 from dataclasses import dataclass
 
 SHORTEST_S = 5.0
 """From one question to the next on a new link, and while an answer is overdue.
 
-An answer takes a way there and back, a fraction of a second; nobody waits for a shorter one.
+An answer takes a way there and back, a fraction of a second.
 """
 
 LONGEST_S = 40.0
-"""The same of a node that has always answered: two questions may be lost on the way before a
-relay that hears nothing ends, and each costs one frame both ways and no login.
+"""The same of a node that has always answered.
+
+Two questions may be lost before a relay that receives nothing ends (after two minutes).
 """
 
 SILENCE_S = 90.0
-"""A relay that says nothing for so long, in spite of questions, counts as gone."""
+"""A relay that sends nothing for so long, in spite of questions, counts as gone."""
 
 
 @dataclass(slots=True)
-class Oversight:
+class HealthCheck:
     """When a link is asked next; times by the monotonic clock.
 
-    Anything that is heard is an answer. The time doubles with each one; when one is overdue it
-    is the shortest again.
+    Any frame is an answer. The interval doubles with each answer, and is the shortest again when
+    one is overdue.
     """
 
     asked: float
-    interval: float = 0.0
+    interval_s: float = 0.0
 
     def __post_init__(self) -> None:
-        self.interval = self.interval or SHORTEST_S
+        self.interval_s = self.interval_s or SHORTEST_S
 
     def due(self, heard: float) -> float:
-        """When to ask again, if nothing more is heard until then."""
+        """Return when to ask again, if nothing more is heard until then."""
         if heard >= self.asked:
-            return self.asked + self.interval
+            return self.asked + self.interval_s
         return self.asked + SHORTEST_S
 
     def is_silent(self, now: float, heard: float) -> bool:
-        """Whether the link is good for nothing: it was asked and said nothing for too long."""
+        """Return whether the link was asked and has sent nothing for too long."""
         return heard < self.asked and now - heard > SILENCE_S
 
     def ask(self, now: float, heard: float) -> None:
-        """It is asked now."""
-        longer = min(LONGEST_S, 2 * self.interval)
-        self.interval = longer if heard >= self.asked else SHORTEST_S
+        """Record that the link is asked now."""
+        longer = min(LONGEST_S, 2 * self.interval_s)
+        self.interval_s = longer if heard >= self.asked else SHORTEST_S
         self.asked = now

@@ -4,8 +4,9 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from d0ctl.daemon.control import Control
+from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps.schedule import schedule
+from d0ctl.daemon.turn import Turn
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.transport import Address
@@ -37,12 +38,12 @@ def a_pass(count: int) -> float:
         with store.writing():
             contact.up(store, node, {"cpus": CPUS, "base": "/nowhere"}, now=time.time())
         site = Site("bench", home.nodes, home.known_hosts, home.dropbox)
-        control = Control(home, store, DropBox(home.dropbox, home.site_key()), site)
+        desk = Desk(home, store, DropBox(home.dropbox, home.site_key()), site)
         times = []
         for _ in range(PASSES):
             store.connection.execute("begin immediate")
             with timed() as clock:
-                schedule(control, time.time())
+                schedule(desk, Turn(time.time()))
             store.connection.execute("rollback")
             times.append(clock.cpu)
         return statistics.median(times)

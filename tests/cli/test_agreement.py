@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.daemon.loop import drive as drive_job
+from d0ctl.daemon.drive import drive as drive_job
 from d0ctl.daemon.steps.notifications import collect
 from d0ctl.model import Address
 from d0ctl.schedule.standstill import DELIBERATE, Cause

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from d0ctl.daemon import loop
-from d0ctl.daemon.control import Control
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.loop import Loop
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Frame
 from d0ctl_wrapper.protocol.message import token
@@ -16,18 +16,17 @@ from tests.support.waiting import wait_until
 PATIENCE_S = 60.0
 
 
-def turn(control: Control) -> None:
+def turn(desk: Desk) -> None:
     """A whole turn of the daemon, the slow steps included."""
-    control.slow_done = 0.0
-    control.wake.set()
-    loop._turn(control, threading.Event())
+    desk.wake.set()
+    Loop(desk).turn(threading.Event())
 
 
-def turn_until(control: Control, condition: Callable[[], object]) -> None:
+def turn_until(desk: Desk, condition: Callable[[], object]) -> None:
     """Turn after turn until something is true."""
 
     def is_true() -> object:
-        turn(control)
+        turn(desk)
         return condition()
 
     wait_until(is_true, PATIENCE_S)
@@ -71,11 +70,11 @@ class Stub:
         self.closed.set()
 
 
-def start_message(control: Control, attempt: int, **more: object) -> str:
+def start_message(desk: Desk, attempt: int, **more: object) -> str:
     """The text of a start message, signed as a wrapper would."""
     fields = {
         "attempt": attempt,
-        "token": token(control.home.site_key(), attempt),
+        "token": token(desk.home.site_key(), attempt),
         "seq": 1,
         "time": 0.0,
         "kind": "start",

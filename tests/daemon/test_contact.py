@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.daemon import loop
-from d0ctl.daemon.control import Control
-from d0ctl.daemon.steps.apply_messages import MOST_REFUSED, RESEND_S, settle_refused
-from d0ctl.daemon.steps.monitor import keep_contact, look_after
+from d0ctl.daemon.desk import CopyJob, Desk, Transfer
+from d0ctl.daemon.drive import driving
+from d0ctl.daemon.loop import STEPS, Loop
+from d0ctl.daemon.steps.apply_messages import MOST_REFUSED, RESEND_S, settle_refused_ends
+from d0ctl.daemon.steps.monitor import assign_couriers, record_contact
 from d0ctl.daemon.steps.schedule import schedule
+from d0ctl.daemon.turn import Turn
 from d0ctl.errors import D0Error, DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import health_check
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.courier import Carried, Courier, Down, Report, Said, Up, Weight
+from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Frame, Link, Site
+from d0ctl.nodes.reports import FileFacts, NodeDown, NodeUp, Received, Report, TransferEnded
 from d0ctl.nodes.transport import Address
 from d0ctl.store import Store, connection, open_store
 from d0ctl.store.attempts import launches
@@ -34,66 +37,63 @@ def outcomes(store: Store) -> list[str | None]:
     return [row[0] for row in store.connection.execute("select outcome from attempt order by id")]
 
 
-def reach_localhost(control: Control) -> None:
+def reach_localhost(desk: Desk) -> None:
     """Let the courier shake hands with a relay, and leave what it reports unheard."""
-    with control.store.writing():
-        control.store.connection.execute("update node set state = 'up'")
-        control.afterwards = []
-        look_after(control, 0.0)
-    for action in control.afterwards:
-        action()
-    wait_until(lambda: not control.mailbox.empty(), PATIENCE_S)
+    with desk.store.writing():
+        desk.store.connection.execute("update node set state = 'up'")
+    Loop(desk).work([assign_couriers])
+    wait_until(lambda: not desk.mailbox.empty(), PATIENCE_S)
 
 
 def test_what_a_relay_listed_is_never_held_against_later_launches(
-    control: Control, tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
     gate = tmp_path / "gate"
-    submitted(control.store, job("job", [simple(f"while [ ! -e {gate} ]; do sleep 0.05; done")]))
-    reach_localhost(control)
-    loop._work(control, loop.STEPS)
-    if outcomes(control.store):
-        wait_until(lambda: any(control.dropbox.new.iterdir()), PATIENCE_S)
-    turn(control)
-    turn(control)
-    assert outcomes(control.store) in ([], [None])
+    submitted(desk.store, job("job", [simple(f"while [ ! -e {gate} ]; do sleep 0.05; done")]))
+    reach_localhost(desk)
+    Loop(desk).work(STEPS)
+    if outcomes(desk.store):
+        wait_until(lambda: any(desk.dropbox.new.iterdir()), PATIENCE_S)
+    turn(desk)
+    turn(desk)
+    assert outcomes(desk.store) in ([], [None])
     gate.touch()
-    turn_until(control, lambda: set(phases(control.store).values()) == {"done"})
-    assert outcomes(control.store) == ["successful"]
+    turn_until(desk, lambda: set(phases(desk.store).values()) == {"done"})
+    assert outcomes(desk.store) == ["successful"]
 
 
 def test_when_a_node_was_heard_last_and_its_load_are_kept(
-    control: Control, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health_check, "SHORTEST_S", 0.05)
-    reach_localhost(control)
-    turn(control)
+    reach_localhost(desk)
+    turn(desk)
     began = time.time()
-    control.store.connection.execute("update node set contact = 1.0, load = null")
+    desk.store.connection.execute("update node set contact = 1.0, load = null")
 
     def kept() -> bool:
-        control.heard.clear()
-        with control.store.writing():
-            keep_contact(control, time.time())
-        row = control.store.connection.execute("select contact, load from node").fetchone()
+        desk.contacts.clear()
+        with desk.store.writing():
+            record_contact(desk, Turn(time.time()))
+        row = desk.store.connection.execute("select contact, load from node").fetchone()
         return bool(row[0] > began and row[1] is not None)
 
     wait_until(kept, PATIENCE_S)
 
 
-def test_a_node_that_talks_all_the_time_is_written_down_once_a_minute(control: Control) -> None:
-    reach_localhost(control)
-    turn(control)
-    with control.store.writing():
-        keep_contact(control, time.time())
-    before = control.store.connection.total_changes
+def test_a_node_that_talks_all_the_time_is_written_down_once_a_minute(desk: Desk) -> None:
+    reach_localhost(desk)
+    turn(desk)
+    with desk.store.writing():
+        record_contact(desk, Turn(time.time()))
+    before = desk.store.connection.total_changes
 
-    with control.store.writing():
-        keep_contact(control, time.time() + 30)
-    assert control.store.connection.total_changes == before
-    with control.store.writing():
-        keep_contact(control, time.time() + 90)
-    assert control.store.connection.total_changes > before
+    with desk.store.writing():
+        record_contact(desk, Turn(time.time() + 30))
+    assert desk.store.connection.total_changes == before
+    with desk.store.writing():
+        record_contact(desk, Turn(time.time() + 90))
+    assert desk.store.connection.total_changes > before
 
 
 class Links:
@@ -154,29 +154,29 @@ def test_a_frame_without_sense_ends_the_link_and_not_the_courier(
     links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier, frame: Frame
 ) -> None:
     links.ready.put(Stub(frame))
-    assert isinstance(reports.get(timeout=PATIENCE_S), Up)
-    assert isinstance(reports.get(timeout=PATIENCE_S), Down)
+    assert isinstance(reports.get(timeout=PATIENCE_S), NodeUp)
+    assert isinstance(reports.get(timeout=PATIENCE_S), NodeDown)
     links.ready.put(Stub())
-    assert isinstance(reports.get(timeout=PATIENCE_S), Up)
+    assert isinstance(reports.get(timeout=PATIENCE_S), NodeUp)
 
 
 def test_trouble_that_nobody_thought_of_does_not_end_a_courier(
     links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier
 ) -> None:
     links.ready.put(RuntimeError("who would have thought"))
-    assert isinstance(reports.get(timeout=PATIENCE_S), Down)
+    assert isinstance(reports.get(timeout=PATIENCE_S), NodeDown)
     links.ready.put(Stub())
     up = reports.get(timeout=PATIENCE_S)
-    assert isinstance(up, Up)
+    assert isinstance(up, NodeUp)
 
-    def errand(courier: Courier, link: Link) -> Weight:
+    def errand(courier: Courier, link: Link) -> FileFacts:
         raise RuntimeError("nobody would")
 
     for name in "ab":
-        courier.errand(name, errand)
+        courier.transfer(name, errand)
         carried = reports.get(timeout=PATIENCE_S)
-        assert isinstance(carried, Carried)
-        assert (carried.errand, carried.trouble) == (name, "RuntimeError: nobody would")
+        assert isinstance(carried, TransferEnded)
+        assert (carried.name, carried.error) == (name, "RuntimeError: nobody would")
 
 
 def test_an_order_that_does_not_go_out_ends_the_link(
@@ -185,17 +185,17 @@ def test_an_order_that_does_not_go_out_ends_the_link(
     deaf = Stub()
     links.ready.put(deaf)
     up = reports.get(timeout=PATIENCE_S)
-    assert isinstance(up, Up)
+    assert isinstance(up, NodeUp)
     courier.accept(up.link)
     deaf.is_deaf = True
     courier.order({"kind": "kill", "attempts": [1], "grace": 5.0})
     down = reports.get(timeout=PATIENCE_S)
-    assert isinstance(down, Down)
+    assert isinstance(down, NodeDown)
     assert deaf.closed.is_set()
     fresh = Stub()
     links.ready.put(fresh)
     again = reports.get(timeout=PATIENCE_S)
-    assert isinstance(again, Up)
+    assert isinstance(again, NodeUp)
     courier.order({"kind": "kill", "attempts": [2], "grace": 5.0})
     courier.accept(again.link)
     courier.order({"kind": "kill", "attempts": [3], "grace": 5.0})
@@ -214,13 +214,13 @@ def test_a_link_that_says_nothing_when_it_is_asked_is_given_up(
     mute = Stub()
     links.ready.put(mute)
     up = reports.get(timeout=PATIENCE_S)
-    assert isinstance(up, Up)
+    assert isinstance(up, NodeUp)
     courier.accept(up.link)
     courier.order({"kind": "resend", "attempts": [1]})
 
     down = reports.get(timeout=PATIENCE_S)
-    assert isinstance(down, Down)
-    assert down.trouble.startswith("it does not answer: nothing came for")
+    assert isinstance(down, NodeDown)
+    assert down.error.startswith("it does not answer: nothing came for")
     assert mute.closed.is_set()
     assert sum(frame["kind"] == "ping" for frame in mute.sent) > 1
 
@@ -232,12 +232,12 @@ def test_a_link_that_takes_no_order_is_down_for_that_reason(
     deaf.is_deaf = True
     links.ready.put(deaf)
     up = reports.get(timeout=PATIENCE_S)
-    assert isinstance(up, Up)
+    assert isinstance(up, NodeUp)
 
     courier.accept(up.link)
     courier.order({"kind": "resend", "attempts": [1]})
 
-    assert reports.get(timeout=PATIENCE_S) == Down(1, "it took no data")
+    assert reports.get(timeout=PATIENCE_S) == NodeDown(1, "it took no data")
 
 
 def message_frame(name: str, text: str, *, more: bool = False) -> Frame:
@@ -294,8 +294,8 @@ def test_pieces_that_make_no_file_end_the_link(
 
     links.ready.put(Stub(*(message_frame(name, text, more=True) for name in names)))
 
-    assert isinstance(reports.get(timeout=PATIENCE_S), Up)
-    assert reports.get(timeout=PATIENCE_S) == Down(1, trouble)
+    assert isinstance(reports.get(timeout=PATIENCE_S), NodeUp)
+    assert reports.get(timeout=PATIENCE_S) == NodeDown(1, trouble)
 
 
 def test_a_courier_that_is_reaching_its_node_is_stopped_at_once_and_leaves_no_link(
@@ -315,16 +315,16 @@ def test_many_nodes_that_do_not_answer_are_left_as_quickly_as_one(
     home: Home, links: Links, tmp_path: Path
 ) -> None:
     site = Site("site", tmp_path, tmp_path, tmp_path)
-    with loop.driving(home, None) as control:
+    with driving(home, None) as desk:
         for node in range(10, 16):
-            control.begin(
+            desk.begin(
                 Courier(
                     node,
                     Address(f"n{node}"),
                     site,
                     cpus=None,
-                    deliver=control.dropbox.deliver,
-                    report=control.report,
+                    deliver=desk.dropbox.deliver,
+                    report=desk.report,
                 )
             )
         assert links.asked.wait(PATIENCE_S)
@@ -334,35 +334,35 @@ def test_many_nodes_that_do_not_answer_are_left_as_quickly_as_one(
         links.ready.put(NodeUnreachable("the test is over"))
 
 
-def launched(control: Control, packages: int) -> list[int]:
+def launched(desk: Desk, packages: int) -> list[int]:
     """Attempts that are launched as far as the store knows; no node hears of them."""
-    submitted(control.store, job("job", [simple() for _ in range(packages)]))
-    with control.store.writing():
-        control.store.connection.execute("update node set state = 'up', cpus = 100")
-        schedule(control, 0.0)
-        launches.launch(control.store, 1, limit=100, now=0.0)
-    rows = control.store.connection.execute("select id from attempt order by id")
+    submitted(desk.store, job("job", [simple() for _ in range(packages)]))
+    with desk.store.writing():
+        desk.store.connection.execute("update node set state = 'up', cpus = 100")
+        schedule(desk, Turn(0.0))
+        launches.launch(desk.store, 1, limit=100, now=0.0)
+    rows = desk.store.connection.execute("select id from attempt order by id")
     return [row[0] for row in rows]
 
 
-def torn_end(control: Control, attempt: int) -> str:
+def torn_end(desk: Desk, attempt: int) -> str:
     """The text of an end message that was signed as a wrapper would, without most of it."""
-    return start_message(control, attempt, kind="end")
+    return start_message(desk, attempt, kind="end")
 
 
-def running(control: Control, gate: Path) -> int:
+def running(desk: Desk, gate: Path) -> int:
     """Have a package run on a real relay until a file is there; its attempt."""
     script = f"while [ ! -e {gate} ]; do sleep 0.05; done"
-    submitted(control.store, job("job", [simple(script)]))
-    reach_localhost(control)
-    turn_until(control, lambda: set(phases(control.store).values()) == {"running"})
-    return int(control.store.connection.execute("select id from attempt").fetchone()[0])
+    submitted(desk.store, job("job", [simple(script)]))
+    reach_localhost(desk)
+    turn_until(desk, lambda: set(phases(desk.store).values()) == {"running"})
+    return int(desk.store.connection.execute("select id from attempt").fetchone()[0])
 
 
-def ended(control: Control) -> tuple[Any, ...]:
+def ended(desk: Desk) -> tuple[Any, ...]:
     """How the attempt ended, and why."""
     query = "select outcome, reason, message from attempt"
-    return tuple(control.store.connection.execute(query).fetchone())
+    return tuple(desk.store.connection.execute(query).fetchone())
 
 
 REFUSED = ("failed", "verification",
@@ -370,46 +370,46 @@ REFUSED = ("failed", "verification",
 
 
 def test_an_attempt_fails_whose_end_message_is_refused_however_often_it_is_sent(
-    control: Control, tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
-    attempt = running(control, tmp_path / "gate")
+    attempt = running(desk, tmp_path / "gate")
     for _ in range(MOST_REFUSED):
-        assert outcomes(control.store) == [None]
-        control.dropbox.deliver("localhost", [torn_end(control, attempt)])
-        turn(control)
-    turn(control)
+        assert outcomes(desk.store) == [None]
+        desk.dropbox.deliver("localhost", [torn_end(desk, attempt)])
+        turn(desk)
+    turn(desk)
 
-    assert ended(control) == REFUSED
-    assert set(phases(control.store).values()) == {"failed"}
-    assert control.refused == {}
+    assert ended(desk) == REFUSED
+    assert set(phases(desk.store).values()) == {"failed"}
+    assert desk.refused_ends == {}
     (tmp_path / "gate").touch()
 
 
 def test_an_attempt_fails_whose_node_does_not_send_a_refused_end_again(
-    control: Control, tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
-    attempt = running(control, tmp_path / "gate")
-    control.dropbox.deliver("localhost", [torn_end(control, attempt)])
-    turn(control)
-    with control.store.writing():
-        settle_refused(control, time.time() + RESEND_S / 2)
-    assert outcomes(control.store) == [None]
+    attempt = running(desk, tmp_path / "gate")
+    desk.dropbox.deliver("localhost", [torn_end(desk, attempt)])
+    turn(desk)
+    with desk.store.writing():
+        settle_refused_ends(desk, Turn(time.time() + RESEND_S / 2))
+    assert outcomes(desk.store) == [None]
 
-    with control.store.writing():
-        settle_refused(control, time.time() + RESEND_S + 1)
+    with desk.store.writing():
+        settle_refused_ends(desk, Turn(time.time() + RESEND_S + 1))
 
-    assert ended(control) == REFUSED
+    assert ended(desk) == REFUSED
     (tmp_path / "gate").touch()
 
 
 def test_an_end_message_that_was_torn_on_its_way_is_sent_again_and_counts(
-    control: Control, tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
-    attempt = running(control, tmp_path / "gate")
+    attempt = running(desk, tmp_path / "gate")
     (tmp_path / "gate").touch()
 
     def end() -> Path | None:
-        files = control.dropbox.new.iterdir()
+        files = desk.dropbox.new.iterdir()
         return next((path for path in files if '"kind":"end"' in path.read_text()), None)
 
     wait_until(end, PATIENCE_S)
@@ -419,44 +419,44 @@ def test_an_end_message_that_was_torn_on_its_way_is_sent_again_and_counts(
     torn.unlink()
     torn.write_text(text[:-40])
 
-    turn(control)
-    assert control.refused[attempt].times == 1
-    turn_until(control, lambda: set(phases(control.store).values()) == {"done"})
-    turn(control)
+    turn(desk)
+    assert desk.refused_ends[attempt].times == 1
+    turn_until(desk, lambda: set(phases(desk.store).values()) == {"done"})
+    turn(desk)
 
-    assert outcomes(control.store) == ["successful"]
-    assert control.refused == {}
+    assert outcomes(desk.store) == ["successful"]
+    assert desk.refused_ends == {}
 
 
-def refuse(control: Control, attempt: int) -> None:
+def refuse(desk: Desk, attempt: int) -> None:
     """Let the database refuse whatever would change this attempt."""
-    control.store.connection.execute(
+    desk.store.connection.execute(
         f"create temp trigger refused before update on main.attempt when old.id = {attempt}"
         " begin select raise(abort, 'a test refuses it'); end"
     )
 
 
 def test_one_message_that_the_database_refuses_costs_no_other_message_or_report(
-    control: Control,
+    desk: Desk,
 ) -> None:
-    one, two, three = launched(control, 3)
-    refuse(control, two)
-    control.dropbox.deliver("n1", [start_message(control, a) for a in (one, two, three)])
-    control.carrying[(1, 1, 1)] = 1
-    control.report(Carried(1, ((1, 1, 1), Copy("/a", "/b", None, None)), "no"))
-    control.report(Down(1, "a test says so"))
+    one, two, three = launched(desk, 3)
+    refuse(desk, two)
+    desk.dropbox.deliver("n1", [start_message(desk, a) for a in (one, two, three)])
+    desk.transfers[Transfer(1, 1, 1)] = 1
+    desk.report(TransferEnded(1, CopyJob(Transfer(1, 1, 1), Copy("/a", "/b", None, None)), "no"))
+    desk.report(NodeDown(1, "a test says so"))
     for _ in range(3):
-        turn(control)
+        turn(desk)
     started = {
         row[0]: row[1] is not None
-        for row in control.store.connection.execute("select id, started from attempt")
+        for row in desk.store.connection.execute("select id, started from attempt")
     }
     assert started == {one: True, two: False, three: True}
-    assert not list(control.dropbox.new.iterdir())
-    rejected = control.home.dropbox / "rejected"
+    assert not list(desk.dropbox.new.iterdir())
+    rejected = desk.home.dropbox / "rejected"
     assert [p.read_text() for p in rejected.iterdir() if p.suffix == ".reason"]
-    assert not control.carrying
-    assert control.store.row("node_by_id", node=1)["state"] == "down"  # type: ignore[index]
+    assert not desk.transfers
+    assert desk.store.row("node_by_id", node=1)["state"] == "down"  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -469,15 +469,15 @@ def test_one_message_that_the_database_refuses_costs_no_other_message_or_report(
         {"kind": "absent", "attempts": 7},
     ],
 )
-def test_a_report_without_sense_costs_no_other(control: Control, frame: Frame) -> None:
-    (attempt,) = launched(control, 1)
-    control.report(Said(1, frame))
-    control.dropbox.deliver("n1", [start_message(control, attempt)])
-    control.report(Down(1, "a test says so"))
+def test_a_report_without_sense_costs_no_other(desk: Desk, frame: Frame) -> None:
+    (attempt,) = launched(desk, 1)
+    desk.report(Received(1, frame))
+    desk.dropbox.deliver("n1", [start_message(desk, attempt)])
+    desk.report(NodeDown(1, "a test says so"))
     for _ in range(3):
-        turn(control)
-    assert set(phases(control.store).values()) == {"unreachable"}
-    assert control.store.connection.execute("select started from attempt").fetchone()[0] == 0.0
+        turn(desk)
+    assert set(phases(desk.store).values()) == {"unreachable"}
+    assert desk.store.connection.execute("select started from attempt").fetchone()[0] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -486,63 +486,62 @@ def test_a_report_without_sense_costs_no_other(control: Control, frame: Frame) -
 def test_a_node_with_facts_without_sense_is_not_up_and_stops_no_other(
     home: Home, links: Links, facts: Frame
 ) -> None:
-    with loop.driving(home, None) as control:
+    with driving(home, None) as desk:
         mad = Stub()
         mad.facts = facts
         links.ready.put(mad)
         links.ready.put(NodeUnreachable("the test is over"))
         for _ in range(3):
-            turn(control)
-        turn_until(control, mad.closed.is_set)
-        turn(control)
-        assert control.store.row("node_by_id", node=1)["state"] == "down"  # type: ignore[index]
-        (attempt,) = launched(control, 1)
-        control.dropbox.deliver("n1", [start_message(control, attempt)])
-        turn(control)
-        assert "running" in phases(control.store).values()
+            turn(desk)
+        turn_until(desk, mad.closed.is_set)
+        turn_until(desk, lambda: desk.store.row("node_by_id", node=1)["state"] == "down")  # type: ignore[index]
+        (attempt,) = launched(desk, 1)
+        desk.dropbox.deliver("n1", [start_message(desk, attempt)])
+        turn(desk)
+        assert "running" in phases(desk.store).values()
         links.ready.put(NodeUnreachable("the test is over"))
 
 
-def test_a_message_that_is_no_unicode_is_rejected_as_any_other(control: Control) -> None:
-    control.dropbox.deliver("n1", ["\ud800\n", "also bad"])
-    turn(control)
-    assert not list(control.dropbox.new.iterdir())
+def test_a_message_that_is_no_unicode_is_rejected_as_any_other(desk: Desk) -> None:
+    desk.dropbox.deliver("n1", ["\ud800\n", "also bad"])
+    turn(desk)
+    assert not list(desk.dropbox.new.iterdir())
 
 
 def test_a_full_disk_leaves_nothing_in_the_drop_box(
-    control: Control, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(D0Error, match="dropbox` takes no message: No space left on device"):
-        control.dropbox.deliver("n1", ["text"])
-    assert not list((control.home.dropbox / "tmp").iterdir())
-    assert not list(control.dropbox.new.iterdir())
+        desk.dropbox.deliver("n1", ["text"])
+    assert not list((desk.home.dropbox / "tmp").iterdir())
+    assert not list(desk.dropbox.new.iterdir())
 
 
-def test_what_follows_a_commit_is_done_though_a_part_of_it_fails(control: Control) -> None:
+def test_what_follows_a_commit_is_done_though_a_part_of_it_fails(desk: Desk) -> None:
     done: list[str] = []
 
     def fail() -> None:
         raise OSError(28, "No space left on device")
 
-    def step(control: Control, now: float) -> None:
-        control.after(fail)
-        control.after(done.append, "launched")
+    def step(desk: Desk, turn: Turn) -> None:
+        turn.after(fail)
+        turn.after(done.append, "launched")
 
-    loop._work(control, [step])
+    Loop(desk).work([step])
     assert done == ["launched"]
 
 
 def test_a_database_that_fails_while_the_bad_report_is_sought_costs_no_report(
-    control: Control, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reports: list[Report] = [Said(1, {"kind": "dead"}), Down(1, "one"), Down(1, "two")]
+    reports: list[Report] = [Received(1, {"kind": "dead"}), NodeDown(1, "one"), NodeDown(1, "two")]
     for report in reports:
-        control.report(report)
-    work = loop._work
+        desk.report(report)
+    loop, work = Loop(desk), Loop.work
     troubles = iter([None, None, DatabaseUnavailable("the disk is full")])
 
     def work_until_it_fails(*words: Any) -> None:
@@ -550,10 +549,10 @@ def test_a_database_that_fails_while_the_bad_report_is_sought_costs_no_report(
             raise trouble
         work(*words)
 
-    monkeypatch.setattr(loop, "_work", work_until_it_fails)
+    monkeypatch.setattr(Loop, "work", work_until_it_fails)
     with pytest.raises(DatabaseUnavailable):
-        turn(control)
-    assert control.reports == reports[1:]
+        loop.turn(threading.Event())
+    assert loop.reports == reports[1:]
 
 
 class Broken(Stub):
@@ -568,8 +567,8 @@ def test_a_link_that_fails_as_nobody_expects_is_closed(
 ) -> None:
     mad = Broken()
     links.ready.put(mad)
-    assert isinstance(reports.get(timeout=PATIENCE_S), Up)
-    assert isinstance(reports.get(timeout=PATIENCE_S), Down)
+    assert isinstance(reports.get(timeout=PATIENCE_S), NodeUp)
+    assert isinstance(reports.get(timeout=PATIENCE_S), NodeDown)
     assert mad.closed.is_set()
 
 
@@ -600,7 +599,7 @@ def test_a_long_look_at_the_database_leaves_no_large_file_behind(
 
 
 def test_the_daemon_keeps_little_of_the_database_in_memory(home: Home) -> None:
-    with loop.driving(home, None) as control:
-        kept = control.store.connection.execute("pragma cache_size").fetchone()[0]
+    with driving(home, None) as desk:
+        kept = desk.store.connection.execute("pragma cache_size").fetchone()[0]
 
     assert kept == -connection.RESIDENT_CACHE_KIB

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.daemon import loop
-from d0ctl.daemon.control import Control
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.drive import driving
 from d0ctl.daemon.steps.schedule import schedule
+from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes.transport import Address
@@ -22,15 +23,15 @@ from tests.support.jobs import job, simple, submitted
 class Field:
     """A daemon's hands with nodes that are stubs, each with its courier and its disk."""
 
-    def __init__(self, home: Home, control: Control, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.home, self.control = home, control
+    def __init__(self, home: Home, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.home, self.desk = home, desk
         self.disks: dict[str, Disk] = {}
         self.reached: list[str] = []
         self.closing: list[Stub] = []
         monkeypatch.setattr(couriers, "open_link", self.open)
         monkeypatch.setattr(couriers, "FIRST_WAIT_S", 0.01)
-        with control.store.writing():
-            control.store.connection.execute("delete from node")
+        with desk.store.writing():
+            desk.store.connection.execute("delete from node")
 
     def open(self, address: Address, *_: object, **__: object) -> Stub:
         self.reached.append(address.destination)
@@ -43,26 +44,25 @@ class Field:
     def add(self, name: str, destination: str = "", cluster: str | None = None) -> int:
         """A node that is up."""
         address = Address(name, destination=destination or name)
-        node = registry.add(self.control.store, address, cpus=1, cluster=cluster)
+        node = registry.add(self.desk.store, address, cpus=1, cluster=cluster)
         self.wait_up(node)
         return node
 
     def wait_up(self, node: int) -> None:
         """Turn until a node is up and may be given orders."""
         turn_until(
-            self.control,
+            self.desk,
             lambda: (
-                self.control.courier(node)
-                and self.control.store.row("node_by_id", node=node)["state"] == "up"  # type: ignore[index]
+                self.desk.courier(node) and registry.by_id(self.desk.store, node)["state"] == "up"  # type: ignore[index]
             ),
         )
 
     def files_at(self, *places: int) -> list[Path]:
         """Results that lie at these nodes and are wanted here; where they will be."""
         specs = [simple(outputs=[OutputSpec(f"f{n}", result=True)]) for n in range(len(places))]
-        number = submitted(self.control.store, job("job", specs, hold=True))
-        execute = self.control.store.connection.execute
-        with self.control.store.writing():
+        number = submitted(self.desk.store, job("job", specs, hold=True))
+        execute = self.desk.store.connection.execute
+        with self.desk.store.writing():
             rows = execute("select id from file where job_id = ? order by id", [number]).fetchall()
             for (file,), node in zip(rows, places, strict=True):
                 execute("update file set present = 1 where id = ?", [file])
@@ -85,8 +85,8 @@ class Field:
 @pytest.fixture
 def field(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Field]:
     """A daemon's hands in a home without any node."""
-    with loop.driving(home, None) as control:
-        field = Field(home, control, monkeypatch)
+    with driving(home, None) as desk:
+        field = Field(home, desk, monkeypatch)
         yield field
         field.end()
 
@@ -95,32 +95,32 @@ def test_a_node_that_gives_its_files_slowly_holds_up_no_other(field: Field) -> N
     slow, quick = field.add("slow"), field.add("quick")
     field.disks["quick"].may_read.set()
     *_, wanted = field.files_at(*[slow] * 500, quick)
-    turn_until(field.control, wanted.exists)
+    turn_until(field.desk, wanted.exists)
 
 
 def test_a_file_is_fetched_from_any_node_of_the_cluster_that_has_it(field: Field) -> None:
     one, _ = field.add("one", cluster="farm"), field.add("two", cluster="farm")
     (wanted,) = field.files_at(one)
-    registry.remove(field.control.store, "one", now=0.0)
+    registry.remove(field.desk.store, "one", now=0.0)
     field.disks["two"].may_read.set()
-    turn_until(field.control, wanted.exists)
+    turn_until(field.desk, wanted.exists)
 
 
 def test_what_a_removed_node_was_to_carry_is_carried_by_another(field: Field) -> None:
     one = field.add("one", cluster="farm")
     found = field.files_at(one, one)
-    turn_until(field.control, lambda: field.control.carrying)
+    turn_until(field.desk, lambda: field.desk.transfers)
     field.disks["two"] = Disk()
     field.disks["two"].may_read.set()
     field.add("two", cluster="farm")
-    registry.remove(field.control.store, "one", now=0.0)
-    turn_until(field.control, lambda: all(file.exists() for file in found))
+    registry.remove(field.desk.store, "one", now=0.0)
+    turn_until(field.desk, lambda: all(file.exists() for file in found))
 
 
 @pytest.mark.parametrize("destination", ["old", "new"])
 def test_a_node_added_again_under_its_name_is_reached_anew(field: Field, destination: str) -> None:
     field.add("n1", "old")
-    registry.remove(field.control.store, "n1", now=0.0)
+    registry.remove(field.desk.store, "n1", now=0.0)
     field.add("n1", destination)
     assert field.reached == ["old", destination]
 
@@ -129,16 +129,16 @@ def test_a_node_that_was_another_machine_is_reached_again_once_it_is_added_again
     field: Field,
 ) -> None:
     node = field.add("n1", "old")
-    with field.control.store.writing():
-        field.control.store.connection.execute("update node set machine = 'former'")
+    with field.desk.store.writing():
+        field.desk.store.connection.execute("update node set machine = 'former'")
     field.closing[-1].close()
     turn_until(
-        field.control,
+        field.desk,
         lambda: (
-            "another machine" in str(field.control.store.row("node_by_id", node=node)["trouble"])  # type: ignore[index]
+            "another machine" in str(registry.by_id(field.desk.store, node)["trouble"])  # type: ignore[index]
         ),
     )
-    registry.remove(field.control.store, "n1", now=0.0)
+    registry.remove(field.desk.store, "n1", now=0.0)
     field.add("n1", "old")
 
 
@@ -147,9 +147,9 @@ def test_a_copy_of_what_was_made_again_meanwhile_is_not_taken_for_the_new_one(
 ) -> None:
     slow = field.add("slow")
     field.files_at(slow)
-    turn_until(field.control, lambda: field.control.carrying)
-    execute = field.control.store.connection.execute
-    with field.control.store.writing():
+    turn_until(field.desk, lambda: field.desk.transfers)
+    execute = field.desk.store.connection.execute
+    with field.desk.store.writing():
         execute(
             "update file set size = 5, checksum = ?",
             [f"sha256:{hashlib.sha256(b'fresh').hexdigest()}"],
@@ -157,19 +157,19 @@ def test_a_copy_of_what_was_made_again_meanwhile_is_not_taken_for_the_new_one(
         execute("update location set path = 'fresh'")
     field.disks["slow"].may_read.set()
     wanted = field.home.results / "job" / "f0"
-    turn_until(field.control, lambda: not execute("select 1 from transfer").fetchone())
+    turn_until(field.desk, lambda: not execute("select 1 from transfer").fetchone())
     assert wanted.read_text() == "fresh"
 
 
 def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
-    control: Control,
+    desk: Desk,
 ) -> None:
-    store = control.store
+    store = desk.store
     submitted(store, job("job", [simple(outputs=["f"])]))
     with store.writing():
         store.connection.execute("update node set state = 'up', cpus = 100")
         store.connection.execute("insert into cluster (id, name) values (7, 'far')")
-        schedule(control, 0.0)
+        schedule(desk, Turn(0.0))
         launches.launch(store, 1, limit=100, now=0.0)
         store.connection.execute("update file set present = 1, size = 3, checksum = 'sha256:old'")
         store.connection.execute(
@@ -182,7 +182,7 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
         "stderr": "", "binaries": [], "missing": [],
         "outputs": [{"name": "f", "path": "/new", "size": 3, "checksum": f"sha256:{'0' * 64}"}],
     }  # fmt: skip
-    control.dropbox.deliver("n1", [start_message(control, attempt, **end)])
-    turn(control)
+    desk.dropbox.deliver("n1", [start_message(desk, attempt, **end)])
+    turn(desk)
     rows = store.connection.execute("select path from location").fetchall()
     assert [row[0] for row in rows] == ["/new"]

@@ -16,8 +16,10 @@ import pytest
 
 from d0ctl.cli.commands.wait import stopped
 from d0ctl.config import Home
-from d0ctl.daemon import background, loop
+from d0ctl.daemon import background
 from d0ctl.daemon.background import only_daemon, status
+from d0ctl.daemon.drive import driving
+from d0ctl.daemon.loop import Loop
 from d0ctl.doctor.home import furniture
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store import Store, open_store
@@ -207,14 +209,14 @@ def damage(home: Home, table: str) -> None:
 def test_a_message_that_meets_a_damaged_page_is_kept(home: Home) -> None:
     damage(home, "attempt")
 
-    with loop.driving(home, None) as control:
+    with driving(home, None) as desk:
         token = message.token(home.site_key(), 7)
         start = {"attempt": 7, "token": token, "seq": 1, "time": 5.0, "kind": "start", "pid": 3,
                  "boot_id": "b", "utc_offset": 0}  # fmt: skip
-        control.dropbox.deliver("n1", [message.text([start])])
-        control.wake.set()
+        desk.dropbox.deliver("n1", [message.text([start])])
+        desk.wake.set()
         with pytest.raises(DatabaseUnavailable, match="disk image is malformed"):
-            loop._turn(control, threading.Event())
+            Loop(desk).turn(threading.Event())
 
     assert list((home.dropbox / "rejected").iterdir()) == []
     assert len(list((home.dropbox / "new").iterdir())) == 1

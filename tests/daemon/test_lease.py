@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.daemon.control import Control
-from d0ctl.daemon.steps.monitor import hear, kills
-from d0ctl.daemon.steps.reload import heed
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.loop import Loop
+from d0ctl.daemon.steps.monitor import reload_settings
+from d0ctl.daemon.steps.orders import kill_orders
+from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import health_check
-from d0ctl.nodes.courier import Courier, Report, Up
+from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Frame, Site
+from d0ctl.nodes.reports import NodeUp, Report
 from d0ctl.nodes.transport import Address
 from d0ctl.store import lifecycle
 from tests.daemon.contact import PATIENCE_S, Stub
@@ -27,7 +30,8 @@ class Ear:
     def __init__(self, node: int) -> None:
         self.node, self.address, self.cpus = node, Address("localhost"), None
         self.is_up = False
-        self.renewal = {"kind": "lease", "seconds": 7.0}
+        self.lease_frame = {"kind": "lease", "seconds": 7.0}
+        self.silence_s = 0.0
         self.orders: list[Frame] = []
         self.site: Site
 
@@ -44,8 +48,8 @@ class Ear:
         pass
 
 
-def test_on_a_new_link_kills_go_before_the_lease(control: Control) -> None:
-    store = control.store
+def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
+    store = desk.store
     submitted(store, job("job", [simple(), simple(), simple()]))
     world = World(store, cpus=8)
     world.schedule()
@@ -55,15 +59,11 @@ def test_on_a_new_link_kills_go_before_the_lease(control: Control) -> None:
         lifecycle.choose(store, [2])
         lifecycle.kill(store, actor="tester", note=None, now=NOW)
     ear = Ear(1)
-    control.couriers[1] = ear  # type: ignore[assignment]
+    desk.couriers[1] = ear  # type: ignore[assignment]
     listed = {1: "running", 2: "running", 3: "running", 99: "running"}
 
-    control.reports.append(Up(1, {"boot_id": "1", "cpus": 8, "base": "/b"}, listed, 1))
-    control.afterwards = []
-    with store.writing():
-        hear(control, NOW)
-    for action in control.afterwards:
-        action()
+    up = NodeUp(1, {"boot_id": "1", "cpus": 8, "base": "/b"}, listed, 1)
+    Loop(desk).work([act_on_reports], reports=[up])
 
     kinds = [order["kind"] for order in ear.orders]
     assert kinds.count("lease") == 1 and kinds[-1] == "lease"
@@ -89,39 +89,36 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
         assert not any(frame["kind"] == "lease" for frame in link.sent)
 
         courier.accept(1)
-        courier.order(courier.renewal)
+        courier.order(courier.lease_frame)
 
         wait_until(lambda: link.sent.count({"kind": "lease", "seconds": 7.0}) > 3, PATIENCE_S)
     finally:
         courier.stop()
 
 
-def test_the_sites_lease_logs_and_reserve_count_at_once(control: Control) -> None:
+def test_the_sites_lease_logs_and_reserve_count_at_once(desk: Desk) -> None:
     ear = Ear(1)
-    control.couriers[1] = ear  # type: ignore[assignment]
-    with control.store.writing():
+    desk.couriers[1] = ear  # type: ignore[assignment]
+    with desk.store.writing():
         told = json.dumps({"lease": 60.0, "keep-logs": 5.0, "control-reserve": 7})
-        control.store.change("keep_setting", name="defaults", value=told)
+        desk.store.change("keep_setting", name="defaults", value=told)
 
-    for _ in range(2):
-        heed(control, NOW)
-    for action in control.afterwards:
-        action()
+    Loop(desk).work([reload_settings, reload_settings])
 
     assert (ear.site.lease, ear.site.keep_logs, ear.site.reserve) == (60.0, 5.0, 7)
     assert ear.orders == [{"kind": "keep", "seconds": 5.0}]
 
 
-def test_the_site_says_how_long_what_is_to_end_may_take(control: Control) -> None:
-    with control.store.writing():
+def test_the_site_says_how_long_what_is_to_end_may_take(desk: Desk) -> None:
+    with desk.store.writing():
         told = json.dumps({"grace": 3.0, "partial-grace": 4.0})
-        control.store.change("keep_setting", name="defaults", value=told)
+        desk.store.change("keep_setting", name="defaults", value=told)
 
-    (order,) = kills(control.store, {1: "kill"})
+    (order,) = kill_orders(desk.store, {1: "kill"})
 
     assert (order["grace"], order["partial_grace"]) == (3.0, 4.0)
 
 
-def test_the_length_of_the_lease_is_the_sites(control: Control) -> None:
-    assert control.site.lease == 3000.0
-    assert control.site.keep_logs == 30 * 86400
+def test_the_length_of_the_lease_is_the_sites(desk: Desk) -> None:
+    assert desk.site.lease == 3000.0
+    assert desk.site.keep_logs == 30 * 86400

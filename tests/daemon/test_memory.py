@@ -2,14 +2,15 @@
 
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from d0ctl.daemon.control import Control
-from tests.daemon.contact import turn
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.loop import Loop
 
 SCRIPT = """
-from d0ctl.daemon.steps.cleanup import trim
+from d0ctl.daemon.loop import trim_memory
 
 def resident():
     lines = open("/proc/self/status").read().splitlines()
@@ -19,7 +20,7 @@ blocks = [b"x" * 100_000 for _ in range(1000)]
 last = blocks.pop()  # what lies behind the others keeps them from being given back
 del blocks
 before = resident()
-trim()
+trim_memory()
 print(before - resident())
 """
 
@@ -31,12 +32,14 @@ def test_freed_memory_before_a_block_in_use_is_given_back() -> None:
 
 
 def test_a_daemon_gives_memory_back_once_in_a_while(
-    control: Control, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[bool] = []
-    monkeypatch.setattr("d0ctl.daemon.steps.cleanup.trim", lambda: done.append(True))
+    monkeypatch.setattr("d0ctl.daemon.loop.trim_memory", lambda: done.append(True))
+    loop = Loop(desk)
 
-    turn(control)
-    turn(control)
+    for _ in range(2):
+        loop.slow_done = 0.0
+        loop.turn(threading.Event())
 
     assert done == [True]

@@ -11,10 +11,10 @@ import pytest
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy, checksum_of
-from d0ctl.nodes.courier import Weight
 from d0ctl.nodes.download import NoSpace, Oversized, Spoilt
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.local import LocalTransport
+from d0ctl.nodes.reports import FileFacts
 from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
 
@@ -55,12 +55,12 @@ def known(path: Path, target: Path) -> Copy:
     return Copy(str(path), str(target), size, checksum)
 
 
-def fetch(copy: Copy, hand: Hand) -> Weight:
+def fetch(copy: Copy, hand: Hand) -> FileFacts:
     """Fetch from that node."""
     return carry.fetch(copy, hand, hand)  # type: ignore[arg-type]
 
 
-def bring(copy: Copy, hand: Hand) -> Weight:
+def bring(copy: Copy, hand: Hand) -> FileFacts:
     """Bring to that node."""
     return carry.bring(copy, hand, hand)  # type: ignore[arg-type]
 

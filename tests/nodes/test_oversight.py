@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.nodes import link
-from d0ctl.nodes.health_check import LONGEST_S, SHORTEST_S, SILENCE_S, Oversight
+from d0ctl.nodes.health_check import LONGEST_S, SHORTEST_S, SILENCE_S, HealthCheck
 
 
 def questions(answers: list[bool], delay: float = 0.1) -> list[float]:
     """When a link is asked that answers so, after a delay."""
-    oversight, heard, asked = Oversight(0.0), 0.0, []
+    oversight, heard, asked = HealthCheck(0.0), 0.0, []
     for answered in answers:
         now = oversight.due(heard)
         oversight.ask(now, heard)
@@ -47,7 +47,7 @@ def test_a_question_comes_neither_too_often_nor_too_late_for_the_relay(answers: 
 
 @given(st.integers(0, 10))
 def test_a_node_that_falls_silent_is_given_up_soon_after_its_time(answered: int) -> None:
-    oversight, heard, now = Oversight(0.0), 0.0, 0.0
+    oversight, heard, now = HealthCheck(0.0), 0.0, 0.0
     for number in range(answered + 100):
         now = oversight.due(heard)
         if oversight.is_silent(now, heard):
@@ -60,4 +60,4 @@ def test_a_node_that_falls_silent_is_given_up_soon_after_its_time(answered: int)
 
 
 def test_a_link_that_was_never_asked_is_not_silent() -> None:
-    assert not Oversight(10.0).is_silent(now=1000.0, heard=10.0)
+    assert not HealthCheck(10.0).is_silent(now=1000.0, heard=10.0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.daemon.delivery import Carrier, Post
+from d0ctl.daemon.delivery import Carrier, Delivery
 from d0ctl.daemon.steps.notifications import collect
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
@@ -239,7 +239,7 @@ def test_a_server_that_never_speaks_holds_up_no_other_thread(
         with store.writing():
             collect(store, now=NOW)
             store.connection.execute("update notice set due = 0")
-        carriers = Post(home)
+        carriers = Delivery(home)
         carriers.start()
         wait_until(lambda: open_ones(store))
         fail(site, "prod/1/2/1")

@@ -13,7 +13,7 @@ from collections import Counter
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from d0ctl.daemon.loop import drive
+from d0ctl.daemon.drive import drive
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Address
 from d0ctl.store import open_store
@@ -28,7 +28,7 @@ DRIVER = """
 import sys, threading
 from pathlib import Path
 from d0ctl.config import Home
-from d0ctl.daemon.loop import drive
+from d0ctl.daemon.drive import drive
 drive(Home(Path(sys.argv[1])), int(sys.argv[2]), lambda counts: None, threading.Event())
 """
 

@@ -19,15 +19,15 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=T
 @app.command()
 def run() -> None:
     """Drive all jobs in the foreground, until Ctrl-C or TERM."""
-    from d0ctl.daemon import loop
+    from d0ctl.daemon import drive
 
     with session.founder():
         pass
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    loop.log_to_file(session.home())
-    loop.run(session.home(), stop)
+    drive.log_to_file(session.home())
+    drive.drive_all(session.home(), stop)
 
 
 @app.command()

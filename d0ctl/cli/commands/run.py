@@ -101,7 +101,7 @@ def _submit(file: str, parameter: list[str] | None, name: str | None, force: boo
 
 def _drive(name: str) -> None:
     """Drive the job in a thread of its own, so that Ctrl-C reaches us and not its steps."""
-    from d0ctl.daemon.loop import drive
+    from d0ctl.daemon.drive import drive
 
     with session.reader() as store:
         job = browse.job(store, name)

@@ -1,8 +1,9 @@
-"""What wrappers wrote, applied."""
+"""Messages of wrappers: applied, or refused and settled."""
 
 import logging
 
-from d0ctl.daemon.control import Control
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.turn import Turn
 from d0ctl.model import Reason
 from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import launches, messages
@@ -11,50 +12,49 @@ from d0ctl.units import clean
 log = logging.getLogger(__name__)
 
 MOST_REFUSED = 3
-"""After so many end messages that are refused an attempt has failed."""
+"""After so many refused end messages an attempt has failed."""
 
 RESEND_S = 60.0
-"""How long a node in contact has to send an end message again that was refused."""
+"""How long a node in contact has to send a refused end message again."""
 
 
-def sync(control: Control, now: float) -> None:
-    """Apply the messages in the drop-box, and take them out once that has committed."""
-    letters = control.letters
+def apply_messages(desk: Desk, turn: Turn) -> None:
+    """Apply the messages of the drop-box; their files are removed after the commit."""
+    letters = turn.letters
     if letters.messages:
-        applied = messages.apply(control.store, letters.messages, now=now)
-        messages.keep_pace(control.store, applied)
-        for node, size in applied.needs.items():
-            control.wishes[node] = size
+        applied = messages.apply(desk.store, letters.messages, now=turn.now)
+        messages.keep_pace(desk.store, applied)
+        desk.space_requests.update(applied.needs)
         for verdict in applied.verdicts:
             log.warning("%s", verdict)
         if applied.unknown:
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
     for attempt, why in letters.refused.items():
-        control.after(control.refuse_end, attempt, why, now)
-    control.after(control.dropbox.clear, letters.files)
+        turn.after(desk.refuse_end, attempt, why, turn.now)
+    turn.after(desk.dropbox.clear, letters.files)
 
 
-def settle_refused(control: Control, now: float) -> None:
-    """Ask again for end messages that were refused; fail attempts whose nodes send no better ones.
+def settle_refused_ends(desk: Desk, turn: Turn) -> None:
+    """Ask again for end messages that were refused; fail attempts whose nodes send no better one.
 
-    A message that was torn is whole in the folder of its attempt, and comes from there.
+    A message that was torn on its way is whole in the folder of its attempt: it comes from there.
     """
-    for attempt, end in list(control.refused.items()):
-        node = launches.node_of(control.store, attempt)
+    for attempt, end in list(desk.refused_ends.items()):
+        node = launches.node_of(desk.store, attempt)
         if node is None:
-            control.after(control.refused.pop, attempt)
+            turn.after(desk.refused_ends.pop, attempt)
             continue
-        courier = control.courier(node)
+        courier = desk.courier(node)
         if courier is None:
-            end.since = now
-        elif end.times >= MOST_REFUSED or now - end.since > RESEND_S:
-            control.refused.pop(attempt)  # before: what the database refuses is not tried again
-            said = f"the end message of its node was refused: {clean(end.why)}"
-            log.warning("attempt %d failed: %s", attempt, said)
-            messages.refuse(
-                control.store, node, attempt, reason=Reason.VERIFICATION, message=said, now=now
-            )
-            control.after(courier.order, {"kind": "kill", "attempts": [attempt], "grace": GRACE_S})
+            end.since = turn.now
+        elif end.times >= MOST_REFUSED or turn.now - end.since > RESEND_S:
+            # Removed before the database is asked: if it refuses, that is not tried every turn.
+            desk.refused_ends.pop(attempt)
+            message = f"the end message of its node was refused: {clean(end.why)}"
+            log.warning("attempt %d failed: %s", attempt, message)
+            reason = Reason.VERIFICATION
+            messages.refuse(desk.store, node, attempt, reason=reason, message=message, now=turn.now)
+            turn.after(courier.order, {"kind": "kill", "attempts": [attempt], "grace": GRACE_S})
         elif end.asked < end.times:
-            control.after(setattr, end, "asked", end.times)
-            control.after(courier.order, {"kind": "resend", "attempts": [attempt]})
+            turn.after(setattr, end, "asked", end.times)
+            turn.after(courier.order, {"kind": "resend", "attempts": [attempt]})

@@ -1,56 +1,48 @@
-"""What nobody needs any more goes: from the nodes, and from the way through this machine."""
+"""Files that are not needed any more: removed from nodes and from this machine."""
 
-import ctypes
-import time
+import logging
 
-from d0ctl.daemon.control import Control
-from d0ctl.store.jobs import unneeded_files as store_tidy
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.turn import Turn
+from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes.site import default
+from d0ctl.units import count
 
-SWEPT = 1000
-"""So many folders of a node's cache are compared with the database in one turn."""
+log = logging.getLogger(__name__)
+
+MOST_SWEPT = 1000
+"""How many folders of a node's cache are compared with the database in one turn."""
 
 
-TRIM_EVERY_S = 60.0
-"""How often freed memory is given back."""
+def free_space(desk: Desk, turn: Turn) -> None:
+    """Purge copies that stay only while there is space, on nodes whose wrappers need it.
 
-
-def give_back_memory(control: Control, now: float) -> None:
-    """Give freed memory back to the system, from time to time.
-
-    After messages of 30 MB, glibc kept 88 MB between blocks in use.
+    A wrapper whose disk is full suspends its binary and asks, again and again (InGrid,
+    "Response to Failures").
     """
-    if time.monotonic() - control.trimmed >= TRIM_EVERY_S:
-        control.trimmed = time.monotonic()
-        control.after(trim)
+    for node, size in desk.space_requests.items():
+        purged = unneeded_files.make_space(desk.store, node, size, now=turn.now)
+        if purged:
+            copies = count(len(purged), "copy", "copies")
+            log.info("node %s needs space: purged %s", desk.name_of(node), copies)
+    desk.space_requests.clear()
 
 
-def trim() -> None:
-    """Have the C library give back what is free; only glibc has a function for it."""
-    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if malloc_trim is not None:
-        malloc_trim(0)
-
-
-def tidy(control: Control, now: float) -> None:
-    """Have superfluous copies removed."""
-    here = store_tidy.tidy(control.store, now=now)
+def remove_unneeded(desk: Desk, turn: Turn) -> None:
+    """Have copies removed that no package needs."""
+    here = unneeded_files.tidy(desk.store, now=turn.now)
     if here:
-        control.after(control.home.forget_copies, here)
+        turn.after(desk.home.forget_copies, here)
 
 
-def sweep_caches(control: Control, now: float) -> None:
+def sweep_caches(desk: Desk, turn: Turn) -> None:
     """Have folders removed from caches of nodes that hold nothing that is needed, some a turn."""
-    for node, left in list(control.unswept.items()):
-        some, rest = left[:SWEPT], left[SWEPT:]
-        if some:
-            store_tidy.sweep(control.store, node, some)
-        if rest:
-            control.after(control.unswept.__setitem__, node, rest)
-        else:
-            control.after(control.unswept.pop, node, None)
+    for node, attempts in list(desk.unswept.items()):
+        if attempts:
+            unneeded_files.sweep(desk.store, node, attempts[:MOST_SWEPT])
+        turn.after(desk.set_unswept, node, attempts[MOST_SWEPT:])
 
 
-def expire(control: Control, now: float) -> None:
-    """Have outputs of failed packages removed that have stayed for `keep-failed`."""
-    store_tidy.expire(control.store, before=now - default(control.store, "keep-failed"))
+def expire_outputs(desk: Desk, turn: Turn) -> None:
+    """Have outputs of failed packages removed after `keep-failed`."""
+    unneeded_files.expire(desk.store, before=turn.now - default(desk.store, "keep-failed"))

@@ -4,8 +4,9 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from d0ctl.daemon.control import Control
-from d0ctl.daemon.delivery import Post
+from d0ctl.daemon.delivery import Delivery
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import MailMode
 from d0ctl.model import Group
 from d0ctl.notify.ending import status_of
@@ -28,29 +29,29 @@ ALL, PRODUCTION = 0, "production"
 """What stands in place of a job or node where all production is meant."""
 
 
-def notify(control: Control, now: float) -> None:
-    """Once a turn is done, note who is to be told what of it, and see that somebody carries it.
+def queue_notifications(desk: Desk, turn: Turn) -> None:
+    """Queue mails about what has happened, in a transaction of its own after that of the turn.
 
-    That has a transaction of its own: no trouble with telling undoes what a turn did.
+    So no fault in notifications undoes what a turn did.
     """
-    control.after(_tell, control)
+    turn.after(_queue, desk)
 
 
-def _tell(control: Control) -> None:
-    if setting(control.store, "mail") is None and not new_events.is_begun(control.store):
+def _queue(desk: Desk) -> None:
+    if setting(desk.store, "mail") is None and not new_events.is_begun(desk.store):
         return
-    with control.store.writing():
-        is_telling = collect(control.store, now=time.time())
-    if is_telling and control.post is None:
-        control.post = Post(control.home)
-        control.post.start()
+    with desk.store.writing():
+        has_mail = collect(desk.store, now=time.time())
+    if has_mail and desk.delivery is None:
+        desk.delivery = Delivery(desk.home)
+        desk.delivery.start()
 
 
-def tell_last(control: Control) -> None:
-    """Before the end of a process, have told what is due, for as long as that may take."""
-    _tell(control)
-    if control.post is not None:
-        control.post.stop()
+def send_last(desk: Desk) -> None:
+    """Queue and send what is due before the process ends, for a bounded time."""
+    _queue(desk)
+    if desk.delivery is not None:
+        desk.delivery.stop()
 
 
 def collect(store: Store, *, now: float) -> bool:

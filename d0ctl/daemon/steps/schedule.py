@@ -1,49 +1,49 @@
-"""Which package goes where: the store is asked, the pure scheduler decides."""
+"""Scheduling: the store is asked what is ready, the pure scheduler decides where it goes."""
 
 import time
 from collections.abc import Collection
 from types import ModuleType
 
-from d0ctl.daemon.control import Control
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.turn import Turn
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
-from d0ctl.store.nodes import makers
-from d0ctl.store.nodes import placement as store_schedule
+from d0ctl.store.nodes import makers, placement
 
 NEEDED_S = 1.0
-"""How often a process that drives one job looks at least which packages of others it needs."""
+"""How often a process that drives one job searches for the packages of other jobs it needs."""
 
 NEEDED_SHARE = 20
-"""It spends one part in so many of its time on that."""
+"""At most one part in so many of its time goes into that: then it searches less often."""
 
 
-def schedule(control: Control, now: float) -> None:
+def schedule(desk: Desk, turn: Turn) -> None:
     """ready -> assigned, for as many packages as there is room."""
-    store = control.store
-    store_schedule.advance(store, now=now)
-    _find_needed(control)
-    decisions = decide(store, control.job, now=now)
+    store, now = desk.store, turn.now
+    placement.advance(store, now=now)
+    _find_needed(desk)
+    decisions = decide(store, desk.job, now=now)
     if decisions:
-        store_schedule.assign(store, decisions, now=now)
+        placement.assign(store, decisions, now=now)
 
 
-def _find_needed(control: Control) -> None:
-    """Find the packages of other jobs that the job of this process waits for, from time to time."""
+def _find_needed(desk: Desk) -> None:
+    """Search for packages of other jobs that the job of this process waits for."""
     began = time.monotonic()
-    if control.job and began >= control.needed_due:
-        makers.find(control.store, control.job)
+    if desk.job and began >= desk.needed_due:
+        makers.find(desk.store, desk.job)
         took = time.monotonic() - began
-        control.needed_due = began + max(NEEDED_S, NEEDED_SHARE * took)
+        desk.needed_due = began + max(NEEDED_S, NEEDED_SHARE * took)
 
 
 def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision]:
-    """What is to go where, of all jobs, or of one and the packages of others that it needs."""
-    nodes = store_schedule.nodes(store, now=now)
-    demands = store_schedule.demands(store, job)
+    """Decide for all jobs, or for one and the packages of other jobs that it needs."""
+    nodes = placement.nodes(store, now=now)
+    demands = placement.demands(store, job)
     if job is not None:
         demands = makers.demands(store) + demands
     if not nodes or not demands:
@@ -55,8 +55,8 @@ def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision
         nodes,
         [demand for demand in demands if not demand.stay],
         lambda demand, limit: _list_of(demand, others).oldest(store, demand, limit),
-        lambda packages: store_schedule.local_bytes(store, packages),
-        lambda packages: store_schedule.brought(store, packages),
+        lambda packages: placement.local_bytes(store, packages),
+        lambda packages: placement.brought(store, packages),
         rooms,
     )
     for demand in demands:
@@ -65,18 +65,18 @@ def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision
             ready = _list_of(demand.id, others)
             find = ready.oldest if demand.stay else ready.waiting_open
             packages = find(store, demand.id, limit)
-            local = store_schedule.local_bytes(store, packages)
+            local = placement.local_bytes(store, packages)
             decisions += place_open(nodes, demand, packages, local)
     return decisions
 
 
 def _list_of(demand: int, others: Collection[int]) -> ModuleType:
-    """Return who lists the ready packages of a demand: of other jobs only those needed count."""
-    return makers if demand in others else store_schedule
+    """Return the module that lists the ready packages of a demand; of other jobs, needed ones."""
+    return makers if demand in others else placement
 
 
-def finish(control: Control, now: float) -> None:
-    """Carry on what ends jobs, and note which can't move any more without a person."""
-    sweep(control.store, now=now)
-    let_go_on(control.store, now=now)
-    store_schedule.end_jobs(control.store, now=now)
+def settle_jobs(desk: Desk, turn: Turn) -> None:
+    """End jobs that are done, go on with jobs that end in steps, note those that can't move."""
+    sweep(desk.store, now=turn.now)
+    let_go_on(desk.store, now=turn.now)
+    placement.end_jobs(desk.store, now=turn.now)

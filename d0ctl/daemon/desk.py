@@ -1,0 +1,220 @@
+"""The desk of a process that drives packages: its couriers, and what they were asked to do."""
+
+import queue
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from d0ctl.config import Home
+from d0ctl.dropbox import DropBox
+from d0ctl.errors import D0Error, NotFound
+from d0ctl.nodes.carry import Copy, copy_here
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.link import Site
+from d0ctl.nodes.reports import Report, TransferEnded
+from d0ctl.store import Store
+
+if TYPE_CHECKING:
+    from d0ctl.daemon.delivery import Delivery
+
+FORGET_ORDERS_S = 3600.0
+"""How long it is remembered that an order was sent."""
+
+CONTROL_HOST = 1
+"""The cluster of the control host."""
+
+THIS_MACHINE = 0
+"""Stands for the control host where a transfer names the node that does it."""
+
+
+class Transfer(NamedTuple):
+    """A copy of a file that a cluster needs; `result` is 1 for one that goes into results/."""
+
+    file: int
+    cluster: int
+    result: int
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the copy is to be on the control host."""
+        return self.cluster == CONTROL_HOST
+
+
+class CopyJob(NamedTuple):
+    """A transfer with the paths of its copy: the name under which its end is reported."""
+
+    transfer: Transfer
+    copy: Copy
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveTransfer:
+    """An archive of software that a node needs: the name under which its end is reported."""
+
+    node: int
+    checksum: str
+    archive: str = field(compare=False)
+
+
+class AttemptOrder(NamedTuple):
+    """An attempt and what is requested of it: `kill`, `pause`, `resume` ..."""
+
+    attempt: int
+    request: str
+
+
+class Purge(NamedTuple):
+    """The row of a purge, and the attempt or the path that the node has to remove."""
+
+    id: int
+    attempt: int | None
+    path: str | None
+
+
+class PurgeOrder(NamedTuple):
+    """What a node was asked to remove and has not confirmed, and when it was asked."""
+
+    sent: float
+    purges: list[Purge]
+
+
+NO_PURGE_ORDER = PurgeOrder(0.0, [])
+
+
+@dataclass(slots=True)
+class RefusedEnd:
+    """An end message that can't be read or applied: why, since when, and how often it came."""
+
+    why: str
+    since: float
+    times: int = 0
+    asked: int = 0
+    """How many of these times the node was asked to send it again."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """The store, the drop-box and the couriers of one process, and what is under way with them.
+
+    Only the thread of the loop uses it; couriers and the copier call `report`. `job` limits
+    scheduling to one job and the packages of other jobs that it needs; None means all jobs.
+    """
+
+    home: Home
+    store: Store
+    dropbox: DropBox
+    site: Site
+    job: int | None = None
+    needed_due: float = 0.0
+    """When to search again for the packages that `job` needs, by the monotonic clock."""
+
+    couriers: dict[int, Courier] = field(default_factory=dict)
+    mailbox: queue.SimpleQueue[Report] = field(default_factory=queue.SimpleQueue)
+    wake: threading.Event = field(default_factory=threading.Event)
+    """Set when there is something to do before the loop would look by itself."""
+    down_since: dict[int, float] = field(default_factory=dict)
+    """Since when nodes have not answered, by the monotonic clock."""
+    contacts: dict[int, float] = field(default_factory=dict)
+    """The last contact of each node as it was last written to the database."""
+
+    transfers: dict[Transfer, int] = field(default_factory=dict)
+    """Transfers under way, and the node that each runs on, or THIS_MACHINE."""
+    archives: set[ArchiveTransfer] = field(default_factory=set)
+    software_orders: dict[int, int] = field(default_factory=dict)
+    """Orders about software that were sent, and the node of each."""
+    orders: dict[AttemptOrder, float] = field(default_factory=dict)
+    """When each order was last sent."""
+    purges: dict[int, PurgeOrder] = field(default_factory=dict)
+    unswept: dict[int, Sequence[int]] = field(default_factory=dict)
+    """Attempts with folders in the cache of a node that are still to be checked."""
+    space_requests: dict[int, int] = field(default_factory=dict)
+    """Nodes with a full disk, and how many bytes their wrappers need."""
+    refused_ends: dict[int, RefusedEnd] = field(default_factory=dict)
+    """End messages that were refused, by attempt."""
+
+    delivery: "Delivery | None" = None
+    """The threads that send mail and run the notification command, once there is something."""
+    copier: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "copier"))
+
+    def report(self, report: Report) -> None:
+        """Take a report for the next turn; called from other threads."""
+        self.mailbox.put(report)
+        self.wake.set()
+
+    def courier(self, node: int) -> Courier | None:
+        """Return the courier of a node if orders can be sent to it now."""
+        courier = self.couriers.get(node)
+        return courier if courier is not None and courier.is_up else None
+
+    def name_of(self, node: int) -> str:
+        """Return the name of a node, or its number if this process has no courier for it."""
+        courier = self.couriers.get(node)
+        return str(node) if courier is None else courier.address.name
+
+    def begin(self, courier: Courier) -> None:
+        """Start a courier."""
+        self.couriers[courier.node] = courier
+        courier.start()
+
+    def end(self, node: int) -> None:
+        """Stop the courier of a node; other nodes may take over its transfers."""
+        self.couriers.pop(node).leave()
+        self.purges.pop(node, None)
+        self.down_since.pop(node, None)
+        self.transfers = {key: at for key, at in self.transfers.items() if at != node}
+        self.archives = {archive for archive in self.archives if archive.node != node}
+        self.forget_software_orders(node)
+
+    def forget_software_orders(self, node: int) -> None:
+        """Forget which orders about software were sent to a node: they are sent again."""
+        sent = self.software_orders.items()
+        self.software_orders = {order: at for order, at in sent if at != node}
+
+    def refuse_end(self, attempt: int, why: str, now: float) -> None:
+        """Record that an end message was refused; its node is asked to send it again."""
+        refused = self.refused_ends.setdefault(attempt, RefusedEnd(why, now))
+        refused.why, refused.times = why, refused.times + 1
+
+    def begin_transfer(self, transfer: Transfer, node: int) -> None:
+        """Record that a transfer is under way."""
+        self.transfers[transfer] = node
+
+    def begin_archive(self, archive: ArchiveTransfer) -> None:
+        """Record that an archive is on its way."""
+        self.archives.add(archive)
+
+    def sent_orders(self, orders: Iterable[AttemptOrder], now: float) -> None:
+        """Record that orders were sent, and forget those of long ago."""
+        kept = {order: at for order, at in self.orders.items() if now - at < FORGET_ORDERS_S}
+        self.orders = kept | dict.fromkeys(orders, now)
+
+    def sent_software_order(self, order: int, node: int) -> None:
+        """Record that an order about software was sent."""
+        self.software_orders[order] = node
+
+    def sent_purges(self, node: int, order: PurgeOrder) -> None:
+        """Record what a node has been asked to remove."""
+        self.purges[node] = order
+
+    def set_unswept(self, node: int, attempts: Sequence[int]) -> None:
+        """Record the attempts with folders in the cache of a node that are still to be checked."""
+        if attempts:
+            self.unswept[node] = attempts
+        else:
+            self.unswept.pop(node, None)
+
+    def copy_here(self, job: CopyJob) -> None:
+        """Copy a file on this machine, in a thread of its own; its end comes as a report."""
+
+        def work() -> None:
+            try:
+                facts = copy_here(job.copy, self.site.reserve)
+            except (D0Error, OSError) as error:
+                is_gone = isinstance(error, NotFound)
+                self.report(TransferEnded(THIS_MACHINE, job, str(error), is_gone))
+            else:
+                self.report(TransferEnded(THIS_MACHINE, job, None, facts=facts))
+
+        self.copier.submit(work)

@@ -1,0 +1,175 @@
+"""Ways to drive packages: as the daemon, for one job, or only to reach the nodes."""
+
+import logging
+import logging.handlers
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from d0ctl.config import Home
+from d0ctl.daemon.background import only_daemon
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.loop import LOOK_S, Loop
+from d0ctl.daemon.steps.monitor import take_daemon_lease
+from d0ctl.daemon.steps.notifications import send_last
+from d0ctl.daemon.turn import Turn
+from d0ctl.dropbox import DropBox
+from d0ctl.model import Counts
+from d0ctl.nodes import carry
+from d0ctl.nodes.descriptors import allow_many
+from d0ctl.nodes.link import Site
+from d0ctl.store import Store, open_store
+from d0ctl.store.damaged_pages import refuse_damage
+from d0ctl.store.jobs.removal import sweep
+from d0ctl.store.nodes import contact, leases
+from d0ctl.store.nodes.leases import LEASE
+from d0ctl.store.nodes.placement import counts_of
+from d0ctl.store.nodes.site import default, site_name
+from d0ctl.store.nodes.standstill import is_settled
+
+log = logging.getLogger("d0ctl")
+
+CHECK_S = 5.0
+"""How long the start of a daemon may search for damaged pages."""
+
+NO_JOB = 0
+"""The number of no job: nothing is scheduled."""
+
+
+def drive_all(home: Home, stop: threading.Event) -> None:
+    """Be the daemon: drive all jobs until `stop` is set.
+
+    Raises Refused if another daemon runs, and DatabaseUnavailable if the database is damaged,
+    moved or removed.
+    """
+    allow_many()
+    with only_daemon(home):
+        with open_store(home, read_only=True) as store:
+            refuse_damage(store, CHECK_S)
+        with driving(home, None) as desk:
+            _drive_all(desk, stop)
+
+
+def _drive_all(desk: Desk, stop: threading.Event) -> None:
+    with desk.store.writing():
+        take_daemon_lease(desk, Turn(time.time()))
+    log.info("daemon %d drives %s", os.getpid(), desk.home.root)
+    try:
+        Loop(desk).run(stop)
+    finally:
+        if desk.store.is_in_place():
+            with desk.store.writing():
+                leases.give_lease(desk.store, LEASE)
+        log.info("daemon %d ends", os.getpid())
+
+
+def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event) -> None:
+    """Drive one job until nothing in it can move without a person, or `stop` is set.
+
+    While a daemon runs, it drives the job and this only follows.
+    """
+
+    def is_done(store: Store) -> bool:
+        watch(counts_of(store, job))
+        return is_settled(store, job, now=time.time())
+
+    _drive_until(home, job, is_done, stop)
+
+
+def attend(home: Home, is_done: Callable[[Store], bool], stop: threading.Event) -> None:
+    """Keep in contact with the nodes until `is_done` or `stop` is set; schedule nothing.
+
+    While a daemon runs, it has the contact and this only follows.
+    """
+    _drive_until(home, NO_JOB, is_done, stop)
+
+
+def _drive_until(
+    home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
+) -> None:
+    with open_store(home) as store:
+        contact.forget_untried(store, now=time.time())
+        while not stop.is_set():
+            store.check_in_place()
+            if is_done(store):
+                return
+            if leases.living_holder(store, LEASE):
+                stop.wait(LOOK_S)
+            else:
+                _drive_without_daemon(home, job, is_done, stop)
+
+
+def _drive_without_daemon(
+    home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
+) -> None:
+    with driving(home, job) as desk:
+        loop = Loop(desk)
+        while not stop.is_set():
+            loop.turn(stop)
+            if is_done(desk.store) or leases.living_holder(desk.store, LEASE):
+                return
+
+
+@contextmanager
+def driving(home: Home, job: int | None) -> Iterator[Desk]:
+    """Open a desk, and close it at the end; packages on nodes are not affected."""
+    with open_store(home, resident=True) as store:
+        sweep(store, now=time.time())
+        dropbox = DropBox(home.dropbox, home.site_key())
+        dropbox.sweep()
+        for folder in home.asides:
+            carry.sweep(folder)
+        site = Site(
+            site_name(store),
+            home.nodes,
+            home.known_hosts,
+            home.dropbox,
+            lease=default(store, "lease"),
+            keep_logs=default(store, "keep-logs"),
+            reserve=default(store, "control-reserve"),
+        )
+        desk = Desk(home, store, dropbox, site, job=job)
+        with dropbox.watched(desk.wake.set):
+            try:
+                yield desk
+            finally:
+                _close(desk)
+
+
+def _close(desk: Desk) -> None:
+    """Stop the couriers and give their leases back; send the notifications that are due.
+
+    All couriers are asked to leave before the first is waited for, so that many sick nodes take
+    no longer than one. Nothing is written to a database that was moved or removed.
+    """
+    now = time.time()
+    contacts = {
+        node: now - courier.silence_s for node, courier in desk.couriers.items() if courier.is_up
+    }
+    for courier in desk.couriers.values():
+        courier.leave()
+    for courier in desk.couriers.values():
+        courier.stop()
+    desk.copier.shutdown(cancel_futures=True)
+    if desk.store.is_in_place():
+        with desk.store.writing():
+            for node in desk.couriers:
+                if node in contacts:
+                    contact.note_contact(desk.store, node, None, at=contacts[node])
+                contact.unknown(desk.store, node, now=time.time())
+                leases.give_lease(desk.store, f"node {node}")
+        send_last(desk)
+    elif desk.delivery is not None:
+        desk.delivery.stop()
+
+
+def log_to_file(home: Home) -> None:
+    """Keep the daemon's log, at most its last ten megabytes."""
+    handler = logging.handlers.RotatingFileHandler(
+        home.logs / "daemon.log", maxBytes=5_000_000, backupCount=1
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)

@@ -1,0 +1,131 @@
+"""Orders to nodes: launch, kill, pause and resume attempts, send them inputs, remove files."""
+
+from collections.abc import Mapping
+
+from d0ctl.daemon.desk import NO_PURGE_ORDER, AttemptOrder, Desk, Purge, PurgeOrder
+from d0ctl.daemon.turn import Turn
+from d0ctl.nodes.courier import Courier, launch
+from d0ctl.nodes.link import Frame
+from d0ctl.store import input_stream
+from d0ctl.store.attempts import launches
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes.site import default
+
+MOST_LAUNCHES = 500
+"""The most launches a node gets in one turn."""
+
+MOST_INPUTS = 500
+"""The most inputs that the packages of a node get in one turn."""
+
+MOST_PURGES = 500
+"""The most things that a node is asked to remove at a time."""
+
+PURGE_AGAIN_S = 60.0
+"""How long a node has to remove what it was asked to, before it is asked again."""
+
+ORDER_AGAIN_S = 15.0
+"""How long an order for an attempt may go without an answer before it is repeated."""
+
+PAUSE_GRACE_S = 10.0
+"""How long a binary has to pause by itself before it is stopped."""
+
+PARTIAL = "kill partial"
+"""The request to end attempts and keep what they have made so far."""
+
+
+def send_orders(desk: Desk, turn: Turn) -> None:
+    """assigned -> starting: launch what each node has been given, and pass on what people ask."""
+    for node in desk.couriers:
+        courier = desk.courier(node)
+        if courier is None:
+            continue
+        launched = launches.launch(desk.store, node, limit=MOST_LAUNCHES, now=turn.now)
+        if launched:
+            turn.after(launch, courier, launched)
+        _kill(desk, turn, courier)
+        _pause(desk, turn, courier)
+        _purge(desk, turn, courier)
+
+
+def send_inputs(desk: Desk, turn: Turn) -> None:
+    """Send packages that started early the inputs that were made since.
+
+    Nothing records that they arrived: what is lost with a link is sent again on the next one.
+    """
+    for node in desk.couriers:
+        courier = desk.courier(node)
+        if courier is None:
+            continue
+        entries = input_stream.due(desk.store, node, limit=MOST_INPUTS, now=turn.now)
+        if entries:
+            turn.after(courier.order, {"kind": "feed", "attempts": entries})
+            turn.after(desk.wake.set)
+
+
+def kill_orders(store: Store, requests: Mapping[int, str]) -> list[Frame]:
+    """Return the orders that end attempts, one for each kind of request."""
+    if not requests:
+        return []
+    grace, partial_grace = default(store, "grace"), default(store, "partial-grace")
+    by_request: dict[str, list[int]] = {}
+    for attempt, request in requests.items():
+        by_request.setdefault(request, []).append(attempt)
+    return [
+        {
+            "kind": "kill",
+            "attempts": attempts,
+            "grace": 0.0 if request.endswith(" now") else grace,
+            "partial": request == PARTIAL,
+            "partial_grace": partial_grace,
+        }
+        for request, attempts in by_request.items()
+    ]
+
+
+def _kill(desk: Desk, turn: Turn, courier: Courier) -> None:
+    requests = launches.killing(desk.store, courier.node)
+    for order in kill_orders(desk.store, dict(_due(desk, turn, requests))):
+        turn.after(courier.order, order)
+
+
+def _pause(desk: Desk, turn: Turn, courier: Courier) -> None:
+    """Ask attempts to pause or resume until their wrappers confirm it.
+
+    One that never stood still has nothing to confirm: its `resume` is settled by the silence.
+    """
+    requests = launches.requested(desk.store, courier.node)
+    orders = [AttemptOrder(*entry) for entry in requests.items()]
+    silent = [order.attempt for order in orders if order.request == "resume"
+              and turn.now - desk.orders.get(order, turn.now) > ORDER_AGAIN_S]  # fmt: skip
+    launches.settle_resumed(desk.store, silent)
+    due = _due(desk, turn, requests)
+    for kind, more in (("pause", {"grace": PAUSE_GRACE_S}), ("resume", {})):
+        attempts = [order.attempt for order in due if order.request == kind]
+        if attempts:
+            turn.after(courier.order, {"kind": kind, "attempts": attempts, **more})
+
+
+def _due(desk: Desk, turn: Turn, requests: Mapping[int, str]) -> list[AttemptOrder]:
+    """Return the orders that were not sent lately; they count as sent once this turn commits."""
+    orders = (AttemptOrder(*entry) for entry in requests.items())
+    due = [order for order in orders if turn.now - desk.orders.get(order, 0.0) > ORDER_AGAIN_S]
+    if due:
+        turn.after(desk.sent_orders, due, turn.now)
+    return due
+
+
+def _purge(desk: Desk, turn: Turn, courier: Courier) -> None:
+    """Ask a node to remove files that are not needed, a bounded number at a time."""
+    if turn.now - desk.purges.get(courier.node, NO_PURGE_ORDER).sent < PURGE_AGAIN_S:
+        return
+    rows = unneeded_files.removals(desk.store, courier.node, MOST_PURGES)
+    if rows:
+        purges = [Purge(row["id"], row["attempt_id"], row["path"]) for row in rows]
+        order = {
+            "kind": "forget",
+            "attempts": [purge.attempt for purge in purges if purge.attempt is not None],
+            "paths": [purge.path for purge in purges if purge.path is not None],
+        }
+        turn.after(desk.sent_purges, courier.node, PurgeOrder(turn.now, purges))
+        turn.after(courier.order, order)

@@ -1,0 +1,115 @@
+"""Reports of couriers, written to the store."""
+
+import logging
+import time
+
+from d0ctl.daemon.desk import NO_PURGE_ORDER, ArchiveTransfer, Desk, PurgeOrder
+from d0ctl.daemon.steps import software, transfers
+from d0ctl.daemon.steps.orders import kill_orders
+from d0ctl.daemon.turn import Turn
+from d0ctl.nodes.courier import Courier, launch, order_many
+from d0ctl.nodes.link import Frame
+from d0ctl.nodes.reports import NodeDown, NodeUp, Received, TransferEnded
+from d0ctl.sitefile.defaults import GRACE_S
+from d0ctl.store.attempts import launches, messages
+from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes import contact, registry
+from d0ctl.units import clean
+
+log = logging.getLogger(__name__)
+
+
+def act_on_reports(desk: Desk, turn: Turn) -> None:
+    """Act on what the couriers have reported."""
+    for report in turn.reports:
+        match report:
+            case NodeUp():
+                _node_up(desk, turn, report)
+            case NodeDown():
+                name = desk.name_of(report.node)
+                log.warning("node `%s` is down: %s", name, clean(report.error))
+                desk.down_since.setdefault(report.node, time.monotonic())
+                contact.down(desk.store, report.node, report.error, now=turn.now)
+            case Received():
+                _received(desk, turn, report.node, report.frame)
+            case TransferEnded(name=ArchiveTransfer()):
+                software.end_archive(desk, report, turn.now)
+            case TransferEnded():
+                transfers.end_transfer(desk, report, turn.now)
+
+
+def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
+    """Compare the attempts that a relay has listed with the rows; then give it orders.
+
+    The order matters. The link is accepted after the comparison, so that no launch is sent which
+    the list can't contain and which would count as lost. Kills go before the lease, so that an
+    attempt that has been given up never writes outside its folder again.
+    """
+    node = report.node
+    courier = desk.couriers.get(node)
+    if courier is None:
+        return
+    desk.purges.pop(node, None)
+    desk.forget_software_orders(node)
+    row = registry.by_id(desk.store, node)
+    is_rebooted = bool(row and row["boot"] and row["boot"] != report.facts.get("boot_id"))
+    error = contact.up(desk.store, node, report.facts, now=turn.now)
+    if error:
+        contact.down(desk.store, node, error, now=turn.now)
+        turn.after(courier.hang_up, error)
+        return
+    desk.down_since.pop(node, None)
+    log.info("node %s is up with %d attempts", courier.address.name, len(report.attempts))
+    found = launches.reconcile(desk.store, node, report.attempts, now=turn.now)
+    if found.lost:
+        reason = "platform-failure" if is_rebooted else "lost"
+        message = "the node was rebooted" if is_rebooted else "the node does not have it any more"
+        messages.fail(desk.store, node, found.lost, reason=reason, message=message, now=turn.now)
+    turn.after(desk.set_unswept, node, report.cached)
+    turn.after(courier.accept, report.link)
+    turn.after(desk.wake.set)
+    turn.after(launch, courier, found.launch)
+    _order(turn, courier, "resend", found.resend)
+    _order(turn, courier, "kill", found.kill, grace=GRACE_S)
+    for order in kill_orders(desk.store, launches.killing(desk.store, node)):
+        turn.after(courier.order, order)
+    turn.after(courier.order, courier.lease_frame)
+
+
+def _order(turn: Turn, courier: Courier, kind: str, attempts: list[int], **more: float) -> None:
+    if attempts:
+        turn.after(order_many, courier, {"kind": kind, **more}, attempts)
+
+
+def _received(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
+    """Act on a frame of a relay that is neither a message nor an answer to a courier."""
+    store, now = desk.store, turn.now
+    match frame["kind"]:
+        case "dead":
+            for entry in frame["attempts"]:
+                attempt, message = entry["attempt"], str(entry["message"])
+                messages.fail(store, node, [attempt], reason="lost", message=message, now=now)
+        case "refused":
+            reason, message = str(frame["reason"]), str(frame["message"])
+            launches.refuse(store, node, frame["attempt"], reason, message, now=now)
+        case "absent":
+            launches.end_unstarted(store, node, frame["attempts"], now=now)
+        case "pong":
+            contact.note_free_disk(store, node, frame["disk_free"])
+        case "forgotten":
+            _purged(desk, turn, node, frame)
+        case "software":
+            software.end_order(desk, node, frame, now)
+        case "fault":
+            log.warning("node %s: %s", desk.name_of(node), clean(frame["message"]))
+
+
+def _purged(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
+    """Record what a node has removed; it is asked for the rest again later."""
+    order = desk.purges.get(node, NO_PURGE_ORDER)
+    removed = {*frame["attempts"], *frame["paths"]}
+    done = [purge for purge in order.purges if removed & {purge.attempt, purge.path}]
+    left = [purge for purge in order.purges if purge not in done]
+    unneeded_files.removed(desk.store, (purge.id for purge in done))
+    sent = order.sent if left else 0.0
+    turn.after(desk.sent_purges, node, PurgeOrder(sent, left))

@@ -1,0 +1,213 @@
+"""Files that packages or results/ need: their transfers begin here, and end here."""
+
+import logging
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from d0ctl.daemon.desk import THIS_MACHINE, CopyJob, Desk, Transfer
+from d0ctl.daemon.turn import Turn
+from d0ctl.errors import Refused
+from d0ctl.nodes import carry
+from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.reports import TransferEnded
+from d0ctl.store.attempts import outputs
+from d0ctl.store.connection import Row
+from d0ctl.store.files import copies
+from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes import registry
+from d0ctl_wrapper.protocol import locator as locators
+from d0ctl_wrapper.protocol.locator import OnNode
+
+log = logging.getLogger(__name__)
+
+MOST_TRANSFERS = 200
+"""With so many transfers under way at a node no more are begun there."""
+
+BUSY_S = 2.0
+"""How long a transfer is put off that is under way, or that no node can do now."""
+
+
+def begin_transfers(desk: Desk, turn: Turn) -> None:
+    """Begin the transfers that can be made now, with a bounded number under way at each node.
+
+    The others are put off for a while: at the head of the list they would block those behind.
+    """
+    planner = _Planner(desk, turn, Counter(desk.transfers.values()))
+    for row in copies.wanted(desk.store, now=turn.now, limit=2 * MOST_TRANSFERS):
+        transfer = Transfer(row["file_id"], row["cluster_id"], row["result"])
+        if transfer in desk.transfers:
+            planner.put_off(transfer)
+        else:
+            planner.begin_or_delay(transfer, row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """Begins the transfers of one turn; `loads` counts those under way at each node."""
+
+    desk: Desk
+    turn: Turn
+    loads: Counter[int]
+
+    def put_off(self, transfer: Transfer) -> None:
+        """Leave a transfer alone for a while."""
+        copies.postpone(self.desk.store, *transfer, until=self.turn.now + BUSY_S)
+
+    def begin_or_delay(self, transfer: Transfer, row: Row) -> None:
+        """Begin a transfer, or record why it can't be made, e.g. a target outside of results/."""
+        try:
+            self._begin(transfer, row)
+        except Refused as error:
+            delay(self.desk, transfer, str(error), self.turn.now)
+
+    def _begin(self, transfer: Transfer, row: Row) -> None:
+        is_made = row["package_id"] is not None
+        source_node = None if is_made else locators.on_node(row["locator"] or "")
+        is_users = not is_made and source_node is None
+        here = row["here"] or (row["name"] if is_users else None)
+        if not transfer.is_here:
+            if here is None:
+                copies.want_here(self.desk.store, *transfer, now=self.turn.now)
+            else:
+                self._bring(transfer, row, here)
+        elif here is None and source_node is not None:
+            self._fetch_from(transfer, row, source_node)
+        elif here is None:
+            self._fetch(transfer, row)
+        elif self._is_begun(transfer, THIS_MACHINE):
+            copy = self._copy(row, here, self._target(row))
+            self.turn.after(self.desk.copy_here, CopyJob(transfer, copy))
+
+    def _is_begun(self, transfer: Transfer, node: int) -> bool:
+        """Return whether a node can take one more transfer; if so, this one is under way."""
+        self.put_off(transfer)
+        if self.loads[node] >= MOST_TRANSFERS:
+            return False
+        self.loads[node] += 1
+        self.turn.after(self.desk.begin_transfer, transfer, node)
+        return True
+
+    def _bring(self, transfer: Transfer, row: Row, here: str) -> None:
+        """Begin a transfer to a node of the cluster, or to the node that the locator names."""
+        target_node = locators.on_node(row["locator"] or "") if transfer.result else None
+        for node in registry.in_cluster(self.desk.store, transfer.cluster):
+            if target_node is not None and node["name"] != target_node.node:
+                continue
+            courier = self.desk.courier(node["id"])
+            in_cache = f"{node['base'] or ''}/cache/in/{transfer.file}/{Path(row['name']).name}"
+            target = in_cache if target_node is None else target_node.path
+            # An order to remove a file of this path could remove the one that is brought now.
+            if courier is None or unneeded_files.is_being_removed(self.desk.store, target):
+                continue
+            if self._is_begun(transfer, courier.node):
+                copy = self._copy(row, here, target)
+                job = CopyJob(transfer, copy)
+                self.turn.after(courier.transfer, job, partial(carry.bring, copy))
+                return
+        self.put_off(transfer)
+
+    def _fetch(self, transfer: Transfer, row: Row) -> None:
+        """Begin a transfer from a node that has the file; if no copy is left, remake the file."""
+        locations = copies.copies(self.desk.store, transfer.file)
+        for location in locations:
+            node = location["node_id"]
+            if node and self.desk.courier(node) and self._is_begun(transfer, node):
+                self._fetch_copy(
+                    node, transfer, self._copy(row, location["path"], self._target(row))
+                )
+                return
+        if locations:
+            self.put_off(transfer)
+        else:
+            copies.lose(self.desk.store, [(transfer.file, 0)], now=self.turn.now)
+            copies.postpone(self.desk.store, *transfer, until=copies.PARKED)
+
+    def _fetch_from(self, transfer: Transfer, row: Row, source: OnNode) -> None:
+        """Begin a transfer from the node that the locator names."""
+        node = registry.find(self.desk.store, source.node)
+        if node is None:
+            delay(self.desk, transfer, f"there is no node `{source.node}`", self.turn.now)
+        elif self.desk.courier(node["id"]) is None or not self._is_begun(transfer, node["id"]):
+            self.put_off(transfer)
+        else:
+            target, declared = self._target(row), (row["size_asked"], row["checksum_asked"])
+            copy = Copy(source.path, target, *declared, self._aside(target), is_kept=True)
+            self._fetch_copy(node["id"], transfer, copy)
+
+    def _fetch_copy(self, node: int, transfer: Transfer, copy: Copy) -> None:
+        work = partial(carry.fetch, copy)
+        self.turn.after(self.desk.couriers[node].transfer, CopyJob(transfer, copy), work)
+
+    def _copy(self, row: Row, source: str, target: str) -> Copy:
+        """Return what is to be copied.
+
+        A file of the user's may have changed since it was last read; a copy of it may not.
+        """
+        aside, is_kept = self._aside(target), self.desk.home.is_in_cache(target)
+        if row["package_id"] is None and source != row["here"]:
+            return Copy(source, target, None, None, aside, is_kept)
+        return Copy(source, target, row["size"], row["checksum"], aside, is_kept)
+
+    def _aside(self, target: str) -> str:
+        """Return the folder in which a copy is made whole; empty for that of its target."""
+        asides = self.desk.home.asides
+        return next(
+            (str(aside) for aside in asides if Path(target).is_relative_to(aside.parent)), ""
+        )
+
+    def _target(self, row: Row) -> str:
+        """Return the path of a copy on the control host: in results/, or in transit to a node."""
+        home = self.desk.home
+        if not row["result"]:
+            return str(home.in_transit(row["job_id"], row["file_id"], row["name"]))
+        if row["is_result"]:
+            return str(home.result(row["job"], row["name"]))
+        stored = locators.on_node(row["locator"])
+        assert stored is not None
+        return stored.path
+
+
+def end_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
+    """Record the copy that a transfer has made; or its failure, and when it is tried again.
+
+    A source that is gone for certain is lost, and made again if it is still needed.
+    """
+    job: CopyJob = report.name
+    transfer, copy = job
+    desk.transfers.pop(transfer, None)
+    if report.error is None:
+        node = None if transfer.is_here else report.node
+        copies.arrive(
+            desk.store, **transfer._asdict(), path=copy.target, node=node,
+            **report.facts._asdict(), now=now,
+        )  # fmt: skip
+        return
+    log.warning("file %d: %s", transfer.file, report.error)
+    is_gone = report.is_gone or (report.is_spoilt and copies.is_hopeless(desk.store, *transfer))
+    lost = _copies_at(desk, transfer.file, copy.source) if is_gone else []
+    is_over = is_gone and not lost and not transfer.is_here
+    if is_over and copies.give_up(desk.store, transfer.file, transfer.cluster):
+        return
+    delay(desk, transfer, report.error, now)
+    if is_gone and report.is_spoilt:
+        outputs.lose_spoilt(desk.store, lost, report.error, now=now)
+    elif is_gone:
+        copies.lose(desk.store, lost, now=now)
+
+
+def delay(desk: Desk, transfer: Transfer, why: str, now: float) -> None:
+    """Record why a transfer failed; it is tried again, later each time."""
+    copies.delay(desk.store, **transfer._asdict(), trouble=why, now=now)
+
+
+def _copies_at(desk: Desk, file: int, path: str) -> list[tuple[int, int]]:
+    return [
+        (file, row["cluster_id"]) for row in copies.copies(desk.store, file) if row["path"] == path
+    ]
+
+
+def drop_idle_transfers(desk: Desk, turn: Turn) -> None:
+    """Drop transfers that wait for packages that went to other nodes."""
+    copies.forget_idle(desk.store)

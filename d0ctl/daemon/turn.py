@@ -1,0 +1,27 @@
+"""A turn of the loop as its steps see it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from d0ctl.daemon.desk import Desk
+from d0ctl.dropbox import Letters
+from d0ctl.nodes.reports import Report
+
+
+@dataclass(slots=True)
+class Turn:
+    """The time of a turn, what has arrived for it, and what is done once it has committed."""
+
+    now: float
+    letters: Letters = field(default_factory=Letters)
+    reports: Sequence[Report] = ()
+    afterwards: list[Callable[[], object]] = field(default_factory=list)
+
+    def after(self, action: Callable[..., object], *arguments: Any) -> None:
+        """Call `action` after the commit: what leaves the database must not outrun it."""
+        self.afterwards.append(lambda: action(*arguments))
+
+
+Step: TypeAlias = Callable[[Desk, Turn], None]
+"""Reads the store, decides, writes the store; side effects go to `Turn.after`."""
