@@ -10,8 +10,9 @@ from tests.chaos.trap import ANY, FIRED
 POINTS = {
     "daemon": (
         "execute", "fsync", "rename", "unlink", "write", "send", "launch", "order", "deliver",
-        "clear", "sync", "hear", "distribute", "carry_files", "copy_here", "put", "reconcile",
-        "accept", "tidy", "finish", "details", "collect", "apply", "arrive", "give_lease",
+        "clear", "apply_messages", "act_on_reports", "send_orders", "begin_transfers", "copy_here",
+        "put", "reconcile", "accept", "remove_unneeded", "settle_jobs", "details", "collect",
+        "apply", "arrive", "give_lease",
     ),
     "call": ("execute", "fsync", "rename", "open", "writing", "commit", "apply", "flock"),
     "relay": (

@@ -9,7 +9,7 @@ import pytest
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.loop import Loop
 from d0ctl.daemon.steps.monitor import reload_settings
-from d0ctl.daemon.steps.orders import kill_orders
+from d0ctl.daemon.steps.orders import kill_orders, send_orders
 from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import health_check
@@ -122,3 +122,24 @@ def test_the_site_says_how_long_what_is_to_end_may_take(desk: Desk) -> None:
 def test_the_length_of_the_lease_is_the_sites(desk: Desk) -> None:
     assert desk.site.lease == 3000.0
     assert desk.site.keep_logs == 30 * 86400
+
+
+def test_kills_on_two_nodes_in_one_turn_are_not_sent_again_in_the_next(desk: Desk) -> None:
+    submitted(desk.store, job("job", [simple(nodes=("localhost",)), simple(nodes=("far",))]))
+    world = World(desk.store, "far")
+    world.schedule()
+    for node in world.nodes.values():
+        world.launch(node)
+        world.order(node)
+    with desk.store.writing():
+        lifecycle.choose(desk.store, [1, 2])
+        lifecycle.kill(desk.store, actor="tester", note=None, now=NOW)
+    ears = [Ear(node) for node in world.nodes]
+    for ear in ears:
+        ear.is_up = True
+        desk.couriers[ear.node] = ear  # type: ignore[assignment]
+
+    for _ in range(2):
+        Loop(desk).work([send_orders])
+
+    assert [[order["kind"] for order in ear.orders] for ear in ears] == [["kill"], ["kill"]]
