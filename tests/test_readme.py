@@ -41,28 +41,6 @@ def test_every_page_of_docs_is_linked_from_the_first_page() -> None:
     assert [page for page in pages if f"({page})" not in README] == []
 
 
-def test_the_first_production_runs_as_it_is_written(tmp_path: Path) -> None:
-    for kind, name in {"sh": "sim.sh", "yaml": "mc.yaml"}.items():
-        (text,) = re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "sim.sh").chmod(0o755)
-    home = tmp_path / "home"
-
-    done = subprocess.run(
-        [sys.executable, "-m", "d0ctl", "--home", home, "run", "mc.yaml"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-
-    assert (done.returncode, "warning" in done.stderr) == (0, False), done.stderr
-    assert "`mc-001` is successful: 41 packages" in done.stdout + done.stderr
-    merged = (home / "results/mc-001/all.txt").read_text().splitlines()
-    assert len(merged) == sum(
-        (e * 37 + s * 11) % 91 > 50 for s in range(1, 21) for e in range(1, 101)
-    )
-
-
 def test_every_make_target_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     named = set(re.findall(r"(?:^    |`)make ([a-z-]+)", README, re.MULTILINE))
