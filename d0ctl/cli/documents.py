@@ -2,10 +2,11 @@
 
 import json
 import time
-from collections.abc import Iterable
 from typing import Any
 
 from d0ctl.model import known_eta
+from d0ctl.show.binary import Binary
+from d0ctl.show.live_status import TIMES, LiveStatus
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.left_out import Shortfall
@@ -194,6 +195,19 @@ def progress(one: ProgressView | None, phase: str) -> Document:
     return {**told, "eta": iso(eta), "at": iso(one.at)}
 
 
+def live_status(status: LiveStatus | None) -> Document | None:
+    """What a wrapper reports at this moment; None where nothing was reported."""
+    if status is None:
+        return None
+    names = (
+        *("phase", "why", "since", "binary", "began", "done", "total", "percent", "line", "eta"),
+        *("cpu", "rss", "processes", "disk_free", "last_sign"),
+    )
+    report = status.report or dict.fromkeys(names)
+    values = {name: iso(report[name]) if name in TIMES else report[name] for name in names}
+    return {"told": iso(status.at), "state": status.state, "message": status.message, **values}
+
+
 def note(one: NoteView) -> Document:
     """What a wrapper found worth keeping."""
     return {"attempt": one.number, "at": iso(one.at), "binary": one.binary, "text": one.text}
@@ -246,22 +260,15 @@ def exclusion(row: Row) -> Document:
     return {"node": row["name"], "successful": row["successful"], "failed": row["failed"]}
 
 
-def words(argv: str | None) -> list[str]:
-    """The words of a command that runs without a shell."""
-    return list(json.loads(argv or "[]"))
-
-
-def binary(
-    path: str, package: Any, one: Any, records: Iterable[Any], inputs: Iterable[Any],
-    outputs: Iterable[Any],
-) -> Document:  # fmt: skip
+def binary(card: Binary) -> Document:
     """All about a binary, with how it did in each attempt that ran it."""
+    view = card.view
     return {
-        "path": path, "package": package.path, "status": package.status, **_binary(one),
-        "script": one.script, "argv": words(one.argv) or None,
-        "attempts": [{"node": record.node, **_record(record)} for record in records],
-        "inputs": [_input(file) for file in inputs],
-        "outputs": [_output(file) for file in outputs],
+        "path": card.path, "package": card.package.path, "status": card.package.status,
+        **_binary(view), "script": view.script, "argv": json.loads(view.argv or "[]") or None,
+        "attempts": [{"node": record.node, **_record(record)} for record in card.records],
+        "inputs": [_input(file) for file in card.inputs],
+        "outputs": [_output(file) for file in card.outputs],
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The only place that lists what lies in the folder of an attempt."""
+"""`d0ctl peek PACKAGE`: the files in the folder of an attempt."""
 
 import time
 from dataclasses import dataclass
@@ -6,11 +6,15 @@ from typing import Any
 
 import typer
 
-from d0ctl.cli import present, show_part
-from d0ctl.cli.terminal.output import emit, emit_json, mark, paint, say, table
+from d0ctl.cli import documents
+from d0ctl.cli.terminal import output
+from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import ExitCode, NodeUnreachable
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.peek import Visit, Where, visit
+from d0ctl.show import live_status, package, signs
+from d0ctl.show.live_status import LiveStatus
+from d0ctl.show.sheet import Cell, Sheet
 from d0ctl.store.views.shapes import AttemptView, PackageView, ProgressView
 from d0ctl.units import clean, count, iso, moment, size
 
@@ -33,7 +37,9 @@ def show(seen: Seen, json: bool) -> None:
     try:
         with visit(seen.where) as here:
             listing = _everything(here)
-            found = present.present(here.status()) if listing["state"] == "running" else None
+            found = None
+            if listing["state"] == "running":
+                found = live_status.read(here.status(), time.time())
     except NodeUnreachable as error:
         node = clean(seen.attempt.node_name)
         say(f"d0ctl: node `{node}` does not answer, so this is what the database knows: "
@@ -43,19 +49,23 @@ def show(seen: Seen, json: bool) -> None:
     if json:
         emit_json(_document(seen, "", listing, found))
         return
-    _head(seen)
+    sheet = output.sheet()
+    _head(sheet, seen)
     if found is not None:
-        present.draw(found)
-    emit()
-    _table(listing)
+        live_status.draw(sheet, found)
+    sheet.add()
+    _table(sheet, listing)
+    output.show(sheet)
 
 
 def show_listing(seen: Seen, path: str, listing: Frame, json: bool) -> None:
     """List one folder, or one file."""
     if json:
         emit_json(_document(seen, path, listing, None))
-    else:
-        _table(listing)
+        return
+    sheet = output.sheet()
+    _table(sheet, listing)
+    output.show(sheet)
 
 
 def _everything(here: Visit) -> Frame:
@@ -72,53 +82,45 @@ def _show_known(seen: Seen, json: bool) -> None:
     if json:
         emit_json(_document(seen, "", None, None))
         return
-    _head(seen)
+    sheet = output.sheet()
+    _head(sheet, seen)
     if seen.progress is not None:
-        now = time.time()
-        far = show_part.how_far(
-            seen.progress.percent,
-            seen.progress.eta,
-            clean(seen.progress.line),
-            now,
-            seen.package.phase,
-        )
-        emit(f"binary {seen.progress.binary}: {far or 'under way'} · "
-             f"told {moment(seen.progress.at, now)}")  # fmt: skip
+        package.progress(sheet, seen.progress, seen.package.phase, time.time())
+    output.show(sheet)
 
 
-def _head(seen: Seen) -> None:
-    one, tried = seen.package, seen.attempt
-    words = [mark(one.status)]
-    if one.phase not in (one.status, "done"):
-        words.append(one.phase)
-    words.append(f"attempt {tried.number} on {clean(tried.node_name)}")
-    if tried.outcome not in (None, one.status):
-        words.append(tried.outcome)
-    emit(f"{paint(clean(one.path), 'strong')}  {' · '.join(words)}")
+def _head(sheet: Sheet, seen: Seen) -> None:
+    view, attempt = seen.package, seen.attempt
+    words = f" · attempt {attempt.number} on {attempt.node_name}"
+    if attempt.outcome not in (None, view.status):
+        words += f" · {attempt.outcome}"
+    sheet.add((view.path, "strong"), "  ", *signs.mark(view.phase, sheet.glyphs), words)
 
 
-def _table(listing: Frame) -> None:
-    """Print entries by name; what a link leads to stands beside it."""
+def _table(sheet: Sheet, listing: Frame) -> None:
+    """Add entries by name, and the targets of links."""
     entries = listing["entries"]
     now = time.time()
-    table([_row(entry, now) for entry in entries[:MOST]], right=[1])
+    sheet.table([_row(entry, now) for entry in entries[:MOST]], right=[1], indent=0)
     if not entries:
         say("nothing is there")
     if len(entries) > MOST or listing["more"]:
         many = f"more than {count(len(entries))}" if listing["more"] else count(len(entries))
-        emit(paint(f"and more, {many} altogether: --json lists them", "faint"))
+        sheet.add((f"and more, {many} altogether: --json lists them", "faint"))
 
 
-def _row(entry: dict[str, Any], now: float) -> list[str]:
+def _row(entry: dict[str, Any], now: float) -> list[Cell]:
     is_folder = entry["type"] == "folder"
-    name = clean(entry["name"]) + ("/" if is_folder else "")
-    target = f"-> {clean(entry['target'])}" if entry["target"] is not None else ""
-    weight = "" if is_folder else size(entry["size"])
-    return [name, weight, moment(entry["time"], now), paint(target, "faint") if target else ""]
+    return [
+        entry["name"] + ("/" if is_folder else ""),
+        "" if is_folder else size(entry["size"]),
+        moment(entry["time"], now),
+        (f"-> {entry['target']}" if entry["target"] is not None else "", "faint"),
+    ]
 
 
 def _document(
-    seen: Seen, path: str, listing: Frame | None, found: present.Present | None
+    seen: Seen, path: str, listing: Frame | None, found: LiveStatus | None
 ) -> dict[str, Any]:
     """The JSON document of a list; `files` is null when the node did not answer."""
     files = None if listing is None else [_file(entry) for entry in listing["entries"]]
@@ -130,7 +132,7 @@ def _document(
         "node": seen.attempt.node_name,
         "folder": path,
         "state": None if listing is None else listing["state"],
-        "now": None if found is None else present.document(found),
+        "now": documents.live_status(found),
         "files": files,
         "more": bool(listing and listing["more"]),
     }

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from d0ctl.show.signs import UNICODE, Glyphs
 from d0ctl.show.spans import EMPTY, Line, Span, cut, fit, foreign, pad, text, width, wrap
 
-Cell = str | Span | None
-"""A span, or a plain text; None is empty."""
+Cell = str | tuple[str | None, str] | None
+"""A text with or without a role; None is empty."""
 
 ENDLESS = 1 << 20
 """As many columns as any line takes."""

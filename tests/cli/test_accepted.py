@@ -13,12 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl.cli import peek_folder, present
+from d0ctl.cli import documents, peek_folder
+from d0ctl.cli.terminal import output
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import frames
 from d0ctl.nodes.check import _facts as check_facts
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.local import LocalTransport
+from d0ctl.show import live_status
 from d0ctl.store import Store
 from d0ctl.store.attempts import launches, messages
 from d0ctl.store.nodes import contact
@@ -196,10 +198,13 @@ def test_an_answer_about_an_attempt_can_be_shown(data: st.DataObject) -> None:
     frame = mutated(data, of_kind("status"))
     if frame is None or frame["kind"] != "status":
         return
-    answer = present.present(frame)
+    answer = live_status.read(frame, NOW)
+    sheet = output.sheet()
 
-    check_output(printed(lambda: present.draw(answer)))
-    json.dumps(present.document(answer), allow_nan=False)
+    live_status.draw(sheet, answer)
+
+    check_output(printed(lambda: output.show(sheet)))
+    json.dumps(documents.live_status(answer), allow_nan=False)
 
 
 @slow
@@ -209,7 +214,11 @@ def test_a_list_of_files_can_be_shown(data: st.DataObject) -> None:
     if frame is None or frame["kind"] != "listing":
         return
 
-    check_output(printed(lambda: peek_folder._table(frame)))
+    sheet = output.sheet()
+
+    peek_folder._table(sheet, frame)
+
+    check_output(printed(lambda: output.show(sheet)))
     json.dumps([peek_folder._file(entry) for entry in frame["entries"]], allow_nan=False)
 
 

@@ -338,6 +338,6 @@ def test_no_retry_remake_drop_or_restore_loses_the_failure_history(site: Site, d
     }  # fmt: skip
     assert "first\n" in [one["stderr"] for one in told["failures"]]
     screen = d0ctl("status", "prod/1/1/1").stdout
-    assert "exit-code  2 times  last " in screen
+    assert "exit-code  2 times  " in screen
     report = document(d0ctl("report", "failures", "--json").stdout)
     assert (report["failures"], report["failed"]) == (3, 0)

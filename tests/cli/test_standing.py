@@ -212,12 +212,15 @@ def test_a_blocked_package_is_blocked_with_its_reason_wherever_it_is_shown(
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")
 
-    for words in (["prod/1/1"], ["prod/1/1/2"], ["prod/1/1/*"], ["prod:waiting"]):
+    for words in (["prod/1/1"], ["prod/1/1/*"], ["prod:waiting"]):
         told = d0ctl("status", *words).stdout
         assert "its input will never be produced" in told
         assert "blocked" in told
         assert "waiting" not in told
-    assert "package `prod/1/1/2` is blocked: " in d0ctl("why", "prod/1/1/2").stdout
+    for verb in ("status", "why"):
+        told = d0ctl(verb, "prod/1/1/2").stdout
+        assert "package `prod/1/1/2` is blocked: " in told
+        assert "waiting" not in told
 
 
 def test_a_package_after_a_failed_one_of_its_line_is_blocked_while_other_lines_move(

@@ -272,7 +272,7 @@ def test_a_wrapper_is_asked_how_it_stands(site: Site, place: str, go: Path) -> N
     told = now()
     assert (told["state"], told["phase"], told["binary"]) == ("running", "running", 1)
     assert (told["done"], told["total"], told["percent"]) == (1, 4, 12.5)
-    assert "now    told" in site.ok("status", path, "--now")
+    assert "now    reported" in site.ok("status", path, "--now")
 
     go.touch()
     site.ok("wait", "chain")

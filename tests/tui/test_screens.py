@@ -9,6 +9,7 @@ import pytest
 
 from d0ctl_tui.app import Terminal
 from tests.cli.building import Site, production
+from tests.cli.conftest import type_in
 from tests.tui.conftest import Desk, Open
 
 FOLDER = Path(__file__).with_name("screens")
@@ -95,3 +96,28 @@ async def settle(desk: Desk) -> None:
         await desk.hands.pause(0.05)
         if desk.screen != before:
             before, since = desk.screen, time.monotonic()
+
+
+def test_command_line_and_dashboard_say_the_same_of_a_package(
+    site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D0CTL_HOME", str(tmp_path / "home"))
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/1/2", stderr="opening gen-1\nFatal: corrupt block\n")
+    seen: list[str] = []
+
+    async def script(desk: Desk) -> None:
+        await desk.press("v")
+        await desk.sees("every change")
+        await settle(desk)
+        seen.extend(line.strip() for line in desk.screen.splitlines())
+
+    dashboard(script, size=(300, 80), start="prod/1/1/2")
+    *printed, _, commands = type_in("status", "prod/1/1/2").stdout.splitlines()
+
+    assert {"why", "failure history", "stderr", "attempts", "inputs", "outputs"} <= {
+        line.split("  ")[0] for line in printed
+    }
+    assert [line for line in printed if line.strip() not in seen] == []
+    assert commands == "d0ctl logs prod/1/1/2    d0ctl history prod/1/1/2"

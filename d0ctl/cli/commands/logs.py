@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from d0ctl import select
-from d0ctl.cli import log_names, options, session, show_part
+from d0ctl.cli import log_names, options, session
 from d0ctl.cli.terminal.output import refuse_both, say
 from d0ctl.cli.terminal.passthrough import Raw
 from d0ctl.select import Selector
@@ -63,7 +63,7 @@ def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]
 
     tried = visiting.attempt_of(store, browse.package(store, wanted), attempt)
     if tried.began_why:
-        say(f"attempt {tried.number} {show_part.began(tried.began, tried.began_why)}")
+        say(f"attempt {tried.number} began at binary {tried.began}: {clean(tried.began_why)}")
     with visit(visiting.where(store, tried)) as here:
         sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
         found = [name for name in names if sizes.get(name)]

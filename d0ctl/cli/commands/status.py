@@ -3,17 +3,21 @@
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from d0ctl import select
 from d0ctl.cli import documents, options, session
-from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, refuse_both
+from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, refuse_both, sheet, show
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector
+from d0ctl.show.sheet import Sheet
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import PackageView
+from d0ctl.units import clean
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -64,9 +68,9 @@ def status(
         return
     with session.reader() as store:
         if now:
-            from d0ctl.cli import show_now
+            from d0ctl.cli import live_status
 
-            show_now.show(store, wanted, json)
+            live_status.show(store, wanted, json)
         elif watch:
             _watch(store, wanted)
         else:
@@ -102,14 +106,9 @@ def _drawing(store: Store, wanted: Selector | None, json: bool) -> Callable[[], 
 
         return show_job.drawing(store, browse.job(store, wanted.job), json, now)
     if wanted.level == "binary":
-        from d0ctl.cli import show_binary
-
-        package = browse.package(store, wanted)
-        return show_binary.drawing(store, package, wanted.binary.first, json, now)
+        return _binary(store, browse.package(store, wanted), wanted.binary.first, json, now)
     if wanted.level == "package":
-        from d0ctl.cli import show_package
-
-        return show_package.drawing(store, browse.package(store, wanted), json, now)
+        return _package(store, browse.package(store, wanted), json, now)
     from d0ctl.cli import show_part
 
     job = browse.job(store, wanted.job)
@@ -117,6 +116,40 @@ def _drawing(store: Store, wanted: Selector | None, json: bool) -> Callable[[], 
     if wanted.level == "stage":
         return show_part.stage(store, job, stage, json, now)
     return show_part.line(store, job, stage, wanted.line.first, json, now)
+
+
+def _package(store: Store, view: PackageView, json: bool, now: float) -> Callable[[], None]:
+    if json:
+        return partial(emit_json, documents.package(store, view))
+    from d0ctl.show import package, read
+
+    card = read.package(store, view, now)
+    logs = [f"d0ctl logs {view.path}"] if card.attempts else []
+    page = sheet()
+    package.draw(page, card, now, limits=package.SCREEN)
+    return partial(_print, page, *logs, f"d0ctl history {view.path}")
+
+
+def _binary(
+    store: Store, view: PackageView, number: int, json: bool, now: float
+) -> Callable[[], None]:
+    from d0ctl.show import binary, package, read
+
+    card = read.binary(store, view, number)
+    if json:
+        return partial(emit_json, documents.binary(card))
+    page = sheet()
+    binary.draw(page, card, now, package.SCREEN)
+    path = card.path
+    return partial(_print, page, f"d0ctl why {path}", f"d0ctl logs {path}",
+                   f"d0ctl status {view.path}")  # fmt: skip
+
+
+def _print(page: Sheet, *commands: str) -> None:
+    """Print a card, and what to type next."""
+    show(page)
+    emit()
+    emit((clean("    ".join(commands)), "faint"))
 
 
 def _listing(store: Store, wanted: Selector, json: bool, now: float) -> Callable[[], None]:

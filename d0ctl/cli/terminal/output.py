@@ -77,11 +77,11 @@ def is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def paint(text: str, role: str) -> str:
+def paint(text: str | None, role: str) -> str:
     """Colour a text by its role if stdout is a terminal and nothing forbids colours."""
     code = _CODES.get(role)
     if not text or code is None or os.environ.get("NO_COLOR") or not is_terminal(sys.stdout):
-        return text
+        return text or ""
     return text if os.environ.get("TERM") == "dumb" else f"\x1b[{code}m{text}\x1b[0m"
 
 

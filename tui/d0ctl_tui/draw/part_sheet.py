@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from d0ctl.model import by_status
 from d0ctl.select import brief
 from d0ctl.show import signs
+from d0ctl.show.read import Node, Part
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.spans import Span, foreign
 from d0ctl.store.views.activity import Headway
@@ -18,7 +19,6 @@ from d0ctl.store.views.shapes import (
 )
 from d0ctl.units import count, duration, moment, size
 from d0ctl_tui.draw.rows import status_of
-from d0ctl_tui.read.about import Node, Part
 
 SAID = 4
 """How many lines of what a failed package said are told."""

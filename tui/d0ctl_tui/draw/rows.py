@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
 from d0ctl.show import signs
+from d0ctl.show.package import binary_state
 from d0ctl.show.signs import Glyphs
 from d0ctl.show.spans import Line, Span, cell_len, fit, foreign, pad, width
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
@@ -280,12 +281,3 @@ def _binary_name(row: BinaryView) -> list[Span]:
 def _binary_time(row: BinaryView, sight: Sight) -> str:
     at = row.started if row.ended is None else row.ended
     return "" if row.started is None or at is None else clock(at, sight.now)
-
-
-def binary_state(row: BinaryView) -> str:
-    """The word for how a binary stands."""
-    if row.started is None:
-        return "waiting"
-    if row.ended is None:
-        return "running"
-    return "failed" if row.reason or row.exit_code or row.signal else "done"

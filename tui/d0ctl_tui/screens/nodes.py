@@ -4,13 +4,13 @@ import time
 
 from textual.app import ComposeResult
 
+from d0ctl.show.read import About, Gone, Node, about_node
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.spans import EMPTY, Line
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import part_sheet, strips
 from d0ctl_tui.messages import CursorMoved, LineOpened
-from d0ctl_tui.read.about import About, Gone, Node, about_node
 from d0ctl_tui.run_action import NodeDeed
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView

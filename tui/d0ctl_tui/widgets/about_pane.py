@@ -7,15 +7,17 @@ from textual import work
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
+from d0ctl.show import package
+from d0ctl.show.package import WHOLE, Limits, Package
+from d0ctl.show.read import About, Gone, Node, Part, about
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.signs import Glyphs, is_live
 from d0ctl.show.spans import Line
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import told
-from d0ctl_tui.draw import package_sheet, part_sheet
+from d0ctl_tui.draw import part_sheet
 from d0ctl_tui.messages import Handed
 from d0ctl_tui.read import logs
-from d0ctl_tui.read.about import About, Gone, Node, Package, Part, about
 from d0ctl_tui.read.source import Source
 from d0ctl_tui.widgets.status_lines import Page
 
@@ -108,8 +110,9 @@ class AboutPane(Page):
         sheet = Sheet(columns - 1, self.glyphs)
         now = time.time()
         match self.told:
-            case Package() as package:
-                package_sheet.draw(sheet, package, now, self.tail, whole=self.whole)
+            case Package() as card:
+                limits = WHOLE if self.whole else Limits()
+                package.draw(sheet, card, now, log=self.tail, limits=limits)
             case Part() as part:
                 part_sheet.draw(sheet, part, now)
             case Node() as node:

@@ -1,4 +1,4 @@
-"""All that is told beside the tree about the row that is chosen, read at one moment."""
+"""Read everything that a card shows from the store, at one moment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Status
 from d0ctl.select import Selector, parse
+from d0ctl.show.binary import Binary
+from d0ctl.show.package import Package
 from d0ctl.show.why import group
 from d0ctl.show.why import node as explain_node
 from d0ctl.show.why import package as explain_package
@@ -16,19 +18,11 @@ from d0ctl.store.views import activity, browse, outline
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
 from d0ctl.store.views.shapes import (
     ActionView,
-    AttemptView,
-    BinaryView,
-    EventView,
-    Failures,
     FailureView,
-    InputView,
     JobSummary,
     LineSummary,
-    NoteView,
-    OutputView,
     PackageRow,
     PackageView,
-    ProgressView,
     StageSummary,
 )
 
@@ -61,22 +55,6 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
-    """A package."""
-
-    view: PackageView
-    why: Explanation
-    attempts: list[AttemptView]
-    binaries: list[BinaryView]
-    inputs: list[InputView]
-    outputs: list[OutputView]
-    failures: list[Failures]
-    events: list[EventView]
-    progress: ProgressView | None
-    notes: list[NoteView]
-
-
-@dataclass(frozen=True, slots=True)
 class Node:
     """A node."""
 
@@ -101,7 +79,7 @@ def about(store: Store, selector: str, now: float) -> About:
     wanted = parse(selector)
     try:
         if wanted.level == "package":
-            return _package(store, wanted, now)
+            return package(store, browse.package(store, wanted), now)
         return _part(store, wanted, now)
     except NotFound as error:
         return Gone(str(error))
@@ -119,10 +97,11 @@ def about_node(store: Store, name: str, now: float) -> About:
     return Node(row, used, why, live)
 
 
-def _package(store: Store, wanted: Selector, now: float) -> Package:
-    view = browse.package(store, wanted)
+def package(store: Store, view: PackageView, now: float) -> Package:
+    """Read the card of a package."""
     return Package(
         view,
+        browse.is_package_blocked(store, browse.job(store, view.job), view),
         explain_package.package(store, view, now),
         browse.attempts(store, view.id),
         browse.binaries(store, view.id),
@@ -132,6 +111,17 @@ def _package(store: Store, wanted: Selector, now: float) -> Package:
         browse.events(store, view.id),
         browse.progress(store, view.id),
         browse.notes(store, view.id, MOST_NOTES),
+    )
+
+
+def binary(store: Store, view: PackageView, number: int) -> Binary:
+    """Read the card of a binary. Raises NotFound."""
+    return Binary(
+        view,
+        browse.binary(store, view, number),
+        browse.binary_records(store, view.id, number),
+        [file for file in browse.inputs(store, view.id) if file.binary == number],
+        [file for file in browse.outputs(store, view.id) if file.binary == number],
     )
 
 

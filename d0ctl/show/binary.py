@@ -1,0 +1,48 @@
+"""The card of a binary: its command, its attempts and its files."""
+
+import json
+from dataclasses import dataclass
+
+from d0ctl.show.package import Limits, binary_use, inputs, outputs, state
+from d0ctl.show.sheet import Sheet
+from d0ctl.store.views.shapes import BinaryRecord, BinaryView, InputView, OutputView, PackageView
+from d0ctl.units import moment
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Everything on the card, read at one moment."""
+
+    package: PackageView
+    view: BinaryView
+    records: list[BinaryRecord]
+    inputs: list[InputView]
+    outputs: list[OutputView]
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+        return f"{self.package.path}/{self.view.seq}"
+
+
+def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
+    """Draw the card."""
+    package, view = binary.package, binary.view
+    sheet.add((binary.path, "strong"), f"  binary {view.name}, stage {package.stage_name}, "
+                                       f"line {package.line_name}")  # fmt: skip
+    since = f"  since {moment(package.changed, now)}"
+    sheet.add("package: ", *state(sheet, package), (since, "faint"))
+    sheet.head("command")
+    for line in (view.script or " ".join(json.loads(view.argv or "[]"))).splitlines():
+        sheet.add("  ", line)
+    if binary.records:
+        sheet.head("attempts")
+        sheet.table([
+            [
+                (str(one.attempt), "strong"), one.node, (moment(one.started, now), "faint"),
+                *binary_use(one, now), (one.reason, "bad"),
+            ]
+            for one in binary.records
+        ])  # fmt: skip
+    inputs(sheet, binary.inputs, limits)
+    outputs(sheet, binary.outputs, limits)

@@ -1,0 +1,86 @@
+"""Lists of packages and failures, and the short texts that cards share."""
+
+from collections.abc import Callable, Sequence
+
+from d0ctl.model import STATUS_OF, Phase, Status, known_eta
+from d0ctl.show import signs
+from d0ctl.show.sheet import Cell, Sheet
+from d0ctl.show.spans import cut
+from d0ctl.show.why.common import NEVER_PRODUCED
+from d0ctl.store.views.shapes import FailureView, PackageRow
+from d0ctl.units import duration, moment
+
+STDERR_LINES = 5
+"""How many lines of a failed package's stderr are shown."""
+
+MESSAGE = 70
+"""How many columns of a message go into a list."""
+
+
+def packages(
+    sheet: Sheet,
+    rows: Sequence[PackageRow],
+    now: float,
+    *,
+    indent: int = 2,
+    is_blocked: Callable[[PackageRow], bool] = lambda row: False,
+) -> None:
+    """Add a line per package: its state, its node, its age, and its progress or reason."""
+    stuck = {row.id for row in rows if row.phase == Phase.WAITING and is_blocked(row)}
+    sheet.table([_package(sheet, row, now, row.id in stuck) for row in rows], indent=indent)
+
+
+def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[Cell]:
+    phase = signs.phase_name(row.phase, blocked=blocked)
+    request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
+    sign, role = signs.glyph(phase, sheet.glyphs)
+    about = how_far(row.percent, row.eta, row.line, now, row.phase) or row.note or row.message
+    return [
+        (row.path, "strong"),
+        row.name if row.name != row.path.rpartition("/")[2] else "",
+        (f"{sign} {phase}{request}", role),
+        row.node,
+        (_age(row, now), "faint"),
+        NEVER_PRODUCED if blocked else cut(about or "", MESSAGE, ellipsis=sheet.glyphs.ellipsis),
+    ]
+
+
+def _age(row: PackageRow, now: float) -> str:
+    """Return how long a package has run or took; when it changed otherwise."""
+    if STATUS_OF[Phase(row.phase)] is Status.LAUNCHED and row.started is not None:
+        return duration(now - row.started)
+    if row.ended is not None and row.started is not None and row.status in ("successful", "failed"):
+        return duration(row.ended - row.started)
+    return f"since {moment(row.changed, now)}"
+
+
+def how_far(
+    percent: float | None, eta: float | None, line: str | None, now: float, phase: str = "running"
+) -> str:
+    """Return the progress of a package in a few words; nothing if its wrapper reported none."""
+    words = []
+    if percent is not None:
+        words.append(f"{percent:.3g} %")
+    if (known := known_eta(phase, eta, now)) is not None:
+        words.append(f"{duration(known - now)} left")
+    elif eta is not None:
+        words.append("time left unknown")
+    if line:
+        words.append(line)
+    return " · ".join(words)
+
+
+def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
+    """Add each failure with its reason and the last lines of stderr."""
+    for one in failed:
+        name = "" if one.name == one.path.rpartition("/")[2] else f" {one.name}"
+        sheet.add("  ", signs.glyph("failed", sheet.glyphs), " ", (one.path, "strong"),
+                  f"{name} on {one.node_name}, {moment(one.ended, now)}")  # fmt: skip
+        sheet.say(cause(one.reason, one.message), "bad", indent=" " * 4)
+        if one.stderr:
+            sheet.quote(one.stderr, STDERR_LINES)
+
+
+def cause(reason: str | None, message: str | None) -> str:
+    """Return why something failed."""
+    return ": ".join(word for word in (reason, message) if word) or "for no known reason"

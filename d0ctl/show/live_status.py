@@ -1,0 +1,70 @@
+"""The status of an attempt at this moment, as its wrapper reports it.
+
+The wrapper's times are by the clock of the node, and are shown by the clock here.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.nodes.link import Frame
+from d0ctl.show.lists import how_far
+from d0ctl.show.sheet import Sheet
+from d0ctl.units import count, duration, moment, size
+
+TIMES = ("since", "began", "eta", "last_sign")
+"""The keys of a report that are times."""
+
+WITHOUT_REPORT = {
+    "running": "its wrapper is running",
+    "ended": "it has ended on the node, but the database does not know yet",
+    "dead": "its wrapper is dead on the node, but the database does not know yet",
+    "absent": "it has not started on the node: it is being launched, or waits for free cpus",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStatus:
+    """The answer of a node, and when it came; `report` is null if no wrapper answered."""
+
+    at: float
+    state: str
+    message: str
+    report: dict[str, Any] | None
+
+
+def read(answer: Frame, now: float) -> LiveStatus:
+    """Take an answer that has just come, and put its times onto the clock here."""
+    report = answer["status"]
+    if report is not None:
+        ahead = report["time"] - now
+        shifted = {key: None if report[key] is None else report[key] - ahead for key in TIMES}
+        report = {**report, **shifted}
+    return LiveStatus(now, answer["state"], answer["message"], report)
+
+
+def draw(sheet: Sheet, status: LiveStatus) -> None:
+    """Add the answer."""
+    head = f"now    reported {moment(status.at, status.at)}: "
+    report = status.report
+    if report is None:
+        sheet.say(head + (status.message or WITHOUT_REPORT[status.state]))
+        return
+    words = [report["phase"], f"since {moment(report['since'], status.at)}"]
+    if report["binary"] is not None:
+        words.append(f"binary {report['binary']}")
+    if far := how_far(report["percent"], report["eta"], report["line"], status.at, report["phase"]):
+        words.append(far)
+    sheet.say(head + " · ".join(words))
+    if report["why"]:
+        sheet.say(report["why"], indent=" " * 7)
+    sheet.say(_used(report, status.at), indent=" " * 7)
+
+
+def _used(report: dict[str, Any], now: float) -> str:
+    processes = count(report["processes"], "process", "processes")
+    words = [f"{duration(report['cpu'])} of cpu", f"{size(report['rss'])} in {processes}"]
+    if report["disk_free"] is not None:
+        words.append(f"{size(report['disk_free'])} of disk free")
+    if report["last_sign"] is not None:
+        words.append(f"last sign of life {duration(now - report['last_sign'])} ago")
+    return " · ".join(words)
