@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.daemon.loop import SLOW_STEPS, STEPS
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 FOLDERS = ("d0ctl", "tui", "wrapper", "sql", "completions", "examples", "docs", "tests")
@@ -72,6 +74,14 @@ def headings(page: Path) -> set[str]:
     """The headings of a page, as links name them."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_guide_has_the_steps_of_a_turn_in_their_order() -> None:
+    guide = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| (?:every turn|once a second) \| (.*) \|$", guide, re.MULTILINE)
+    named = [re.findall(r"`(\w+)`", row) for row in rows]
+
+    assert named == [[step.__name__ for step in steps] for steps in (STEPS, SLOW_STEPS)]
 
 
 def test_no_source_is_cited_by_a_number() -> None:
