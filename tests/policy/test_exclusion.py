@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl.policy.exclusion import Tally, Thresholds, is_excluded
+from d0ctl.policy.bad_nodes import ExclusionLimits, Tally, is_excluded
 from d0ctl.sitefile.defaults import EXCLUSION
 
-SEED = Thresholds(**EXCLUSION)
+SEED = ExclusionLimits(**EXCLUSION)
 
 CONDITIONS: dict[str, tuple[tuple[Tally, Tally], tuple[Tally, Tally]]] = {
     "There have been more than 10 completed jobs for this task (failed or successful).": (

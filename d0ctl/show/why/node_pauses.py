@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from d0ctl.policy import black_hole
+from d0ctl.policy import bad_nodes
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Case
 from d0ctl.store.attempts import node_record
@@ -19,7 +19,7 @@ def against(case: Case, fits: list[Row]) -> dict[str, str]:
     resting = node_record.pauses(case.store, one.stage_id, [row["id"] for row in fits], case.now)
     for row in fits:
         if row["name"] not in found and (how := resting.get(row["id"])):
-            until = moment(black_hole.until(how, limits), case.now)
+            until = moment(bad_nodes.pause_end(how, limits), case.now)
             failed = count(how.streak, "package of its stage", "packages of its stage")
             found[row["name"]] = f"pauses until {until}: {failed} failed there in a row"
     return found

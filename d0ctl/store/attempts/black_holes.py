@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from d0ctl.model import Reason
-from d0ctl.policy import black_hole
-from d0ctl.policy.black_hole import Limits
+from d0ctl.policy import bad_nodes
+from d0ctl.policy.bad_nodes import BlackHoleLimits
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.failures import elsewhere
 from d0ctl.store.attempts.node_record import Ended
@@ -45,17 +45,17 @@ def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
     return sentences
 
 
-def _judge(store: Store, row: Row, limits: Limits, now: float) -> list[str]:
+def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[str]:
     how = node_record.conduct(row)
-    if how.streak < black_hole.FEWEST_TO_DOUBT:
+    if how.streak < bad_nodes.FEWEST_TO_DOUBT:
         return []
     others = store.row("conduct_of_others", stage=row["stage_id"], node=row["node_id"])
     job = store.row("conduct_of_job_elsewhere", job=row["job_id"], node=row["node_id"])
     assert others is not None and job is not None
     tallies = node_record.tally(others), node_record.tally(job)
-    if black_hole.is_guilty(how, *tallies, limits):
+    if bad_nodes.is_guilty(how, *tallies, limits):
         return _drain(store, row, others, limits, now)
-    if black_hole.is_doubtful(how, *tallies, limits):
+    if bad_nodes.is_doubtful(how, *tallies, limits):
         _forgive(store, _burnt(store, row, row["since"]), row["node"], now)
     return []
 
@@ -69,7 +69,9 @@ def refused(store: Store, attempt: int, *, now: float) -> list[str]:
     return weigh(store, [Ended(*place, now, 0.0, Reason.LAUNCH_FAILED)], now=now)
 
 
-def _watch(store: Store, bad: Row, ends: Iterable[Ended], limits: Limits, now: float) -> list[str]:
+def _watch(
+    store: Store, bad: Row, ends: Iterable[Ended], limits: BlackHoleLimits, now: float
+) -> list[str]:
     """What ended on a drained node: the package that tries it, and what was there before."""
     here = [end for end in ends if end.node == bad["node_id"]]
     for end in here:
@@ -93,9 +95,9 @@ def _revoke(store: Store, bad: Row, note: str, now: float) -> list[str]:
     return [f"node `{bad['node']}` is well again: {note}"]
 
 
-def _fail(store: Store, bad: Row, limits: Limits, now: float) -> list[str]:
+def _fail(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -> list[str]:
     times = bad["times"] + 1
-    rest = black_hole.next_try(times, limits)
+    rest = bad_nodes.rest_s(times, limits)
     store.change("fail_bad_node", node=bad["node_id"], times=times, next_try=now + rest)
     burnt = store.rows("burnt_attempt", package=bad["canary_id"], node=bad["node_id"])
     _forgive(store, burnt, bad["node"], now)
@@ -104,7 +106,7 @@ def _fail(store: Store, bad: Row, limits: Limits, now: float) -> list[str]:
     return [f"node `{bad['node']}` stays drained: {told}"]
 
 
-def _drain(store: Store, row: Row, others: Row, limits: Limits, now: float) -> list[str]:
+def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: float) -> list[str]:
     """Let a node take nothing new, and what it burnt run elsewhere."""
     if store.row("bad_node", node=row["node_id"]):
         return []
@@ -124,7 +126,9 @@ def _drain(store: Store, row: Row, others: Row, limits: Limits, now: float) -> l
 
 def _burnt(store: Store, row: Row, since: float) -> list[Row]:
     rows = store.rows("burnt_attempts", stage=row["stage_id"], node=row["node_id"], began=since)
-    return [one for one in rows if black_hole.counts(one["reason"] or "", gone=False)]
+    return [
+        one for one in rows if bad_nodes.counts_against_node(one["reason"] or "", or_gone=False)
+    ]
 
 
 def evidence(row: Row, others: Row, burnt: Sequence[Row]) -> str:

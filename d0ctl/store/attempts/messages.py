@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from d0ctl.model import Phase, Reason
-from d0ctl.policy import black_hole
+from d0ctl.policy import bad_nodes
 from d0ctl.store.attempts import (
     alike_failures,
     black_holes,
@@ -272,7 +272,11 @@ def _for_good(
     for message, context in ends:
         attempt = message["attempt"]
         reason = reasons.get(attempt)
-        if reason and answers[attempt].is_final and black_hole.counts(reason, gone=False):
+        if (
+            reason
+            and answers[attempt].is_final
+            and bad_nodes.counts_against_node(reason, or_gone=False)
+        ):
             yield context["job_id"], context["stage_id"], reason
 
 

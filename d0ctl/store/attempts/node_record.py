@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from d0ctl.policy import black_hole
-from d0ctl.policy.black_hole import Conduct, Limits
-from d0ctl.policy.exclusion import Tally, Thresholds, is_excluded
+from d0ctl.policy import bad_nodes
+from d0ctl.policy.bad_nodes import BlackHoleLimits, ExclusionLimits, NodeRecord, Tally, is_excluded
 from d0ctl.schedule.place import AHEAD_S, Demand, NodeRoom, Rooms, misfit
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION
 from d0ctl.store.connection import Row, Store
@@ -36,21 +35,21 @@ class Ended:
 
     def counts(self, *, gone: bool = False) -> bool:
         """Whether it says something of its node."""
-        return self.reason is None or black_hole.counts(self.reason, gone=gone)
+        return self.reason is None or bad_nodes.counts_against_node(self.reason, or_gone=gone)
 
 
 _Row: TypeAlias = tuple[float | None, ...]
 
 
-def limits(store: Store) -> Limits:
+def limits(store: Store) -> BlackHoleLimits:
     """What this site puts up with."""
     found = {**BAD_NODES, **(setting(store, "bad-nodes") or {})}
-    return Limits(**{key.replace("-", "_"): one for key, one in found.items()})
+    return BlackHoleLimits(**{key.replace("-", "_"): one for key, one in found.items()})
 
 
-def thresholds(store: Store) -> Thresholds:
+def thresholds(store: Store) -> ExclusionLimits:
     """When this site's jobs leave nodes out."""
-    return Thresholds(**{**EXCLUSION, **(setting(store, "exclusion") or {})})
+    return ExclusionLimits(**{**EXCLUSION, **(setting(store, "exclusion") or {})})
 
 
 def keep(store: Store, ends: Iterable[Ended]) -> None:
@@ -139,7 +138,7 @@ def mistrust(
     for demand in demands:
         known = streaks.get(demand.stage, {})
         fitting = frozenset(n.id for n in nodes if n.burnt is None and misfit(demand, n) is None)
-        suspects = black_hole.rooms(known, fitting, bounds, now)
+        suspects = bad_nodes.suspect_limits(known, fitting, bounds, now)
         told.append(demand if suspects or not known else replace(demand, trusting=True))
         for node, most in suspects.items():
             found[demand.stage, node] = _left(store, demand.stage, node, most)
@@ -152,10 +151,12 @@ def _left(store: Store, stage: int, node: int, most: int) -> int:
     return max(0, most - has)
 
 
-def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict[int, Conduct]:
+def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict[int, NodeRecord]:
     """Of the nodes that fit those that take nothing of a stage yet after it failed there."""
     known = _streaks(store, [stage]).get(stage, {})
-    bounds = black_hole.rooms(known, frozenset(fitting), limits(store), now) if known else {}
+    bounds = (
+        bad_nodes.suspect_limits(known, frozenset(fitting), limits(store), now) if known else {}
+    )
     return {node: known[node] for node, most in bounds.items() if not most}
 
 
@@ -167,16 +168,16 @@ def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tupl
     }
 
 
-def _streaks(store: Store, stages: Iterable[int]) -> dict[int, dict[int, Conduct]]:
-    found: dict[int, dict[int, Conduct]] = {}
+def _streaks(store: Store, stages: Iterable[int]) -> dict[int, dict[int, NodeRecord]]:
+    found: dict[int, dict[int, NodeRecord]] = {}
     for row in store.rows("streaks", stages=json.dumps(list(stages))):
         found.setdefault(row["stage_id"], {})[row["node_id"]] = conduct(row)
     return found
 
 
-def conduct(row: Row) -> Conduct:
+def conduct(row: Row) -> NodeRecord:
     """How a node does with a stage, as a row has it."""
-    return Conduct(tally(row), row["streak"], row["last"] or 0.0, row["lasted"] or 0.0)
+    return NodeRecord(tally(row), row["streak"], row["last"] or 0.0, row["lasted"] or 0.0)
 
 
 def of_end(message: dict[str, Any], context: Row, ended: float, reason: str | None) -> Ended:

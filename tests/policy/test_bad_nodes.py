@@ -4,22 +4,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Reason
-from d0ctl.policy.black_hole import (
-    Conduct,
-    Limits,
-    counts,
-    in_hand,
+from d0ctl.policy.bad_nodes import (
+    BlackHoleLimits,
+    NodeRecord,
+    Tally,
+    counts_against_node,
     is_doubtful,
     is_guilty,
-    next_try,
-    pause,
-    rooms,
-    until,
+    most_at_a_time,
+    pause_end,
+    pause_s,
+    rest_s,
+    suspect_limits,
 )
-from d0ctl.policy.exclusion import Tally
 from d0ctl.sitefile.defaults import BAD_NODES
 
-SITE = Limits(**{key.replace("-", "_"): one for key, one in BAD_NODES.items()})
+SITE = BlackHoleLimits(**{key.replace("-", "_"): one for key, one in BAD_NODES.items()})
 
 NOW = 1_000_000.0
 
@@ -27,14 +27,16 @@ NEVER_WELL = Tally(0, 3)
 
 tallies = st.builds(Tally, st.integers(0, 500), st.integers(0, 500))
 streaks = st.integers(1, 60)
-conducts = st.builds(
-    Conduct, tallies, st.integers(0, 60), st.floats(NOW - 5000, NOW), st.floats(0, 4000)
+records = st.builds(
+    NodeRecord, tallies, st.integers(0, 60), st.floats(NOW - 5000, NOW), st.floats(0, 4000)
 )
 
 
-def failing(streak: int, *, successful: int = 0, ago: float = 0.0, lasted: float = 0.0) -> Conduct:
+def failing(
+    streak: int, *, successful: int = 0, ago: float = 0.0, lasted: float = 0.0
+) -> NodeRecord:
     """A node whose last attempts failed."""
-    return Conduct(Tally(successful, streak), streak, NOW - ago, lasted)
+    return NodeRecord(Tally(successful, streak), streak, NOW - ago, lasted)
 
 
 def test_three_in_a_row_that_others_run_well_are_enough() -> None:
@@ -69,13 +71,13 @@ def test_two_failures_on_a_node_that_never_ran_the_stage_well_are_tried_elsewher
     assert not is_doubtful(failing(2), Tally(12, 8), Tally(12, 8), SITE)
 
 
-@given(conducts, tallies, tallies)
+@given(records, tallies, tallies)
 def test_more_failures_elsewhere_never_make_a_node_guilty(
-    conduct: Conduct, others: Tally, job: Tally
+    record: NodeRecord, others: Tally, job: Tally
 ) -> None:
-    if not is_guilty(conduct, others, job, SITE):
+    if not is_guilty(record, others, job, SITE):
         worse = Tally(job.successful, job.failed + 50)
-        assert not is_guilty(conduct, others, worse, SITE)
+        assert not is_guilty(record, others, worse, SITE)
 
 
 def test_where_one_in_ten_fails_everywhere_three_in_a_row_are_chance() -> None:
@@ -99,71 +101,71 @@ def test_others_that_fail_more_often_than_not_prove_little(
     assert not is_guilty(failing(min(streak, 4)), others, others, SITE)
 
 
-@given(conducts, tallies, tallies)
-def test_the_budget_is_never_undercut(conduct: Conduct, others: Tally, job: Tally) -> None:
-    if is_guilty(conduct, others, job, SITE):
-        assert conduct.streak >= SITE.burnt
+@given(records, tallies, tallies)
+def test_the_budget_is_never_undercut(record: NodeRecord, others: Tally, job: Tally) -> None:
+    if is_guilty(record, others, job, SITE):
+        assert record.streak >= SITE.burnt
         assert others.successful > 0
 
 
-@given(conducts, tallies, tallies)
+@given(records, tallies, tallies)
 def test_a_site_that_sets_no_budget_mistrusts_nobody(
-    conduct: Conduct, others: Tally, job: Tally
+    record: NodeRecord, others: Tally, job: Tally
 ) -> None:
-    none = Limits(0, SITE.pause, SITE.minimum_run, SITE.try_again, SITE.longest)
+    none = BlackHoleLimits(0, SITE.pause, SITE.minimum_run, SITE.try_again, SITE.longest)
 
-    assert not is_guilty(conduct, others, job, none)
-    assert not is_doubtful(conduct, others, job, none)
-    assert rooms({1: conduct}, frozenset({1, 2}), none, NOW) == {}
+    assert not is_guilty(record, others, job, none)
+    assert not is_doubtful(record, others, job, none)
+    assert suspect_limits({1: record}, frozenset({1, 2}), none, NOW) == {}
 
 
-@given(st.lists(conducts, min_size=1, max_size=6))
-def test_where_all_nodes_fail_none_pauses(found: list[Conduct]) -> None:
+@given(st.lists(records, min_size=1, max_size=6))
+def test_where_all_nodes_fail_none_pauses(found: list[NodeRecord]) -> None:
     nodes = dict(enumerate(found))
-    bounds = rooms(nodes, frozenset(nodes), SITE, NOW)
+    bounds = suspect_limits(nodes, frozenset(nodes), SITE, NOW)
 
     assert set(bounds) != set(nodes)
     assert all(most >= 0 for most in bounds.values())
 
 
 def test_a_node_that_never_ran_the_stage_pauses_after_the_first_failure() -> None:
-    assert rooms({1: failing(1)}, frozenset({1, 2}), SITE, NOW) == {1: 0}
-    assert rooms({1: failing(1, ago=10)}, frozenset({1, 2}), SITE, NOW) == {1: 1}
-    assert rooms({1: failing(1, successful=1)}, frozenset({1, 2}), SITE, NOW) == {}
-    assert rooms({1: failing(1)}, frozenset({1}), SITE, NOW) == {}
+    assert suspect_limits({1: failing(1)}, frozenset({1, 2}), SITE, NOW) == {1: 0}
+    assert suspect_limits({1: failing(1, ago=10)}, frozenset({1, 2}), SITE, NOW) == {1: 1}
+    assert suspect_limits({1: failing(1, successful=1)}, frozenset({1, 2}), SITE, NOW) == {}
+    assert suspect_limits({1: failing(1)}, frozenset({1}), SITE, NOW) == {}
 
 
 def test_what_ran_for_the_minimum_run_makes_no_pause() -> None:
-    assert in_hand(failing(1, lasted=10.0), SITE, NOW) == 1
-    assert until(failing(1, lasted=4.0), SITE) == NOW + 6.0
+    assert most_at_a_time(failing(1, lasted=10.0), SITE, NOW) == 1
+    assert pause_end(failing(1, lasted=4.0), SITE) == NOW + 6.0
 
 
 def test_the_pause_doubles_up_to_the_minimum_run() -> None:
-    lengths = [pause(failing(n, successful=1), SITE) for n in (3, 4, 5, 9, 60)]
+    lengths = [pause_s(failing(n, successful=1), SITE) for n in (3, 4, 5, 9, 60)]
 
     assert lengths == [40.0, 80.0, 160.0, 1200.0, 1200.0]
-    assert pause(failing(3), SITE) == SITE.minimum_run
+    assert pause_s(failing(3), SITE) == SITE.minimum_run
 
 
-@given(conducts.filter(lambda one: one.streak > 0), st.floats(0, 1e6))
-def test_without_another_failure_a_suspect_gets_more_and_more(one: Conduct, more: float) -> None:
-    assert in_hand(one, SITE, NOW) <= in_hand(one, SITE, NOW + more)
-    assert in_hand(one, SITE, NOW + 40 * SITE.minimum_run) > 10**6
+@given(records.filter(lambda one: one.streak > 0), st.floats(0, 1e6))
+def test_without_another_failure_a_suspect_gets_more_and_more(one: NodeRecord, more: float) -> None:
+    assert most_at_a_time(one, SITE, NOW) <= most_at_a_time(one, SITE, NOW + more)
+    assert most_at_a_time(one, SITE, NOW + 40 * SITE.minimum_run) > 10**6
 
 
 def test_long_packages_do_not_wait_for_the_first_to_end() -> None:
-    found = [in_hand(failing(1, ago=seconds), SITE, NOW) for seconds in (9, 10, 20, 30, 60)]
+    found = [most_at_a_time(failing(1, ago=seconds), SITE, NOW) for seconds in (9, 10, 20, 30, 60)]
 
     assert found == [0, 1, 3, 7, 63]
 
 
 def test_a_node_found_guilty_again_rests_twice_as_long_up_to_a_day() -> None:
-    assert [next_try(times, SITE) for times in (1, 2, 3, 99)] == [1800, 3600, 7200, 86400]
+    assert [rest_s(times, SITE) for times in (1, 2, 3, 99)] == [1800, 3600, 7200, 86400]
 
 
 def test_no_node_is_blamed_for_what_a_person_ended_or_what_went_down_with_it() -> None:
-    assert not counts(Reason.KILLED, gone=True)
-    assert not counts(Reason.LOST, gone=False)
-    assert counts(Reason.PLATFORM_FAILURE, gone=True)
-    assert counts(Reason.EXIT_CODE, gone=False)
-    assert counts("site:full", gone=False)
+    assert not counts_against_node(Reason.KILLED, or_gone=True)
+    assert not counts_against_node(Reason.LOST, or_gone=False)
+    assert counts_against_node(Reason.PLATFORM_FAILURE, or_gone=True)
+    assert counts_against_node(Reason.EXIT_CODE, or_gone=False)
+    assert counts_against_node("site:full", or_gone=False)

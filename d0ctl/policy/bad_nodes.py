@@ -1,0 +1,210 @@
+"""Which nodes a site stops trusting, and for which packages; pure.
+
+Two questions are asked of the same records, and neither answers the other:
+
+* *Exclusion by a job* (CRAB3, Automatic Site Blacklist Policies): does a node fail more than half
+  of a job's packages that come to it? A package that failed there then goes elsewhere. It finds
+  nodes that fail now and then, or that lose packages; it needs ten attempts before it says
+  anything, and keeps nobody else off the node.
+* *Black holes*: does a node fail packages of a stage in a row that other nodes run well? A node
+  that fails at once is always free, and would take one package after the other. So it pauses
+  after the first failure, and is drained when chance can't explain its failures any more. It
+  needs three attempts, and never finds a node that fails every second package.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from d0ctl.model import Reason
+
+NODE_INDEPENDENT = frozenset({Reason.KILLED, Reason.NO_INPUTS})
+"""Reasons that say nothing about the node: a person's will, and inputs that were dropped."""
+
+NODE_GONE = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
+"""Reasons of attempts that ended because their node went down: that makes it no black hole."""
+
+CHANCE = 0.05
+"""A node is guilty when fewer such rows of failures than this are to be expected in a stage."""
+
+DOUBT = 0.25
+"""The same for failures that are tried elsewhere, which costs one attempt if it is wrong."""
+
+FEWEST_TO_DOUBT = 2
+"""A single failure is never blamed on its node."""
+
+MOST_DOUBLED = 30
+"""A pause is doubled at most so often; it is longer than any limit by then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many attempts succeeded, and how many failed."""
+
+    successful: int = 0
+    failed: int = 0
+
+    @property
+    def completed(self) -> int:
+        """How many have ended."""
+        return self.successful + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """How a node does with a stage.
+
+    `streak` counts its last failures in a row; the last of them ended at `last` after `lasted_s`.
+    """
+
+    tally: Tally
+    streak: int = 0
+    last: float = 0.0
+    lasted_s: float = 0.0
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it has ever run the stage well."""
+        return self.tally.successful > 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusionLimits:
+    """When a job excludes a node; these are the keys of `exclusion:` in the site file."""
+
+    completed: int
+    """More attempts of the job than this have ended."""
+    successful: int
+    """So many of them succeeded, or else they fail everywhere."""
+    rate: float
+    """A smaller part than this of those on the node succeeded."""
+    failed: int
+    """So many failed on the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlackHoleLimits:
+    """How much a site puts up with; these are the keys of `bad-nodes:`, with times in seconds."""
+
+    burnt: int
+    """A node is drained after so many failures in a row; 0: never."""
+    pause: float
+    """How long a node pauses after the first failure, from the start of the failed attempt."""
+    minimum_run: float
+    """The longest such pause, and the pause from failure number `burnt` on (CRAB3)."""
+    try_again: float
+    """After how long a drained node is tried again with one package."""
+    longest: float
+    """The longest such time, for a node that is drained again and again."""
+
+
+def counts_against_node(reason: str, *, or_gone: bool) -> bool:
+    """Return whether a failure says something about its node; `or_gone`: also that it went down."""
+    return reason not in NODE_INDEPENDENT and (or_gone or reason not in NODE_GONE)
+
+
+def is_excluded(node: Tally, job: Tally, limits: ExclusionLimits) -> bool:
+    """Return whether a package that failed on a node is kept off it, by how its job did there.
+
+    CRAB3 has two more conditions, which placement checks: the last attempt of the package failed
+    there, and another node can take it.
+    """
+    return (
+        job.completed > limits.completed
+        and job.successful >= limits.successful
+        and node.completed > 0
+        and node.successful < limits.rate * node.completed
+        and node.failed >= limits.failed
+    )
+
+
+def is_suspect(record: NodeRecord, limits: BlackHoleLimits) -> bool:
+    """Return whether a node has to show first that it can run a stage."""
+    if not limits.burnt:
+        return False
+    return record.streak >= (limits.burnt if record.is_proven else 1)
+
+
+def pause_s(record: NodeRecord, limits: BlackHoleLimits) -> float:
+    """Return how long a suspect gets no package, from the start of its last failed attempt."""
+    if record.streak >= limits.burnt and not record.is_proven:
+        return limits.minimum_run
+    grown = limits.pause * 2.0 ** min(record.streak - 1, MOST_DOUBLED)
+    return min(grown, limits.minimum_run)
+
+
+def pause_end(record: NodeRecord, limits: BlackHoleLimits) -> float:
+    """Return when the pause of a suspect ends."""
+    return record.last - record.lasted_s + pause_s(record, limits)
+
+
+def most_at_a_time(record: NodeRecord, limits: BlackHoleLimits, now: float) -> int:
+    """Return how many packages of a stage a suspect may have at a time.
+
+    None during its pause, then 1, and 3, 7 ... with each pause without another failure: a stage
+    of long packages must not wait for the first one to end.
+    """
+    since_s = now - (record.last - record.lasted_s)
+    length_s = pause_s(record, limits)
+    pauses = int(since_s / length_s) if length_s > 0 else MOST_DOUBLED
+    return int(2 ** min(max(0, pauses), MOST_DOUBLED)) - 1
+
+
+def suspect_limits(
+    records: Mapping[int, NodeRecord],
+    fitting: frozenset[int],
+    limits: BlackHoleLimits,
+    now: float,
+) -> dict[int, int]:
+    """Return the suspects among the nodes that fit, and how many packages each may have at a time.
+
+    Where all nodes that fit fail, the stage is to blame, and none is a suspect.
+    """
+    suspects = {
+        node: record
+        for node, record in records.items()
+        if node in fitting and is_suspect(record, limits)
+    }
+    if len(suspects) == len(fitting):
+        return {}
+    return {node: most_at_a_time(record, limits, now) for node, record in suspects.items()}
+
+
+def is_guilty(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLimits) -> bool:
+    """Return whether a node is drained because it fails packages that other nodes run well.
+
+    `others` is how all other nodes did with the stage, `job` how they did with all of its job.
+    """
+    if not limits.burnt or record.streak < limits.burnt or not others.successful:
+        return False
+    return _expected(record, others, job) < CHANCE
+
+
+def is_doubtful(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLimits) -> bool:
+    """Return whether packages that failed on a node are tried elsewhere before it is guilty.
+
+    Only where a node has never run the stage well: so a small job does not fail because a bad
+    node got too few of its packages for a verdict.
+    """
+    if not limits.burnt or record.is_proven or record.streak < FEWEST_TO_DOUBT:
+        return False
+    return bool(others.successful) and _expected(record, others, job) < DOUBT
+
+
+def _expected(record: NodeRecord, others: Tally, job: Tally) -> float:
+    """Return how many rows of so many failures the stage would have shown by chance.
+
+    The chance of one failure is the highest of three rates, each with one failure added: of the
+    stage elsewhere, of the job elsewhere, and of the node before the row if it has run the stage
+    well.
+    """
+    known = [others, job]
+    if record.is_proven:
+        before = max(0, record.tally.failed - record.streak)
+        known.append(Tally(record.tally.successful, before))
+    chance = max((tally.failed + 1) / (tally.completed + 2) for tally in known)
+    return float((others.completed + record.tally.completed) * chance**record.streak)
+
+
+def rest_s(times: int, limits: BlackHoleLimits) -> float:
+    """Return how long a node stays drained that was found guilty so many times."""
+    return min(limits.try_again * 2.0 ** min(times - 1, MOST_DOUBLED), limits.longest)
