@@ -1,14 +1,14 @@
-"""The only place that makes the lines of a job out of its recipes, anew each time."""
+"""The lines of a job, made anew from its recipes each time that they are read."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MOST_IN_A_NAME
 from d0ctl.jobfile.language.file_names import output_name
 from d0ctl.jobfile.language.template import Env
 from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, PackageRecipe, StageRecipe
-from d0ctl.jobfile.sections.inputs import Given, Origin, Surroundings, World
 from d0ctl.jobfile.spec import (
     Acquire,
     BinarySpec,
@@ -24,19 +24,19 @@ class StageLines:
     """The lines of one stage."""
 
     stage: StageRecipe
-    world: World
+    files: InputFiles
 
     def __iter__(self) -> Iterator[LineSpec]:
         number = 0
         for line in self.stage.lines:
             numbered = [
-                (str(place), package, _binary_names(package, self.stage.name))
-                for place, package in enumerate(line.packages, 1)
+                (str(number), package, _binary_names(package, self.stage.name))
+                for number, package in enumerate(line.packages, 1)
             ]
             values_of = _line_names(line)
             for at, env in enumerate(line.loop):
                 number += 1
-                packages = [_package(*one, env, at, self.world) for one in numbered]
+                packages = [_package(*package, env, at, self.files) for package in numbered]
                 fields = _with_name(line.fields.get(env), values_of(env) or str(number))
                 yield LineSpec(packages=tuple(packages), **fields)
 
@@ -71,17 +71,17 @@ def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _package(
-    name: str, recipe: PackageRecipe, names: list[str], env: Env, at: int, world: World
+    name: str, recipe: PackageRecipe, names: list[str], env: Env, at: int, files: InputFiles
 ) -> PackageSpec:
-    given = [world.files(binary, env, at) for binary in recipe.binaries]
+    inputs = [files.of_binary(binary, env, at) for binary in recipe.binaries]
     binaries = [
-        _binary(binary, place, env, given, world, names[place])
-        for place, binary in enumerate(recipe.binaries)
+        _binary(binary, own, env, inputs, files, name)
+        for binary, own, name in zip(recipe.binaries, inputs, names, strict=True)
     ]
-    wrapper = [] if recipe.wrapper is None else world.given(recipe.wrapper, env, at)
+    wrapper = [] if recipe.wrapper is None else files.of_entry(recipe.wrapper, env, at)
     return PackageSpec(
         binaries=tuple(binaries),
-        wrapper=_input(wrapper[0], env, world) if wrapper else None,
+        wrapper=_input(wrapper[0], env, files) if wrapper else None,
         **_with_name(recipe.fields.get(env), name),
     )
 
@@ -99,10 +99,10 @@ def _binary_names(recipe: PackageRecipe, stage: str) -> list[str]:
 
 def _binary(
     recipe: BinaryRecipe,
-    place: int,
+    own: list[InputFile],
     env: Env,
-    given: list[list[Given]],
-    world: World,
+    inputs: list[list[InputFile]],
+    files: InputFiles,
     name: str,
 ) -> BinarySpec:
     assert recipe.run is not None
@@ -110,10 +110,10 @@ def _binary(
         OutputSpec(output_name(output.file.render(env)), **output.fields.get(env))
         for output in recipe.outputs
     ]
-    around = Surroundings(given[place], [output.file for output in outputs], given)
+    around = BinaryFiles(own, [output.file for output in outputs], inputs)
     check = None if recipe.check is None else recipe.check.text(env, around)
     return BinarySpec(
-        inputs=tuple([_input(one, env, world) for one in given[place]]),
+        inputs=tuple([_input(file, env, files) for file in own]),
         outputs=tuple(outputs),
         check=check,
         **recipe.run.render(env, around),
@@ -121,18 +121,18 @@ def _binary(
     )
 
 
-def _input(given: Given, env: Env, world: World) -> InputSpec:
-    fields = given.entry.fields.get(env)
-    here = given.origin == Origin.PRESENT
+def _input(file: InputFile, env: Env, files: InputFiles) -> InputSpec:
+    fields = file.entry.fields.get(env)
+    here = file.origin == Origin.PRESENT
     return InputSpec(
-        given.file,
-        given.origin < Origin.FETCHED,
+        file.file,
+        file.origin < Origin.FETCHED,
         fields.get("locator"),
         fields.get("size"),
         fields.get("checksum"),
         fields.get("acquire", Acquire.NONE if here else Acquire.PRE_FETCH),
         fields.get("disposition"),
-        fields.get("required", given.entry.file is not None),
-        None if given.entry.match is None else world.match_of(given.entry, given.file, env),
+        fields.get("required", file.entry.file is not None),
+        files.match_of(file.entry, file.file, env),
         fields.get("writable", False),
     )

@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from d0ctl.jobfile.yaml.faults import shown
+
 MOST_ENTRIES = 1_000_000
 """How many directory entries one glob may look at."""
 
@@ -21,24 +23,29 @@ MOST_SECONDS = 20.0
 """How long one glob may search."""
 
 
-class TooFarError(Exception):
-    """A glob that would look at too much; the message says at what."""
+class TooWideError(Exception):
+    """A glob that would look at too much; the message says which, and at what."""
 
 
 @dataclass(slots=True)
 class Bounds:
     """How much one glob may still look at: entries, and the time on the monotonic clock."""
 
+    pattern: str
     entries: int
     until: float
 
     def spend(self) -> None:
-        """Count one entry. Raises TooFarError where that is one too many."""
+        """Count one entry. Raises TooWideError if that is one too many, or time is up."""
         self.entries -= 1
         if self.entries < 0:
-            raise TooFarError("it looks at too many files")
+            raise self._too_wide("it looks at too many files")
         if self.entries % 1024 == 0 and time.monotonic() > self.until:
-            raise TooFarError("it searches for too long")
+            raise self._too_wide("it searches for too long")
+
+    def _too_wide(self, reason: str) -> TooWideError:
+        way_out = "begin it in a smaller folder"
+        return TooWideError(f"the glob {shown(self.pattern)} is too wide: {reason}; {way_out}")
 
 
 def absolute(directory: str, name: str = "") -> str:
@@ -76,10 +83,10 @@ def matching(
 ) -> list[str]:
     """Return the names that a glob matches, sorted, relative ones relative to `directory`.
 
-    `**` stands for any number of folders, links to folders not among them. Raises TooFarError
-    where more entries or more time would be needed.
+    `**` stands for any number of folders, links to folders not among them. Raises TooWideError
+    if that needs more entries or more time.
     """
-    bounds = Bounds(entries, time.monotonic() + seconds)
+    bounds = Bounds(pattern, entries, time.monotonic() + seconds)
     head = "/" if pattern.startswith("/") else ""
     parts = [part for at, part in enumerate(pattern.split("/")) if part or at == pattern.count("/")]
     try:

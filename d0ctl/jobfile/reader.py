@@ -10,12 +10,11 @@ from pathlib import Path
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.checks.job import Check
+from d0ctl.jobfile.checks.job import Checked, check_job
 from d0ctl.jobfile.checks.warnings import advise
 from d0ctl.jobfile.expand import StageLines
 from d0ctl.jobfile.language.template import Scope
 from d0ctl.jobfile.recipe import JobRecipe
-from d0ctl.jobfile.sections.inputs import World
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.sections.stages import read_job
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
@@ -52,20 +51,19 @@ def read_text(
     folder = local_files.absolute(str(directory or "."))
     recipe = read_job(root, Reading(faults, folder, Scope(), known), parameters)
     named = "job" in recipe.fields.fixed
-    name = recipe.fields.fixed.pop("job", None) or job_name_of(source)
-    check = Check(recipe, name, World(folder), known, faults)
-    check.run()
+    name = recipe.fields.fixed.get("job") or job_name_of(source)
+    checked = check_job(recipe, name, folder, known, faults)
     if faults:
         raise BadJobFile(faults.lines())
-    advise(recipe, check.world, faults.warnings)
-    spec = _spec(recipe, check, name, named, source)
+    advise(recipe, checked.files, faults.warnings)
+    spec = _spec(recipe, checked, name, named, source)
     return replace(spec, warnings=tuple(faults.warnings.lines()))
 
 
-def _spec(recipe: JobRecipe, check: Check, name: str, named: bool, source: str) -> JobSpec:
+def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: str) -> JobSpec:
     fields = recipe.fields.fixed
     stages = tuple(
-        StageSpec(stage.name, StageLines(stage, check.world), stage.require)
+        StageSpec(stage.name, StageLines(stage, checked.files), stage.require)
         for stage in recipe.stages
     )
     return JobSpec(
@@ -77,10 +75,10 @@ def _spec(recipe: JobRecipe, check: Check, name: str, named: bool, source: str) 
         hold=fields.get("hold", False),
         parameters=recipe.parameters,
         policy=recipe.policy,
-        directory=check.world.directory,
+        directory=checked.files.directory,
         source=local_files.absolute(source) if source != "-" else source,
         stages=stages,
-        packages=check.packages,
+        packages=checked.packages,
         mail=fields.get("mail"),
         max_alike_failures=fields.get("max_alike_failures"),
     )

@@ -59,12 +59,9 @@ def _combinations(groups: Sequence[Group]) -> Iterator[Env]:
             yield head + tail
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class InputRecipe:
-    """One entry under `inputs:`; `file`, `stage` or `glob` is set.
-
-    `origins` is filled by the check, with one code a package, and used when lines are made.
-    """
+    """One entry under `inputs:`; `file`, `stage` or `glob` is set. It is a key by identity."""
 
     place: Place
     fields: Fields
@@ -72,10 +69,9 @@ class InputRecipe:
     stage: str | None = None
     match: Template | None = None
     glob: Template | None = None
-    origins: bytearray = field(default_factory=bytearray)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class OutputRecipe:
     """One entry under `outputs:`."""
 
@@ -84,7 +80,7 @@ class OutputRecipe:
     fields: Fields
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class BinaryRecipe:
     """One entry under `binaries:`."""
 
@@ -101,7 +97,7 @@ class BinaryRecipe:
         return [run for run in (self.run, self.check) if run is not None]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PackageRecipe:
     """One entry under `packages:`."""
 
@@ -117,7 +113,7 @@ class PackageRecipe:
         return any(given.stage is not None for b in self.binaries for given in b.inputs)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class LineRecipe:
     """One entry under `lines:`, and the loop that makes lines of it."""
 
@@ -127,7 +123,7 @@ class LineRecipe:
     packages: list[PackageRecipe]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class StageRecipe:
     """One entry under `stages:`."""
 
@@ -138,7 +134,7 @@ class StageRecipe:
     lines: list[LineRecipe]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class JobRecipe:
     """The whole job file."""
 

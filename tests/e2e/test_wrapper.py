@@ -113,4 +113,4 @@ def test_a_startup_script_that_is_nowhere_is_a_fault(farm: Site) -> None:
     done = farm.d0ctl("validate", farm.write(WRAPPED.replace("start.sh", "nowhere.sh")))
 
     assert done.code == 2
-    assert "no package makes `nowhere.sh`, nor does it lie beside the job file" in done.err
+    assert "no package makes `nowhere.sh`, and it is not beside the job file" in done.err

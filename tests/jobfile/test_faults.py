@@ -206,7 +206,7 @@ stages:
     )
 
     assert told == [
-        "5:17: no package makes `in1.raw`, nor does it lie beside the job file, and 99,999 more "
+        "5:17: no package makes `in1.raw`, and it is not beside the job file, and 99,999 more "
         "like it",
         "6:18: packages `job/1/1/1` and `job/1/2/1` both make `same.root`, and 99,998 more like it",
     ]

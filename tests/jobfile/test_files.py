@@ -55,19 +55,23 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
     [
         ("mcc:x.root", 1, "there is no job `mcc`"),
         ("mc:y.root", 1, "job `mc` makes no file `y.root`"),
-        ("job:x", 1, "`job:x` is a file of this job, `x`"),
+        ("job:x", 1, "`job:x` is a file of this job: write `x`"),
         ("root://h/x", 1, "input `root://h/x` looks like a URL, which goes under `locator`"),
         (
             "raw/d.raw",
             1,
-            "no package makes `raw/d.raw`, nor does it lie beside the job file "
+            "no package makes `raw/d.raw`, and it is not beside the job file "
             "(did you mean `raw/c.raw`?)",
         ),
         ("raw", 1, "input `raw` is a directory, not a file"),
         ("raw/", 1, "input `raw/` names a directory, not a file"),
         ('"a\\nb"', 1, "the file name `a\\nb` has a control character"),
         ('""', 1, "the name of a file is empty"),
-        ("{file: /no/x, acquire: pre-fetch}", 8, "there is no file `/no/x` here to pre-fetch"),
+        (
+            "{file: /no/x, acquire: pre-fetch}",
+            8,
+            "there is no file `/no/x` on this host to pre-fetch",
+        ),
         ("{glob: '*.x'}", 8, "no file matches `*.x`"),
         ("{from: stage1}", 8, "stage `stage1` can't take its inputs from itself"),
         ("{file: raw/a.raw, match: b}", 19, "`match` goes with `from`"),
@@ -222,7 +226,7 @@ def test_a_file_that_is_named_and_taken_is_an_input_once(lines: Lines) -> None:
     [
         ("{from: on}", "2:38: there is no stage `on` (did you mean `one`?)"),
         ("{from: one, match: '*.y'}", "2:38: no output of stage `one` matches `*.y`"),
-        ("{from: none}", "2:38: stage `none` leaves no output"),
+        ("{from: none}", "2:38: stage `none` has no output that other stages can read"),
     ],
 )
 def test_a_stage_that_gives_nothing_is_told(faults: Faults, given: str, told: str) -> None:

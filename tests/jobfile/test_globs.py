@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.jobfile.local_files import TooFarError, matching
+from d0ctl.jobfile.local_files import TooWideError, matching
 
 PATTERNS = [
     "*", "*.raw", "raw/*", "raw/[ab].raw", "raw/[!a].raw", "**/*.raw", "**/deep/*", "*/", "./*.raw",
@@ -41,10 +41,10 @@ def test_a_glob_does_not_follow_links_in_a_circle(tree: Path) -> None:
 
 
 def test_a_glob_ends_at_its_bounds(tree: Path) -> None:
-    with pytest.raises(TooFarError, match="too many files"):
+    with pytest.raises(TooWideError, match="too many files"):
         matching("**/*", str(tree), entries=5)
 
     for number in range(2000):
         (tree / f"{number}.x").touch()
-    with pytest.raises(TooFarError, match="too long"):
+    with pytest.raises(TooWideError, match="too long"):
         matching("*.none", str(tree), entries=10_000, seconds=-1)

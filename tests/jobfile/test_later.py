@@ -70,7 +70,7 @@ def test_a_late_output_has_no_name_in_its_own_package() -> None:
 
     (told,) = faults("a", f"packages: [{{binaries: [{binaries}]}}]")
 
-    assert "can't be named in its own package" in told
+    assert "can't be an input in its own package" in told
 
 
 @pytest.mark.parametrize(

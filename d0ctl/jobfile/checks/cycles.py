@@ -1,4 +1,4 @@
-"""The only place that finds packages that wait for each other in a circle."""
+"""Search for packages that wait for each other in a circle."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from array import array
 from collections.abc import Iterator
 
 
-class Edges:
-    """Who waits for whom: pairs of package numbers, packed, and whether any points backward."""
+class WaitGraph:
+    """Which package waits for which: pairs of package numbers in flat arrays.
+
+    Numbers go up along lines and stages. If every maker has a lower number than its consumer,
+    there is no cycle and nothing is searched.
+    """
 
     def __init__(self) -> None:
         self._makers = array("I")
@@ -21,31 +25,30 @@ class Edges:
         if maker >= consumer:
             self._backward = True
 
-    def circles(self, packages: int, chained: bytearray) -> Iterator[list[int]]:
-        """Find circles, each package in one at most.
+    def cycles(self, packages: int, follows: bytearray) -> Iterator[list[int]]:
+        """Find cycles, each package in one at most.
 
-        `chained[n]` tells that package n follows n - 1 in its line and so waits for it too.
-        Numbers go up along lines and stages, so that without a backward edge there is none.
+        `follows[n]` tells that package n follows n - 1 in its line and so waits for it too.
         """
         if not self._backward:
             return
-        starts, makers = self._by_consumer(packages, chained)
-        left = self._left(packages, chained)
+        starts, makers = self._by_consumer(packages, follows)
+        left = self._left(packages, follows)
         yield from _walk(left, starts, makers)
 
-    def _pairs(self, packages: int, chained: bytearray) -> Iterator[tuple[int, int]]:
+    def _pairs(self, packages: int, follows: bytearray) -> Iterator[tuple[int, int]]:
         yield from zip(self._makers, self._consumers, strict=True)
         for number in range(packages):
-            if chained[number]:
+            if follows[number]:
                 yield number - 1, number
 
-    def _by_consumer(self, packages: int, chained: bytearray) -> tuple[array[int], array[int]]:
-        """Group the makers by their consumers: those of n lie from starts[n] to starts[n + 1]."""
-        return _grouped(((c, m) for m, c in self._pairs(packages, chained)), packages)
+    def _by_consumer(self, packages: int, follows: bytearray) -> tuple[array[int], array[int]]:
+        """Group the makers by their consumers: those of n are at starts[n] to starts[n + 1]."""
+        return _grouped(((c, m) for m, c in self._pairs(packages, follows)), packages)
 
-    def _left(self, packages: int, chained: bytearray) -> bytearray:
-        """Take away, again and again, who waits for nobody; return a flag for each that stays."""
-        starts, consumers = _grouped(self._pairs(packages, chained), packages)
+    def _left(self, packages: int, follows: bytearray) -> bytearray:
+        """Flag the packages that are left when those that can run are removed again and again."""
+        starts, consumers = _grouped(self._pairs(packages, follows), packages)
         waits = array("I", bytes(4 * packages))
         for consumer in consumers:
             waits[consumer] += 1
@@ -62,7 +65,7 @@ class Edges:
 
 
 def _grouped(pairs: Iterator[tuple[int, int]], packages: int) -> tuple[array[int], array[int]]:
-    """Group second parts by first parts, in flat arrays."""
+    """Group the second numbers of pairs by the first, in flat arrays."""
     firsts, seconds = array("I"), array("I")
     for first, second in pairs:
         firsts.append(first)
@@ -80,17 +83,17 @@ def _grouped(pairs: Iterator[tuple[int, int]], packages: int) -> tuple[array[int
 
 
 def _walk(left: bytearray, starts: array[int], makers: array[int]) -> Iterator[list[int]]:
-    """Go from each that stays to one it waits for, until the way meets itself."""
+    """Follow each package that is left to one it waits for, until the path meets itself."""
     for begin in range(len(left)):
-        way: list[int] = []
-        at: dict[int, int] = {}
+        path: list[int] = []
+        index: dict[int, int] = {}
         number: int | None = begin if left[begin] else None
-        while number is not None and number not in at:
-            at[number] = len(way)
-            way.append(number)
+        while number is not None and number not in index:
+            index[number] = len(path)
+            path.append(number)
             before = makers[starts[number] : starts[number + 1]]
             number = next((maker for maker in before if left[maker]), None)
         if number is not None:
-            yield way[at[number] :]
-        for one in way:
-            left[one] = 0
+            yield path[index[number] :]
+        for visited in path:
+            left[visited] = 0

@@ -1,30 +1,37 @@
-"""The only place that checks a job as a whole: every file of every package of every line."""
+"""The check of a job as a whole: every file of every package of every line."""
 
-from array import array
-from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-from d0ctl.jobfile.checks.cycles import Edges
-from d0ctl.jobfile.checks.outside_inputs import Outside
-from d0ctl.jobfile.checks.package import Plan, outputs_of
+from d0ctl.jobfile.checks.cycles import WaitGraph
+from d0ctl.jobfile.checks.layout import Layout, PackageRange
+from d0ctl.jobfile.checks.outputs import Outputs
+from d0ctl.jobfile.checks.outside_inputs import OutsideInputs
+from d0ctl.jobfile.checks.package import PackageCheck
+from d0ctl.jobfile.input_files import (
+    BinaryFiles,
+    Globs,
+    InputFile,
+    InputFiles,
+    Origin,
+    StageOutputs,
+    check_base_names,
+)
 from d0ctl.jobfile.language.field_types import WrongError
-from d0ctl.jobfile.language.file_names import input_name, is_pattern, output_name
+from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.language.template import Env
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
     InputRecipe,
     JobRecipe,
     LineRecipe,
-    OutputRecipe,
     PackageRecipe,
-    StageRecipe,
 )
-from d0ctl.jobfile.sections.inputs import Given, Origin, Surroundings, World, judge_bases
-from d0ctl.jobfile.sections.late_outputs import judge_early, judge_pattern
-from d0ctl.jobfile.sections.loops import MOST_VALUES, too_far
+from d0ctl.jobfile.sections.late_outputs import judge_early
+from d0ctl.jobfile.sections.loops import MOST_VALUES
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.yaml.faults import Faults, Place, did_you_mean, shown
 
@@ -35,316 +42,248 @@ MOST_INPUTS = 30_000_000
 """How many inputs a job's `from:` may add up to."""
 
 
-@dataclass(slots=True)
-class Stretch:
-    """The packages that one line recipe makes: where it stands, and its first numbers, from 0."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the check finds out about a job, and what making its lines needs beside the recipe."""
 
-    stage: StageRecipe
-    line: LineRecipe
-    stage_number: int
-    first_line: int
-    first_package: int
+    packages: int
+    files: InputFiles
 
 
-class Check:
-    """Goes over a job three times: outputs, then inputs that are named, then those of stages."""
+def check_job(
+    job: JobRecipe, name: str, directory: str, known: KnownNames, faults: Faults
+) -> Checked:
+    """Expand a job and note every fault that shows in it; the recipe stays as it is."""
+    check = _Check(job, name, directory, known, faults)
+    check.run()
+    return Checked(check.layout.packages, check.files)
 
-    def __init__(self, job: JobRecipe, name: str, world: World, known: KnownNames, faults: Faults):
-        self.world = world
-        self.packages = 0
-        self._job, self._name, self._faults = job, name, faults
-        self._stretches: list[Stretch] = []
-        self._names: dict[str, int] = {}
-        self._makers = array("I")
-        self._ranges: dict[str, tuple[int, int]] = {}
-        self._edges = Edges()
-        self._outside = Outside(name, self._names, world, known, faults)
-        self._inputs = 0
+
+class _Check:
+    """The passes over a job's packages.
+
+    The first collects all outputs, as any package may read any of them. The second finds the
+    maker of each input that is named; only then is it known which outputs their own stage
+    consumes, so that the third can tell what a `from:` takes.
+    """
+
+    def __init__(
+        self, job: JobRecipe, name: str, directory: str, known: KnownNames, faults: Faults
+    ) -> None:
+        self.layout = Layout(job, name)
+        self._job = job
+        self._faults = faults
+        self._outputs = outputs = Outputs(self.layout, faults)
+        self._origins: defaultdict[InputRecipe, bytearray] = defaultdict(bytearray)
+        self._sources: dict[InputRecipe, StageOutputs] = {}
+        self.files = InputFiles(
+            directory, Globs(directory), self._origins, self._sources, outputs.late
+        )
+        self._outside = OutsideInputs(name, outputs, directory, known, faults)
+        self._consumed = bytearray()
+        """Whether a package of its own stage reads an output."""
+        self._waits = WaitGraph()
+        self._from_stages = 0
+        """How many inputs come by `from:`."""
         self._patterns: dict[tuple[int, str], str] = {}
+        """The pattern by which a file first went into a line of a stage, by its number."""
 
     def run(self) -> None:
         """Note every fault that shows in the expanded job."""
-        self._lay_out()
-        if self.packages > MOST_VALUES:
-            told = f"{self.packages:,} packages are more than a job may have ({MOST_VALUES:,})"
-            self._faults.add(self._stretches[-1].line.place, told)
+        ranges, packages = self.layout.ranges, self.layout.packages
+        if packages > MOST_VALUES:
+            message = f"{packages:,} packages are more than a job may have ({MOST_VALUES:,})"
+            self._faults.add(ranges[-1].line.place, message)
             return
-        self._outputs()
-        self._inside = bytearray(len(self._names))
-        for stretch in self._stretches:
-            self._named_inputs(stretch)
-        self._open_outputs()
-        for stretch in self._stretches:
-            if any(package.takes_stages for package in stretch.line.packages):
-                self._stage_inputs(stretch)
-            judge_early(stretch.line, self._faults)
-        self._circles()
+        self._outputs.collect(self._job)
+        self._consumed = bytearray(len(self._outputs.numbers))
+        for part in ranges:
+            self._check_named_inputs(part)
+        self._open_stages()
+        for part in ranges:
+            if any(package.takes_stages for package in part.line.packages):
+                self._check_stage_inputs(part)
+            judge_early(part.line, self.files, self._faults)
+        self._check_cycles()
 
-    def _lay_out(self) -> None:
-        """Give every line recipe the numbers of its packages."""
-        for number, stage in enumerate(self._job.stages, 1):
-            lines = 0
-            for line in stage.lines:
-                self._stretches.append(Stretch(stage, line, number, lines, self.packages))
-                lines += line.loop.size
-                self.packages += line.loop.size * len(line.packages)
-                self._outside.sure = self._outside.sure and line.loop.size > 0
-
-    def _outputs(self) -> None:
-        """Note who makes which file, and the files that two would make."""
-        for stage in self._job.stages:
-            begin = len(self._names)
-            for stretch in self._stretches:
-                if stretch.stage is stage:
-                    self._outputs_of(stretch)
-            self._ranges[stage.name] = begin, len(self._names)
-
-    def _outputs_of(self, stretch: Stretch) -> None:
-        number = stretch.first_package
-        recipes = [outputs_of(package) for package in stretch.line.packages]
-        for outputs in recipes:
-            self._outside.sure = self._outside.sure and not any(
-                output.file.broken for output in outputs
-            )
-        names, makers = self._names, self._makers
-        for env in stretch.line.loop:
-            for outputs in recipes:
-                for output in outputs:
-                    name = self._output(output, env)
-                    if name is None:
-                        continue
-                    if names.setdefault(name, len(makers)) != len(makers):
-                        self._twice(output, name, number)
-                    else:
-                        makers.append(number)
-                number += 1
-
-    def _output(self, output: OutputRecipe, env: Env) -> str | None:
-        if output.file.broken:
-            return None
-        try:
-            name = output_name(output.file.render(env))
-            if output.fields.fixed.get("late") and is_pattern(name):
-                judge_pattern(name, output.fields.fixed)
-                self.world.late.add(name)
-            return name
-        except WrongError as error:
-            self._alike(output.place, "output", str(error))
-            return None
-
-    def _twice(self, output: OutputRecipe, name: str, number: int) -> None:
-        def message() -> str:
-            maker = self._makers[self._names[name]]
-            if maker == number:
-                return f"package `{self._path(number)}` makes {shown(name)} twice"
-            both = f"`{self._path(maker)}` and `{self._path(number)}`"
-            return f"packages {both} both make {shown(name)}"
-
-        self._faults.alike(output.place, "twice", message)
-
-    def _alike(self, place: Place, kind: str, message: str) -> None:
+    def _note(self, place: Place, kind: str, message: str) -> None:
         self._faults.alike(place, kind, lambda: message)
 
-    def _named_inputs(self, stretch: Stretch) -> None:
-        """Find the origin of every input that is named, and judge packages that have no others."""
-        line, number = stretch.line, stretch.first_package
+    def _check_named_inputs(self, part: PackageRange) -> None:
+        """Find the origin of every input that is named, and check packages without others."""
+        line, number = part.line, part.first_package
         varying = bool(line.fields.varying)
-        span = self._ranges[stretch.stage.name]
-        plans = [Plan.of(package) for package in line.packages]
+        own_stage = self._outputs.of_stage[part.stage.name]
+        checks = [PackageCheck.of(package) for package in line.packages]
         for at, env in enumerate(line.loop):
             if varying:
                 line.fields.check(env, self._faults)
-            for plan in plans:
-                look = plan.look
-                for binary, recipe in plan.named:
-                    origin = self._origin(plan, binary, recipe, env, number, span)
-                    recipe.origins.append(origin)
-                    look = look or origin != Origin.MADE
-                if look and not plan.takes_stages:
-                    self._look(plan, env, at, stretch)
+            for check in checks:
+                is_due = check.each_line
+                for binary, recipe in check.named:
+                    origin = self._origin(check, binary, recipe, env, number, own_stage)
+                    self._origins[recipe].append(origin)
+                    is_due = is_due or origin != Origin.MADE
+                if is_due and not check.takes_stages:
+                    self._check_package(check, env, at, part)
                 number += 1
 
     def _origin(
         self,
-        plan: Plan,
+        check: PackageCheck,
         binary: BinaryRecipe,
         recipe: InputRecipe,
         env: Env,
         number: int,
-        span: tuple[int, int],
-    ) -> int:
-        """Tell where a named input comes from, and note its maker."""
+        own_stage: range,
+    ) -> Origin:
+        """Tell where a named input comes from, and note which package waits for its maker."""
         assert recipe.file is not None
         if recipe.file.broken:
             return Origin.WRONG
-        text = recipe.file.render(env)
         try:
-            name = input_name(text)
+            name = input_name(recipe.file.render(env))
         except WrongError as error:
-            self._alike(recipe.place, "input", str(error))
+            self._note(recipe.place, "input", str(error))
             return Origin.WRONG
-        made = self._names.get(name)
+        made = self._outputs.numbers.get(name)
         if made is None:
             return self._outside.origin(recipe, name, env)
-        if span[0] <= made < span[1]:
-            self._inside[made] = 1
-        maker = self._makers[made]
+        if made in own_stage:
+            self._consumed[made] = 1
+        maker = self._outputs.maker(name)
         if maker != number:
-            self._edges.add(maker, number)
+            self._waits.add(maker, number)
             return Origin.FAR if "/" in name else Origin.MADE
-        for earlier in plan.package.binaries:
+        for earlier in check.package.binaries:
             if earlier is binary:
                 break
-            if any(self._output(output, env) == name for output in earlier.outputs):
+            if any(self._outputs.name(output, env) == name for output in earlier.outputs):
                 return self._own(recipe, name)
         message = f"{shown(name)} is read before its own package makes it"
-        self._alike(recipe.place, "own", message)
+        self._note(recipe.place, "own", message)
         return Origin.WRONG
 
-    def _own(self, recipe: InputRecipe, name: str) -> int:
-        """Judge what an earlier binary of the same package makes."""
-        if name not in self.world.late:
+    def _own(self, recipe: InputRecipe, name: str) -> Origin:
+        """Check an input that an earlier binary of the same package makes."""
+        if name not in self._outputs.late:
             return Origin.OWN
         message = (
-            f"late output {shown(name)} can't be named in its own package: its files are there"
+            f"late output {shown(name)} can't be an input in its own package: its files are "
+            "there already"
         )
-        self._alike(recipe.place, "own", message)
+        self._note(recipe.place, "own", message)
         return Origin.WRONG
 
-    def _look(self, plan: Plan, env: Env, at: int, stretch: Stretch) -> list[list[Given]]:
-        """Judge what the loop values make of one package; return its inputs."""
-        for fields in plan.varying:
+    def _check_package(
+        self, check: PackageCheck, env: Env, at: int, part: PackageRange
+    ) -> list[list[InputFile]]:
+        """Check a package of one line; return the inputs of its binaries."""
+        for fields in check.varying:
             fields.check(env, self._faults)
-        for binary in plan.package.binaries:
+        for binary in check.package.binaries:
             for recipe in binary.inputs:
-                self._judge_match(recipe, env, at)
+                if recipe.file is None:
+                    self._check_found(recipe, env, at)
                 if recipe.glob is not None or recipe.match is not None:
-                    self._shared(recipe, env, at, stretch)
-        given = [self.world.files(binary, env, at) for binary in plan.package.binaries]
-        outputs = [output.file.render(env) for output in plan.outputs]
+                    self._check_shared(recipe, env, at, part)
+        inputs = [self.files.of_binary(binary, env, at) for binary in check.package.binaries]
+        outputs = [output.file.render(env) for output in check.outputs]
+        wrapper = check.package.wrapper
+        startup = [] if wrapper is None else self.files.of_entry(wrapper, env, at)
         try:
-            wrapper = plan.package.wrapper
-            judge_bases(
-                [*given, self.world.given(wrapper, env, at) if wrapper is not None else []], outputs
-            )
+            check_base_names([*inputs, startup], outputs)
         except WrongError as error:
-            self._alike(plan.package.place, "bases", str(error))
-        if plan.guarded:
-            self._quotes(plan.package, given, env)
-        return given
+            self._note(check.package.place, "bases", str(error))
+        if check.guarded:
+            self._check_quoted_values(check.package, inputs, env)
+        return inputs
 
-    def _quotes(self, package: PackageRecipe, given: list[list[Given]], env: Env) -> None:
-        """Judge the values that stand inside quotes."""
-        for binary, files in zip(package.binaries, given, strict=True):
+    def _check_quoted_values(
+        self, package: PackageRecipe, inputs: list[list[InputFile]], env: Env
+    ) -> None:
+        """Check the values that stand inside quotes of a script."""
+        for binary, own in zip(package.binaries, inputs, strict=True):
             outputs = [output.file.render(env) for output in binary.outputs]
             for run in binary.texts:
-                run.check(env, Surroundings(files, outputs, given), self._faults)
+                run.check(env, BinaryFiles(own, outputs, inputs), self._faults)
 
-    def _judge_match(self, recipe: InputRecipe, env: Env, at: int) -> None:
+    def _check_found(self, recipe: InputRecipe, env: Env, at: int) -> None:
         """Note an entry that takes the outputs of a stage or globs, and finds nothing."""
-        is_found = recipe.file is not None or bool(self.world.given(recipe, env, at))
-        if self.world.unfit is not None:
-            self._alike(recipe.place, "glob", self.world.unfit)
-            self.world.unfit = None
-        elif is_found:
-            return
-        elif recipe.glob is not None and self.world.too_far:
-            self._alike(recipe.place, "glob", too_far(*self.world.too_far))
-        elif recipe.glob is not None:
-            pattern = recipe.glob.render(env)
-            self._alike(recipe.place, "glob", f"no file matches {shown(pattern)}")
-        elif recipe.stage in self.world.leaves and self._outside.sure:
-            told = f"stage {shown(recipe.stage)} leaves no output"
+        if recipe.glob is not None:
+            problem = self.files.globs.problem(recipe.glob.render(env))
+            if problem is not None:
+                self._note(recipe.place, "glob", problem)
+        elif recipe in self._sources and self._outputs.are_known:
+            if self.files.of_entry(recipe, env, at):
+                return
+            message = f"stage {shown(recipe.stage or '')} has no output that other stages can read"
             if recipe.match is not None:
                 pattern = recipe.match.render(env)
-                told = f"no output of stage {shown(recipe.stage)} matches {shown(pattern)}"
-            self._alike(recipe.place, "from", told)
+                message = f"no output of stage {shown(recipe.stage or '')} matches {shown(pattern)}"
+            self._note(recipe.place, "from", message)
 
-    def _shared(self, recipe: InputRecipe, env: Env, at: int, stretch: Stretch) -> None:
+    def _check_shared(self, recipe: InputRecipe, env: Env, at: int, part: PackageRange) -> None:
         """Warn of a file that two lines of a stage take by different patterns."""
         template = recipe.match if recipe.match is not None else recipe.glob
         assert template is not None
         pattern = template.render(env)
-        for one in self.world.given(recipe, env, at)[: MOST_SHARED - len(self._patterns)]:
-            key = stretch.stage_number, one.file
+        for file in self.files.of_entry(recipe, env, at)[: MOST_SHARED - len(self._patterns)]:
+            key = part.stage_number, file.file
             first = self._patterns.setdefault(key, pattern)
-            if first != pattern and one.file not in self.world.late:
-                lines = f"lines of stage {shown(stretch.stage.name)}"
-                told = (
-                    f"file {shown(one.file)} goes into several {lines}: "
+            if first != pattern and file.file not in self._outputs.late:
+                lines = f"lines of stage {shown(part.stage.name)}"
+                message = (
+                    f"file {shown(file.file)} goes into several {lines}: "
                     f"{shown(first)} and {shown(pattern)} both match it"
                 )
-                self._faults.warnings.alike(recipe.place, "shared", partial(str, told))
+                self._faults.warnings.alike(recipe.place, "shared", partial(str, message))
 
-    def _open_outputs(self) -> None:
-        """Collect the outputs that `from:` takes: those that no package of the stage consumes."""
-        names: list[str] = []
-        for stretch in self._stretches:
-            for binary, recipe in _stage_recipes(stretch.line):
-                del binary
+    def _open_stages(self) -> None:
+        """Collect what each `from:` takes: the outputs that their own stage does not consume."""
+        opened: dict[str, StageOutputs] = {}
+        for part in self.layout.ranges:
+            for recipe in _stage_inputs(part.line):
                 stage = recipe.stage or ""
-                if stage == stretch.stage.name:
+                if stage == part.stage.name:
                     message = f"stage {shown(stage)} can't take its inputs from itself"
                     self._faults.add(recipe.place, message)
-                    recipe.stage = ""
-                elif stage not in self._ranges:
-                    hint = did_you_mean(stage, self._ranges)
+                elif stage not in self._outputs.of_stage:
+                    hint = did_you_mean(stage, self._outputs.of_stage)
                     self._faults.add(recipe.place, f"there is no stage {shown(stage)}{hint}")
-                elif stage not in self.world.leaves:
-                    names = names or list(self._names)
-                    begin, end = self._ranges[stage]
-                    open_ones = [names[i] for i in range(begin, end) if not self._inside[i]]
-                    self.world.leaves[stage] = open_ones
+                else:
+                    if stage not in opened:
+                        names = tuple(self._outputs.without(stage, self._consumed))
+                        opened[stage] = StageOutputs(names, self._outputs.late)
+                    self._sources[recipe] = opened[stage]
 
-    def _stage_inputs(self, stretch: Stretch) -> None:
-        """Judge the packages that take the outputs of a stage, and note their makers."""
-        number = stretch.first_package
-        plans = [Plan.of(package) for package in stretch.line.packages]
-        for at, env in enumerate(stretch.line.loop):
-            for plan in plans:
-                if plan.takes_stages:
-                    for one in chain.from_iterable(self._look(plan, env, at, stretch)):
-                        if one.written is None:
-                            self._edges.add(self._makers[self._names[one.file]], number)
-                            self._inputs += 1
-                if self._inputs > MOST_INPUTS:
-                    told = f"more than {MOST_INPUTS:,} inputs come by `from`"
-                    self._faults.add(stretch.line.place, told)
+    def _check_stage_inputs(self, part: PackageRange) -> None:
+        """Check the packages that take the outputs of a stage, and note whom they wait for."""
+        number = part.first_package
+        checks = [PackageCheck.of(package) for package in part.line.packages]
+        for at, env in enumerate(part.line.loop):
+            for check in checks:
+                if check.takes_stages:
+                    for file in chain.from_iterable(self._check_package(check, env, at, part)):
+                        if file.written is None:
+                            self._waits.add(self._outputs.maker(file.file), number)
+                            self._from_stages += 1
+                if self._from_stages > MOST_INPUTS:
+                    message = f"more than {MOST_INPUTS:,} inputs come by `from`"
+                    self._faults.add(part.line.place, message)
                     return
                 number += 1
 
-    def _circles(self) -> None:
+    def _check_cycles(self) -> None:
         """Note packages that wait for each other."""
-        chained = bytearray(self.packages)
-        for stretch in self._stretches:
-            each = len(stretch.line.packages)
-            if each > 1:
-                size = stretch.line.loop.size
-                last = stretch.first_package + each * size
-                chained[stretch.first_package : last] = (b"\0" + b"\1" * (each - 1)) * size
-        for circle in self._edges.circles(self.packages, chained):
-            told = ", ".join(f"`{self._path(number)}`" for number in sorted(circle)[:10])
-            more = f" and {len(circle) - 10:,} more" if len(circle) > 10 else ""
-            _, package, _ = self._locate(min(circle))
-            message = f"packages {told}{more} wait for each other in a circle"
-            self._alike(package.place, "circle", message)
-
-    def _locate(self, number: int) -> tuple[Stretch, PackageRecipe, tuple[int, int]]:
-        """Return the recipe of a package, and its line and place in the line, from 1."""
-        firsts = [stretch.first_package for stretch in self._stretches]
-        stretch = self._stretches[bisect_right(firsts, number) - 1]
-        packages = stretch.line.packages
-        line, package = divmod(number - stretch.first_package, len(packages))
-        return stretch, packages[package], (stretch.first_line + line + 1, package + 1)
-
-    def _path(self, number: int) -> str:
-        stretch, _, (line, package) = self._locate(number)
-        return f"{self._name}/{stretch.stage_number}/{line}/{package}"
+        for cycle in self._waits.cycles(self.layout.packages, self.layout.follows()):
+            paths = ", ".join(f"`{self.layout.path(number)}`" for number in sorted(cycle)[:10])
+            more = f" and {len(cycle) - 10:,} more" if len(cycle) > 10 else ""
+            message = f"packages {paths}{more} wait for each other in a circle"
+            self._note(self.layout.recipe(min(cycle)).place, "circle", message)
 
 
-def _stage_recipes(line: LineRecipe) -> Iterator[tuple[BinaryRecipe, InputRecipe]]:
+def _stage_inputs(line: LineRecipe) -> Iterator[InputRecipe]:
     for package in line.packages:
         for binary in package.binaries:
-            for recipe in binary.inputs:
-                if recipe.stage is not None:
-                    yield binary, recipe
+            yield from (recipe for recipe in binary.inputs if recipe.stage is not None)

@@ -1,4 +1,4 @@
-"""What there is to check about a package recipe, found out once for all its lines."""
+"""What there is to check in the packages of a recipe, found out once for all its lines."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,13 @@ from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe, PackageRecipe
 
 
-@dataclass(slots=True)
-class Plan:
-    """What there is to check about a package recipe, found out once.
+@dataclass(frozen=True, slots=True)
+class PackageCheck:
+    """What there is to check in the packages of one recipe.
 
-    `look` tells that loop values can make it wrong in more than its files' names. A package
-    with one input that a package makes needs no look: its outputs have other names.
+    `each_line` tells that loop values can make more than the names of its files wrong, so that
+    the package of every line is checked. A package with one input that another package makes
+    does not need it: its outputs have other names.
     """
 
     package: PackageRecipe
@@ -19,11 +20,11 @@ class Plan:
     outputs: list[OutputRecipe]
     varying: list[Fields]
     guarded: bool
-    look: bool
+    each_line: bool
     takes_stages: bool
 
     @classmethod
-    def of(cls, package: PackageRecipe) -> "Plan":
+    def of(cls, package: PackageRecipe) -> "PackageCheck":
         """Find out what there is to check."""
         inputs = [(binary, one) for binary in package.binaries for one in binary.inputs]
         if package.wrapper is not None:
@@ -34,8 +35,8 @@ class Plan:
         varying = [fields for fields in every if fields.varying]
         guarded = any(run.guarded for binary in package.binaries for run in binary.texts)
         named = [pair for pair in inputs if pair[1].file is not None]
-        look = bool(varying) or guarded or len(inputs) > 1 or len(inputs) > len(named)
-        return cls(package, named, outputs, varying, guarded, look, package.takes_stages)
+        each_line = bool(varying) or guarded or len(inputs) > 1 or len(inputs) > len(named)
+        return cls(package, named, outputs, varying, guarded, each_line, package.takes_stages)
 
 
 def outputs_of(package: PackageRecipe) -> list[OutputRecipe]:

@@ -6,17 +6,16 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from d0ctl.jobfile import local_files
+from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.language.template import Env
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
     JobRecipe,
-    LineRecipe,
     PackageRecipe,
     StageRecipe,
 )
-from d0ctl.jobfile.sections.inputs import Given, Origin, Surroundings, World
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Place, shown
@@ -33,52 +32,51 @@ _EXPANDED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}")
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
 
-def advise(job: JobRecipe, world: World, warnings: Notes) -> None:
+def advise(job: JobRecipe, files: InputFiles, warnings: Notes) -> None:
     """Warn of what can be seen in the first line of each loop, and of keys without effect."""
     for stage in job.stages:
-        _requirement(stage, warnings)
+        _requirement(stage, files, warnings)
         for line in stage.lines:
             env = next(iter(line.loop), None)
             if env is not None:
                 for package in line.packages:
-                    _package(package, env, world, warnings)
+                    _package(package, env, files, warnings)
     _without_effect(job, warnings)
 
 
-def _requirement(stage: StageRecipe, warnings: Notes) -> None:
+def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None:
     """Warn of a fraction of other stages in a stage that reads from none."""
-    if stage.require_place is not None and not any(_reads(line) for line in stage.lines):
+    if stage.require_place is not None and not any(
+        files.comes_from_packages(recipe)
+        for line in stage.lines
+        for package in line.packages
+        for binary in package.binaries
+        for recipe in binary.inputs
+    ):
         told = "has no effect: no line of this stage reads a file of another stage"
         warnings.add(stage.require_place, f"`require` {told}")
 
 
-def _reads(line: LineRecipe) -> bool:
-    """Tell whether a line has inputs that other packages of the job make."""
-    made = {Origin.MADE, Origin.FAR}
-    inputs = (one for package in line.packages for b in package.binaries for one in b.inputs)
-    return any(one.stage is not None or made.intersection(one.origins) for one in inputs)
-
-
-def _package(package: PackageRecipe, env: Env, world: World, warnings: Notes) -> None:
-    given = [world.files(binary, env, 0) for binary in package.binaries]
+def _package(package: PackageRecipe, env: Env, files: InputFiles, warnings: Notes) -> None:
+    inputs = [files.of_binary(binary, env, 0) for binary in package.binaries]
     made = {output.file.render(env) for b in package.binaries for output in b.outputs}
-    for binary, files in zip(package.binaries, given, strict=True):
-        text = _text(binary, files, given, env)
+    for binary, own in zip(package.binaries, inputs, strict=True):
+        text = _text(binary, own, inputs, env)
         if text is not None:
             words = _words(text)
-            _beside(binary, words, given, made, text, world, warnings)
-            _not_executable(binary, files, text, world, warnings)
-            _script_among_inputs(binary, files, text, world, warnings)
-            _flattened(binary, words, files, text, warnings)
+            _beside(binary, words, inputs, made, text, files, warnings)
+            _not_executable(binary, own, text, files, warnings)
+            _script_among_inputs(binary, own, text, files, warnings)
+            _flattened(binary, words, own, text, warnings)
             _unnamed_outputs(binary, words, text, env, warnings)
 
 
 def _text(
-    binary: BinaryRecipe, files: list[Given], given: list[list[Given]], env: Env
+    binary: BinaryRecipe, own: list[InputFile], inputs: list[list[InputFile]], env: Env
 ) -> str | None:
     """Return what a binary runs; None where the catalogue says it."""
     made = [output.file.render(env) for output in binary.outputs]
-    around = Surroundings(files, made, given)
+    around = BinaryFiles(own, made, inputs)
     if isinstance(binary.run, Script):
         return binary.run.text(env, around)
     if isinstance(binary.run, Arguments):
@@ -96,51 +94,58 @@ def _words(text: str) -> list[str]:
 def _beside(
     binary: BinaryRecipe,
     words: Iterable[str],
-    given: list[list[Given]],
+    inputs: list[list[InputFile]],
     made: set[str],
     text: str,
-    world: World,
+    files: InputFiles,
     warnings: Notes,
 ) -> None:
     """Warn of a file beside the job file that is called, but does not go to the node."""
-    known = {one.lies for files in given for one in files} | made
-    known |= {one.written or "" for files in given for one in files}
+    known = {file.local_name for each in inputs for file in each} | made
+    known |= {file.written or "" for each in inputs for file in each}
     known |= {name.removeprefix("./") for name in known | set(_WRITTEN.findall(text))}
     for word in words:
         name = word.removeprefix("./")
         if not ("/" in word or "." in word) or name in known or not _is_relative(word):
             continue
-        if local_files.is_file(world.absolute(name)):
+        if local_files.is_file(files.absolute(name)):
             told = f"{shown(word)} is beside the job file, but no input"
             warnings.add(_place(binary, word), f"{told}: it will not be on the node; "
                          f"add `inputs: {name}`")  # fmt: skip
 
 
 def _not_executable(
-    binary: BinaryRecipe, files: list[Given], text: str, world: World, warnings: Notes
+    binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
 ) -> None:
     """Warn of a script beside the job file that is called by its name but can't be executed."""
     called = set(_CALLED.findall(text[:1_000_000]))
-    for one in files:
-        path = world.absolute(one.file)
-        if one.lies in called and local_files.is_file(path) and not local_files.is_program(path):
-            word = f"./{one.lies}"
+    for file in own:
+        path = files.absolute(file.file)
+        if (
+            file.local_name in called
+            and local_files.is_file(path)
+            and not local_files.is_program(path)
+        ):
+            word = f"./{file.local_name}"
             warnings.add(_place(binary, word), f"{shown(word)} is not executable: chmod +x "
-                         f"{one.written or one.file}")  # fmt: skip
+                         f"{file.written or file.file}")  # fmt: skip
 
 
 def _script_among_inputs(
-    binary: BinaryRecipe, files: list[Given], text: str, world: World, warnings: Notes
+    binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
 ) -> None:
     """Warn of a script that is called and stands among the inputs that it is given as a list."""
-    if len(files) < 2 or not any(sign in text for sign in _LISTS):
+    if len(own) < 2 or not any(sign in text for sign in _LISTS):
         return
     called = set(_CALLED.findall(text[:1_000_000]))
-    for one in files:
-        if one.lies in called and local_files.is_file(world.absolute(one.file)):
-            told = f"the list of inputs that {shown('./' + one.lies)} gets has `{one.lies}` in it"
-            warnings.add(_place(binary, f"./{one.lies}"), f"{told}, too: name the others by a "
-                         "pattern such as `sim-*.txt`, or pass over it")  # fmt: skip
+    for file in own:
+        if file.local_name in called and local_files.is_file(files.absolute(file.file)):
+            word = f"./{file.local_name}"
+            message = (
+                f"the list of inputs that {shown(word)} gets has `{file.local_name}` in it, too: "
+                "name the others by a pattern such as `sim-*.txt`, or pass over it"
+            )
+            warnings.add(_place(binary, word), message)
 
 
 def _is_relative(word: str) -> bool:
@@ -148,26 +153,26 @@ def _is_relative(word: str) -> bool:
 
 
 def _flattened(
-    binary: BinaryRecipe, words: list[str], files: list[Given], text: str, warnings: Notes
+    binary: BinaryRecipe, words: list[str], own: list[InputFile], text: str, warnings: Notes
 ) -> None:
     """Warn of an input that is read by its folder, which it has not where the binary runs."""
     plain = {word.removeprefix("./") for word in words}
-    for one in files:
-        written = one.written if one.written is not None else one.file
-        name = written.removeprefix("./")
-        if "/" not in name or one.lies == name or one.origin == Origin.OWN:
+    for file in own:
+        written = file.written if file.written is not None else file.file
+        name, base = written.removeprefix("./"), file.local_name
+        if "/" not in name or base == name or file.origin == Origin.OWN:
             continue
         if name in plain:
-            told = f"is an input and has its base name where the binary runs: write `{one.lies}`"
+            told = f"is an input and has its base name where the binary runs: write `{base}`"
             warnings.alike(_place(binary, name), "folder", partial(str, f"{shown(name)} {told}"))
         elif (
             not name.startswith("/")
-            and one.entry.file is not None
-            and one.lies not in text
+            and file.entry.file is not None
+            and base not in text
             and not any(sign in text for sign in _LISTS)
         ):
-            told = f"input {shown(name)} is `{one.lies}` where the binary runs, without its folder"
-            warnings.alike(one.entry.place, "folder", partial(str, told))
+            told = f"input {shown(name)} is `{base}` where the binary runs, without its folder"
+            warnings.alike(file.entry.place, "folder", partial(str, told))
 
 
 def _unnamed_outputs(

@@ -176,15 +176,13 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
     scalar, match = level.scalar(ways[0]), level.scalar("match")
     if scalar is None:
         return None
-    recipe = InputRecipe(node.place, fields)
     if ways == ["from"]:
-        recipe.place, recipe.stage = scalar.place, reading.text(scalar)
-        recipe.match = reading.template(match, strict=True) if match is not None else None
-    elif ways == ["glob"]:
-        recipe.place, recipe.glob = scalar.place, reading.template(scalar, strict=True)
-    else:
-        recipe.place, recipe.file = scalar.place, reading.template(scalar, strict=True)
-    return recipe
+        pattern = reading.template(match, strict=True) if match is not None else None
+        return InputRecipe(scalar.place, fields, stage=reading.text(scalar), match=pattern)
+    template = reading.template(scalar, strict=True)
+    if ways == ["glob"]:
+        return InputRecipe(scalar.place, fields, glob=template)
+    return InputRecipe(scalar.place, fields, file=template)
 
 
 def _outputs(node: Node | None, reading: Reading) -> list[OutputRecipe]:

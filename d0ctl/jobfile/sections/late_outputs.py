@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from d0ctl.jobfile.input_files import InputFiles, Origin
 from d0ctl.jobfile.language.field_types import WrongError
 from d0ctl.jobfile.language.script import Hole
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe
-from d0ctl.jobfile.sections.inputs import Origin
 from d0ctl.jobfile.sections.level import Level
 from d0ctl.jobfile.yaml.faults import Faults, shown
 
@@ -30,7 +30,7 @@ def judge_pattern(name: str, fields: Mapping[str, Any]) -> None:
             raise WrongError(f"late output {shown(name)} {told}")
 
 
-def judge_early(line: LineRecipe, faults: Faults) -> None:
+def judge_early(line: LineRecipe, files: InputFiles, faults: Faults) -> None:
     """Note where the first package of a line that starts early names its inputs one by one.
 
     They are not known when it starts. What an earlier binary makes, or what lies outside, is.
@@ -38,21 +38,15 @@ def judge_early(line: LineRecipe, faults: Faults) -> None:
     if not (line.fields.fixed.get("early_start") or "early_start" in line.fields.varying):
         return
     wrapper = line.packages[0].wrapper if line.packages else None
-    if wrapper is not None and Origin.MADE in wrapper.origins:
+    if wrapper is not None and Origin.MADE in files.origins[wrapper]:
         told = "the startup script of a package that starts early has to be there at its start"
         faults.add(wrapper.place, told)
     for binary in line.packages[0].binaries if line.packages else ():
-        if _takes_made(binary):
+        if any(files.comes_from_packages(recipe) for recipe in binary.inputs):
             for hole in _inputs_in(binary):
                 told = "a package that starts early reads its inputs from a list as they come"
                 faults.add(hole.place, f"`{hole.mark.text}` can't stand here: {told}, "
                            "`{inputs.list}`")  # fmt: skip
-
-
-def _takes_made(binary: BinaryRecipe) -> bool:
-    """Tell whether other packages make inputs of a binary."""
-    made = {Origin.MADE, Origin.FAR}
-    return any(one.stage is not None or made.intersection(one.origins) for one in binary.inputs)
 
 
 def _inputs_in(binary: BinaryRecipe) -> Iterator[Hole]:

@@ -167,8 +167,8 @@ def _glob(node: Node, reading: Reading) -> Sequence[str]:
         return ()
     try:
         found = local_files.matching(reading.text(scalar), reading.directory)
-    except local_files.TooFarError as error:
-        reading.fault(scalar.place, too_far(reading.text(scalar), error))
+    except local_files.TooWideError as error:
+        reading.fault(scalar.place, str(error))
         return ()
     if not found:
         reading.fault(scalar.place, f"no file matches {shown(reading.text(scalar))}")
@@ -176,11 +176,6 @@ def _glob(node: Node, reading: Reading) -> Sequence[str]:
         if not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name):
             reading.fault(scalar.place, f"the name of {shown(name)} is not UTF-8")
     return found
-
-
-def too_far(pattern: str, error: local_files.TooFarError) -> str:
-    """Say that a glob searches for more than it may."""
-    return f"the glob {shown(pattern)} is too wide: {error}; begin it in a smaller folder"
 
 
 def _read(scalar: Scalar, reading: Reading) -> list[str] | None:

@@ -1,0 +1,59 @@
+"""The numbers of a job's packages, from 0, in the order of stages and lines."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from d0ctl.jobfile.recipe import JobRecipe, LineRecipe, PackageRecipe, StageRecipe
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRange:
+    """The packages that one line recipe makes, with the numbers of its first line and package."""
+
+    stage: StageRecipe
+    line: LineRecipe
+    stage_number: int
+    first_line: int
+    first_package: int
+
+
+class Layout:
+    """The packages of a job by number: their recipes and their paths."""
+
+    def __init__(self, job: JobRecipe, name: str) -> None:
+        self.ranges: list[PackageRange] = []
+        self.packages = 0
+        """How many packages the job has."""
+        self._name = name
+        for number, stage in enumerate(job.stages, 1):
+            lines = 0
+            for line in stage.lines:
+                self.ranges.append(PackageRange(stage, line, number, lines, self.packages))
+                lines += line.loop.size
+                self.packages += line.loop.size * len(line.packages)
+
+    def recipe(self, number: int) -> PackageRecipe:
+        """Return the recipe of a package."""
+        part, _, index = self._locate(number)
+        return part.line.packages[index]
+
+    def path(self, number: int) -> str:
+        """Return the path of a package, such as `mc001/2/17/1`."""
+        part, line, index = self._locate(number)
+        return f"{self._name}/{part.stage_number}/{part.first_line + line + 1}/{index + 1}"
+
+    def follows(self) -> bytearray:
+        """Tell for each package whether it follows the one before it in a line."""
+        flags = bytearray(self.packages)
+        for part in self.ranges:
+            each, lines = len(part.line.packages), part.line.loop.size
+            if each > 1:
+                last = part.first_package + each * lines
+                flags[part.first_package : last] = (b"\0" + b"\1" * (each - 1)) * lines
+        return flags
+
+    def _locate(self, number: int) -> tuple[PackageRange, int, int]:
+        """Return where a package stands, with its line in the range and its index in the line."""
+        first = bisect_right(self.ranges, number, key=lambda part: part.first_package)
+        part = self.ranges[first - 1]
+        return part, *divmod(number - part.first_package, len(part.line.packages))

@@ -1,0 +1,92 @@
+"""The outputs of a job: which package makes each, and in which stage."""
+
+from array import array
+from collections.abc import Iterator
+
+from d0ctl.jobfile.checks.layout import Layout, PackageRange
+from d0ctl.jobfile.checks.package import outputs_of
+from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.file_names import is_pattern, output_name
+from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
+from d0ctl.jobfile.sections.late_outputs import judge_pattern
+from d0ctl.jobfile.yaml.faults import Faults, shown
+
+
+class Outputs:
+    """The names of a job's outputs, numbered in the order of their makers.
+
+    A job has up to 10^7 of them, so what is known of each is in flat arrays by its number.
+    """
+
+    def __init__(self, layout: Layout, faults: Faults) -> None:
+        self.numbers: dict[str, int] = {}
+        self.of_stage: dict[str, range] = {}
+        """The numbers of each stage's outputs."""
+        self.late: set[str] = set()
+        """Those that are patterns, as their files get names only when they are made."""
+        self.are_known = True
+        """Whether these are all; a fault can hide some: an empty loop, a name with a fault."""
+        self._makers = array("I")
+        self._layout = layout
+        self._faults = faults
+
+    def collect(self, job: JobRecipe) -> None:
+        """Expand the job for its outputs; note names that are wrong or made twice."""
+        for stage in job.stages:
+            begin = len(self.numbers)
+            for part in self._layout.ranges:
+                if part.stage is stage:
+                    self._collect(part)
+            self.of_stage[stage.name] = range(begin, len(self.numbers))
+
+    def maker(self, name: str) -> int:
+        """Return the number of the package that makes an output."""
+        return self._makers[self.numbers[name]]
+
+    def name(self, output: OutputRecipe, env: Env) -> str | None:
+        """Return the name of an output; None where there is a fault about it."""
+        if output.file.broken:
+            return None
+        try:
+            name = output_name(output.file.render(env))
+            if output.fields.fixed.get("late") and is_pattern(name):
+                judge_pattern(name, output.fields.fixed)
+                self.late.add(name)
+            return name
+        except WrongError as error:
+            message = str(error)
+            self._faults.alike(output.place, "output", lambda: message)
+            return None
+
+    def without(self, stage: str, consumed: bytearray) -> Iterator[str]:
+        """Go over the outputs of a stage whose numbers are not flagged as consumed."""
+        names = list(self.numbers)
+        return (names[number] for number in self.of_stage[stage] if not consumed[number])
+
+    def _collect(self, part: PackageRange) -> None:
+        number = part.first_package
+        recipes = [outputs_of(package) for package in part.line.packages]
+        if not part.line.loop.size or any(o.file.broken for outputs in recipes for o in outputs):
+            self.are_known = False
+        numbers, makers = self.numbers, self._makers
+        for env in part.line.loop:
+            for outputs in recipes:
+                for output in outputs:
+                    name = self.name(output, env)
+                    if name is None:
+                        continue
+                    if numbers.setdefault(name, len(makers)) != len(makers):
+                        self._note_second_maker(output, name, number)
+                    else:
+                        makers.append(number)
+                number += 1
+
+    def _note_second_maker(self, output: OutputRecipe, name: str, number: int) -> None:
+        def message() -> str:
+            maker, path = self.maker(name), self._layout.path
+            if maker == number:
+                return f"package `{path(number)}` makes {shown(name)} twice"
+            return f"packages `{path(maker)}` and `{path(number)}` both make {shown(name)}"
+
+        self._faults.alike(output.place, "twice", message)

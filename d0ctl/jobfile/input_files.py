@@ -1,0 +1,238 @@
+"""The files that the inputs of each package are, found by the check and used by the expansion."""
+
+import enum
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import chain, islice, takewhile
+from typing import NamedTuple
+
+from d0ctl.jobfile import local_files
+from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.file_names import base_name, input_name
+from d0ctl.jobfile.language.quoting import as_word
+from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe
+from d0ctl.jobfile.yaml.faults import shown
+
+
+class Origin(enum.IntEnum):
+    """Where a named input comes from, as one byte."""
+
+    MADE = 0
+    """A package of this job makes it, under its base name."""
+    FAR = 1
+    """A package of this job makes it in a directory, or a package of another job does."""
+    OWN = 2
+    """An earlier binary of the same package makes it."""
+    FETCHED = 3
+    """No package makes it; it is brought to the node."""
+    PRESENT = 4
+    """No package makes it; it is on the node already."""
+    WRONG = 5
+    """There is a fault about it."""
+
+
+class InputFile(NamedTuple):
+    """One file of an entry under `inputs:`.
+
+    `file` is its name in the spec, `local_name` the one it has for the binary, `written` the
+    one in the job file.
+    """
+
+    entry: InputRecipe
+    file: str
+    local_name: str
+    written: str | None
+    origin: int
+
+
+class StageOutputs:
+    """The outputs of a stage that no package of the stage consumes, in the order of their makers.
+
+    Those in `late` are patterns, whose files get their names when they are made.
+    """
+
+    def __init__(self, names: Sequence[str], late: Collection[str]) -> None:
+        self.names = names
+        self._late = late
+
+    @cached_property
+    def _sorted(self) -> list[tuple[str, int]]:
+        return sorted((name, index) for index, name in enumerate(self.names))
+
+    @cached_property
+    def _patterns(self) -> Sequence[str]:
+        return [name for name in self.names if name in self._late] if self._late else []
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the outputs that match, and all late ones, as their files may come to match.
+
+        Only names that begin like the pattern are compared: a stage of 10^5 lines may be read
+        by as many, each by its own pattern.
+        """
+        head = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+        begin = bisect_left(self._sorted, (head, 0))
+        likely = takewhile(lambda pair: pair[0].startswith(head), islice(self._sorted, begin, None))
+        found = [
+            (index, name)
+            for name, index in likely
+            if name not in self._late and fnmatchcase(name, pattern)
+        ]
+        found += enumerate(self._patterns)
+        return [name for _, name in sorted(found)]
+
+
+class Globs:
+    """The files beside the job file that patterns match.
+
+    Each pattern is searched for once, so that the expansion gets what the check saw. After one
+    that is too wide no other is searched for.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._found: dict[str, tuple[str, ...]] = {}
+        self._unfit: dict[str, str] = {}
+        self._too_wide = ""
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Return the files that match and may be inputs."""
+        if pattern not in self._found:
+            self._found[pattern] = tuple(self._search(pattern))
+        return self._found[pattern]
+
+    def problem(self, pattern: str) -> str | None:
+        """Say why a pattern gives no file, or not all of its files; None if all is well."""
+        names = self.matching(pattern)
+        if pattern in self._unfit:
+            return self._unfit[pattern]
+        return None if names else self._too_wide or f"no file matches {shown(pattern)}"
+
+    def _search(self, pattern: str) -> Iterable[str]:
+        try:
+            found = [] if self._too_wide else local_files.matching(pattern, self._directory)
+        except local_files.TooWideError as error:
+            self._too_wide = str(error)
+            return
+        for name in found:
+            if local_files.is_file(local_files.absolute(self._directory, name)):
+                try:
+                    input_name(name)
+                    yield name
+                except WrongError as error:
+                    self._unfit[pattern] = str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class InputFiles:
+    """The files of every input of a job.
+
+    `origins` has one `Origin` for each line of the loop of a named input, `sources` the stage
+    outputs that a `from:` takes, `late` the patterns of late outputs.
+    """
+
+    directory: str
+    globs: Globs
+    origins: Mapping[InputRecipe, Sequence[int]]
+    sources: Mapping[InputRecipe, StageOutputs]
+    late: Collection[str]
+
+    def absolute(self, file: str) -> str:
+        """Return the path of a file that no package makes."""
+        return local_files.absolute(self.directory, file)
+
+    def comes_from_packages(self, recipe: InputRecipe) -> bool:
+        """Tell whether other packages make some of an entry's files."""
+        made = {Origin.MADE, Origin.FAR}
+        return recipe.stage is not None or bool(made.intersection(self.origins.get(recipe, ())))
+
+    def match_of(self, recipe: InputRecipe, name: str, env: Env) -> str | None:
+        """Return the pattern by which only a part of a late output is taken."""
+        if recipe.match is None or name not in self.late:
+            return None
+        return recipe.match.render(env)
+
+    def of_binary(self, binary: BinaryRecipe, env: Env, at: int) -> list[InputFile]:
+        """Return the input files of a binary, each once; an entry that names one goes first."""
+        if len(binary.inputs) == 1:
+            return self.of_entry(binary.inputs[0], env, at)
+        found: dict[str, InputFile] = {}
+        for recipe in binary.inputs:
+            for file in self.of_entry(recipe, env, at):
+                if file.file not in found or found[file.file].entry.file is None:
+                    found[file.file] = file
+        return list(found.values())
+
+    def of_entry(self, recipe: InputRecipe, env: Env, at: int) -> list[InputFile]:
+        """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
+        if recipe.file is not None:
+            return self._named(recipe, recipe.file.render(env), self.origins[recipe][at])
+        if recipe.stage is not None:
+            names = self._from_stage(recipe, env)
+            return [InputFile(recipe, name, base_name(name), None, Origin.MADE) for name in names]
+        assert recipe.glob is not None
+        names = self.globs.matching(recipe.glob.render(env))
+        return [self._outside(recipe, input_name(n), n, Origin.FETCHED) for n in names]
+
+    def _from_stage(self, recipe: InputRecipe, env: Env) -> Sequence[str]:
+        source = self.sources.get(recipe)
+        if source is None:
+            return ()
+        return source.names if recipe.match is None else source.matching(recipe.match.render(env))
+
+    def _named(self, recipe: InputRecipe, text: str, origin: int) -> list[InputFile]:
+        if origin == Origin.WRONG:
+            return []
+        name = input_name(text)
+        if origin >= Origin.FETCHED:
+            return [self._outside(recipe, name, text, origin)]
+        local_name = base_name(name) if origin == Origin.FAR else name
+        return [InputFile(recipe, name, local_name, text, origin)]
+
+    def _outside(self, recipe: InputRecipe, name: str, text: str, origin: int) -> InputFile:
+        return InputFile(recipe, self.absolute(name), base_name(name), text, origin)
+
+
+@dataclass(slots=True)
+class BinaryFiles:
+    """The files that the text of a binary may name: its own, and all inputs of its package."""
+
+    own: Sequence[InputFile]
+    made: Sequence[str]
+    package: Sequence[Sequence[InputFile]]
+
+    def inputs(self) -> list[str]:
+        """Return the names of the inputs in the directory where the binary runs."""
+        return [as_word(file.local_name) for file in self.own]
+
+    def outputs(self) -> list[str]:
+        """Return the names of the outputs."""
+        return [as_word(name) for name in self.made]
+
+    def word(self, value: str) -> str:
+        """Return a value, or the local name of the input whose path it is."""
+        for file in chain.from_iterable(self.package):
+            if file.written == value:
+                return as_word(file.local_name)
+        return value
+
+
+def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[str]) -> None:
+    """Raise WrongError for two files that would have one name in an attempt's directory."""
+    seen: dict[str, str] = {}
+    for file in chain.from_iterable(inputs):
+        if file.origin == Origin.OWN:
+            continue
+        first = seen.setdefault(file.local_name, file.file)
+        if first != file.file and not local_files.same_path(first, file.file):
+            both = f"inputs {shown(first)} and {shown(file.file)}"
+            raise WrongError(f"{both} of one package have the same base name")
+    for output in outputs:
+        first = seen.get(output.removeprefix("./"), "")
+        if first:
+            pair = f"output {shown(output)} would overwrite input {shown(first)}"
+            raise WrongError(f"{pair}, which has the same base name")
