@@ -14,12 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from d0ctl.errors import D0Error
 from d0ctl.rejected import Rejected
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol import message
+
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Message
 
 MOST_FILES = 1_000
 """How many files one look at the drop-box takes along."""
@@ -48,7 +51,7 @@ _END = re.compile(r'"kind": ?"(?:end|part)"')
 class Letters:
     """What one look found: messages that are well-formed and signed, and the files they came in."""
 
-    messages: list[dict[str, Any]] = field(default_factory=list)
+    messages: "list[Message]" = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     refused: dict[int, str] = field(default_factory=dict)
     """Attempts that signed an end that can't be read, and what is wrong with it."""
@@ -194,7 +197,7 @@ class DropBox:
             if attempt := self._sender_of_end(text):
                 letters.refused[attempt] = str(error)
         else:
-            letters.messages.extend(messages)
+            letters.messages.extend(cast("list[Message]", messages))
 
     def _sender_of_end(self, text: str) -> int | None:
         """Return the attempt whose token is in a text that was to be its end; None without one."""

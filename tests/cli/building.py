@@ -129,7 +129,7 @@ class Site:
         )
         return attempt
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def tell(self, message: Any) -> None:
         """A message arrives."""
         with self.store.writing():
             messages.apply(self.store, [message], now=time.time())

@@ -33,7 +33,7 @@ from tests.support.homes import faults
 from tests.support.jobs import NOW
 from tests.wrapper import test_message
 
-Message = dict[str, Any]
+Message = Any
 
 LARGEST_TEXT = 400_000
 """How many characters a verb prints at most about one package, whatever its node says.
@@ -98,7 +98,7 @@ def accepted(made: list[Message]) -> list[Message]:
 
 def apply(store: Store, made: list[Message], attempt: int) -> bool:
     """Apply what is accepted of messages, as of one of the attempts; whether anything was."""
-    found = [{**one, "attempt": attempt} for one in accepted(made)]
+    found: list[Any] = [{**one, "attempt": attempt} for one in accepted(made)]
     with store.writing():
         messages.apply(store, found, now=NOW + 10)
     return bool(found)

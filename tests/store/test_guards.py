@@ -144,14 +144,14 @@ def test_an_end_told_twice_is_one_run(store: Store) -> None:
 def test_a_node_that_is_short_of_disk_is_noted_with_the_most_that_is_asked(store: Store) -> None:
     submitted(store, job("short"))
     attempt = begin(store)["attempt"]
-    needs = [
+    needs: list[Any] = [
         {"attempt": attempt, "kind": "need", "seq": n, "time": NOW, "bytes": 100 * n, "why": "x"}
         for n in (1, 3, 2)
     ]
 
     with store.writing():
         applied = messages.apply(store, needs, now=NOW)
-        stranger = messages.apply(store, [{**needs[0], "attempt": 99}], now=NOW)
+        stranger = messages.apply(store, [needs[0] | {"attempt": 99}], now=NOW)
 
     assert applied.needs == {1: 300}
     assert (stranger.needs, stranger.unknown) == ({}, {99})

@@ -14,7 +14,7 @@ from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.attempts import launches, messages
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, stage, submitted
-from tests.support.world import World, end_message, output, start_message
+from tests.support.world import Message, World, end_message, output, start_message
 
 TABLES = {
     "package": "id, phase, missing, attempt_id, attempts, restarts, request",
@@ -56,28 +56,28 @@ def launched() -> Iterator[tuple[Store, World]]:
             yield store, world
 
 
-def more(attempt: int, kind: str, seq: int, **fields: object) -> messages.Message:
+def more(attempt: int, kind: str, seq: int, **fields: object) -> Message:
     """Another message of an attempt under way."""
     return {"attempt": attempt, "kind": kind, "seq": seq, "time": NOW + seq, **fields}
 
 
-def state(attempt: int, seq: int, phase: str) -> messages.Message:
+def state(attempt: int, seq: int, phase: str) -> Message:
     """A wrapper says which phase its attempt is in."""
     return more(attempt, "state", seq, phase=phase, why=f"it is {phase}")
 
 
-def progress(attempt: int, seq: int, percent: float, eta: float | None = None) -> messages.Message:
+def progress(attempt: int, seq: int, percent: float, eta: float | None = None) -> Message:
     """A wrapper says how far its attempt is."""
     numbers = {"binary": 1, "done": percent, "total": 100.0, "percent": percent, "eta": eta}
     return more(attempt, "progress", seq, **numbers, line=f"{percent} %", cpu=1.0, rss=4096)
 
 
-def note(attempt: int, seq: int) -> messages.Message:
+def note(attempt: int, seq: int) -> Message:
     """A wrapper says what it found."""
     return more(attempt, "note", seq, binary=1, text=f"note {seq}")
 
 
-def told(attempt: int) -> list[messages.Message]:
+def told(attempt: int) -> list[Message]:
     """What the wrapper of an attempt says: four go well or badly, one is killed, one goes on."""
     start = start_message(attempt)
     if attempt == 1:
@@ -104,7 +104,7 @@ def in_order() -> dict[str, list[tuple[object, ...]]]:
         return rows(store)
 
 
-def apply(store: Store, batch: list[messages.Message]) -> messages.Applied:
+def apply(store: Store, batch: list[Message]) -> messages.Applied:
     """Apply a batch in a transaction of its own."""
     with store.writing():
         return messages.apply(store, batch, now=NOW + 5)
@@ -130,7 +130,7 @@ def test_any_order_and_any_repetition_gives_the_same_rows(data: st.DataObject) -
 
 @given(st.permutations([m for m in ALL if m["kind"] == "end"]))
 @settings(max_examples=20, deadline=None)
-def test_the_end_alone_says_everything(ends: list[messages.Message]) -> None:
+def test_the_end_alone_says_everything(ends: list[Message]) -> None:
     untold = {"attempt": 12, "progress": 0, "note": 0}
     with launched() as (store, _):
         apply(store, told(1))

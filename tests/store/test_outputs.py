@@ -31,7 +31,7 @@ def ended(
     reason = None if outcome == "successful" else outcome
     with store.writing():
         end = end_message(1, outcome, reason, outputs=told)
-        messages.apply(store, [{**end, **more}], now=NOW + 5)
+        messages.apply(store, [end | more], now=NOW + 5)
     return store.connection.execute("select outcome, reason, message from attempt").fetchone()
 
 

@@ -21,7 +21,8 @@ from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes import placement as planning
 from tests.support.jobs import NOW
 
-Message = dict[str, Any]
+Message = Any
+"""A message of any kind: tests make them as wrappers of any version might."""
 
 
 @dataclass

@@ -3,23 +3,24 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.policy.rules import RESTARTED
 from d0ctl.store.connection import Row, Store, as_json
 
-Message = dict[str, Any]
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
 
 _PASSED_ON = ("check_timeout",)
 """Columns of a binary that a launch has as they are."""
 
 
-def keep(store: Store, ends: Iterable[Message]) -> None:
+def keep(store: Store, ends: Iterable["Ending"]) -> None:
     """What end messages say beside the end: where the chain began, what is done, what is kept."""
     store.change_many("keep_chain", (row for end in ends if (row := _row(end)) is not None))
 
 
-def _row(end: Message) -> tuple[Any, ...] | None:
+def _row(end: "Ending") -> tuple[Any, ...] | None:
     began, kept, events = end.get("began", 1), end.get("kept"), end.get("events")
     why = end.get("began_why") or None
     if why is None and not kept and not events:
@@ -35,12 +36,12 @@ def _left_size(kept: Mapping[str, Any] | None) -> int | None:
     return sum(int(file["size"]) for file in files)
 
 
-def is_whole(end: Message) -> bool:
+def is_whole(end: "Ending") -> bool:
     """Whether all binaries of an attempt that failed are done, so that only a transfer is left."""
     return bool((end.get("kept") or {}).get("whole"))
 
 
-def settle(store: Store, ends: Iterable[tuple[Message, Row]]) -> None:
+def settle(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
     """What ends of attempts mean for those before them, and for what a person accepts."""
     for end, context in ends:
         attempt = end["attempt"]

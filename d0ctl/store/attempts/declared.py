@@ -4,18 +4,15 @@ A node may write any list into an end message; what goes beyond the package is l
 the database grows by no more than the job file asked for.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from d0ctl.store.attempts.endings import End
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.attempt.chain.late_outputs import MOST as MOST_LATE
 
-Message = dict[str, Any]
-
-End = tuple[Message, Row]
-"""An end message, and what the verdict on its attempt depends on."""
-
-LISTS = ("binaries", "outputs", "missing", "staged", "stored", "events")
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
 
 LOCATORS = 4
 """To how many places an output is stored at most."""
@@ -32,11 +29,19 @@ def within(store: Store, ends: Sequence[End]) -> list[End]:
     ]
 
 
-def _is_long(message: Message) -> bool:
-    return bool(message.get("kept")) or any(len(message.get(name, ())) > 1 for name in LISTS)
+def _is_long(message: "Ending") -> bool:
+    lists = (
+        message["binaries"],
+        message["outputs"],
+        message["missing"],
+        message.get("staged", ()),
+        message.get("stored", ()),
+        message.get("events", ()),
+    )
+    return bool(message.get("kept")) or any(len(entries) > 1 for entries in lists)  # fmt: skip
 
 
-def _cut(message: Message, declared: Row) -> Message:
+def _cut(message: "Ending", declared: Row) -> "Ending":
     late = sum(bool(output.get("late")) for output in message["outputs"])
     outputs = declared["outputs"] + min(late, MOST_LATE + 1)
     return {
@@ -51,16 +56,16 @@ def _cut(message: Message, declared: Row) -> Message:
     }
 
 
-def _first_of_each(entries: Iterable[Message], binaries: int) -> list[Message]:
-    """Of each binary that the package has, the first entry."""
-    found: dict[int, Message] = {}
+def _first_of_each(entries: Iterable[Any], binaries: int) -> list[Any]:
+    """Return of each binary that the package has the first entry."""
+    found: dict[int, Any] = {}
     for entry in entries:
         if entry["binary"] <= binaries:
             found.setdefault(entry["binary"], entry)
     return list(found.values())
 
 
-def _kept(kept: Mapping[str, Any] | None, declared: Row) -> Mapping[str, Any] | None:
+def _kept(kept: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
     """What is left for the next attempt; nothing where it can't be of this package."""
     if kept is None:
         return None

@@ -8,18 +8,17 @@ themselves as for any others. A remake that yields other names puts them in thei
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING
 
 from d0ctl.jobfile.language.field_types import WrongError
 from d0ctl.jobfile.language.file_names import output_name
 from d0ctl.jobfile.yaml.faults import escape
+from d0ctl.store.attempts.endings import End
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.attempt.chain.late_outputs import MOST
 
-Message = dict[str, Any]
-
-End = tuple[Message, Row]
-"""An end message, and what the verdict on its attempt depends on."""
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
 
 _FORGET = (
     "leave_lists",
@@ -58,7 +57,7 @@ def populate(store: Store, ends: Sequence[End], *, now: float) -> list[End]:
     ]
 
 
-def _counts(message: Message, context: Row) -> bool:
+def _counts(message: "Ending", context: Row) -> bool:
     """Whether what an attempt has made is taken."""
     if context["current"] != message["attempt"]:
         return False
@@ -80,8 +79,9 @@ def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
     ]  # fmt: skip
     fault = _fault(store, known, told)
     if fault is not None:
-        failed = {"outcome": "failed", "reason": "verification", "detail": fault, "outputs": []}
-        return {**message, **failed}, context
+        failed: Ending = {**message, "outcome": "failed", "reason": "verification",
+                          "detail": fault, "outputs": []}  # fmt: skip
+        return failed, context
     for pattern in known:
         _replace(store, pattern, now)
     store.change_many("find_late", ((pattern.id,) for pattern in known))

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, ExclusionLimits, NodeRecord, Tally, is_excluded
@@ -11,6 +11,9 @@ from d0ctl.schedule.place import AHEAD_S, Demand, NodeRoom, Rooms, misfit
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
+
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,7 @@ def conduct(row: Row) -> NodeRecord:
     return NodeRecord(tally(row), row["streak"], row["last"] or 0.0, row["lasted"] or 0.0)
 
 
-def of_end(message: dict[str, Any], context: Row, ended: float, reason: str | None) -> Ended:
+def of_end(message: "Ending", context: Row, ended: float, reason: str | None) -> Ended:
     """An attempt that has ended, by its end message and what was known of it."""
     began = message["started"] if message["started"] is not None else message["ended"]
     return Ended(

@@ -1,21 +1,19 @@
 """Outputs that an end message lists, compared with what its package declares and what arrives."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.jobfile.yaml.faults import escape
 from d0ctl.model import Phase, Reason
 from d0ctl.store.attempts import failures
+from d0ctl.store.attempts.endings import End
 from d0ctl.store.attempts.failures import Failure
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files import copies as files
-from d0ctl.store.files.copies import MOST_SPOILT
+from d0ctl.store.files.copies import MOST_SPOILT, lose
 
-Message = dict[str, Any]
-
-End = tuple[Message, Row]
-"""An end message, and what the verdict on its attempt depends on."""
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
 
 
 def check(store: Store, ends: Sequence[End]) -> list[End]:
@@ -44,7 +42,9 @@ def _checked(end: End, declared: Sequence[Row]) -> End:
     return {**message, "outputs": known}, context
 
 
-def _fault(listed: Sequence[Message], declared: Sequence[Row]) -> tuple[Reason, str] | None:
+def _fault(
+    listed: Sequence[Mapping[str, Any]], declared: Sequence[Row]
+) -> tuple[Reason, str] | None:
     """Give the reason and a sentence when these can't be the outputs of the package."""
     late = [one["late"] for one in listed if one.get("late")]
     plain = [one["name"] for one in listed if not one.get("late")]
@@ -65,10 +65,10 @@ def _fault(listed: Sequence[Message], declared: Sequence[Row]) -> tuple[Reason, 
     return None
 
 
-def failed(message: Message, reason: Reason, detail: str) -> Message:
+def failed(message: "Ending", reason: Reason, detail: str) -> "Ending":
     """Return the end message of an attempt whose success is not believed."""
-    lost = {"outcome": "failed", "reason": str(reason), "detail": detail, "outputs": []}
-    return {**message, **lost, "missing": []}
+    return {**message, "outcome": "failed", "reason": str(reason), "detail": detail,
+            "outputs": [], "missing": []}  # fmt: skip
 
 
 def lose_spoilt(
@@ -87,7 +87,7 @@ def lose_spoilt(
             _disbelieve(store, row, message, now)
             made = store.rows("made_copies", package=row["id"])
             lost += [(one["file_id"], one["cluster_id"]) for one in made]
-    files.lose(store, dict.fromkeys(lost), now=now)
+    lose(store, dict.fromkeys(lost), now=now)
     note = f"{Reason.VERIFICATION}: {message}"
     for row in makers:
         if row["phase"] == Phase.DONE:

@@ -1,18 +1,18 @@
 """What programs are used to: learned from successful runs, and told to those that follow."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.policy.guards import Habit, Watching, silence
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import default
 
-Told = tuple[Mapping[str, Any], Row]
-"""An end message, and what is known of its attempt."""
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
 
 
-def learn(store: Store, ends: Iterable[Told]) -> None:
+def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
     """Keep the longest gaps of the binaries of successful attempts, each told once."""
     rows = [
         (context["package_id"], record["binary"], record["gap"])

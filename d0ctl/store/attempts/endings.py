@@ -1,0 +1,149 @@
+"""What ends of attempts mean: which have failed and why, and what follows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from d0ctl.model import Phase, Reason
+from d0ctl.policy import bad_nodes
+from d0ctl.store.attempts import chains, failures, node_record
+from d0ctl.store.attempts.failures import Answer, Failure
+from d0ctl.store.attempts.node_record import Ended
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import software
+
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
+
+End = tuple["Ending", Row]
+"""How an attempt ended, and what the verdict on it depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """Of a batch of ends: the reason of each failure and the answer of its policy, by attempt,
+    and the packages whose results are still to be brought.
+    """
+
+    reasons: Mapping[int, str]
+    answers: Mapping[int, Answer]
+    with_results: set[int]
+
+    def phase_after(self, end: "Ending", context: Row) -> Phase:
+        """Return the phase of a package that ended well, or was to end."""
+        if end["outcome"] == "successful":
+            has_results = context["package_id"] in self.with_results
+            return Phase.TRANSFERRING if has_results else Phase.DONE
+        is_dropped = str(context["request"]).startswith("drop")
+        return Phase.DROPPED if is_dropped else Phase.CANCELED
+
+
+def ended_by_control(
+    attempt: int, outcome: str, reason: str, detail: str, *, now: float
+) -> "Ending":
+    """Return the end of an attempt that its wrapper does not report: nothing more is known."""
+    return {
+        "attempt": attempt, "kind": "end", "outcome": outcome, "started": None, "ended": now,
+        "utc_offset": None, "binary": None, "reason": reason, "detail": detail, "exit_code": None,
+        "signal": None, "cpu": None, "rss": None, "stderr": "", "binaries": [], "outputs": [],
+        "missing": [], "partial": False, "staged": [], "stored": [], "began": 1, "began_why": "",
+        "kept": None, "events": [],
+    }  # fmt: skip
+
+
+def judge(store: Store, ends: Sequence[End], *, now: float) -> Verdicts:
+    """Decide what follows each end, by the policy of its package."""
+    with_results = _packages_with_results(store, ends)
+    found = _failures(store, ends)
+    answers = failures.answer(store, found, now=now)
+    reasons = {failure.attempt: failure.reason for failure in found}
+    return Verdicts(reasons, answers, with_results)
+
+
+def _packages_with_results(store: Store, ends: Sequence[End]) -> set[int]:
+    successful = {context["package_id"] for end, context in ends if end["outcome"] == "successful"}
+    store.change("clear_chosen")
+    store.change_many("choose_package", ((package,) for package in successful))
+    return {row[0] for row in store.rows("packages_with_results")}
+
+
+def _failures(store: Store, ends: Sequence[End]) -> list[Failure]:
+    """Return the failures that a policy has to answer; note copies and software that are gone."""
+    found = []
+    for end, context in ends:
+        lost = _lost_copies(store, end, context)
+        if end["reason"] == Reason.SOFTWARE_MISSING:
+            software.missed(store, context["node_id"], context["package_id"])
+        if end["outcome"] != "successful" and context["phase"] != "killing":
+            found.append(_failure(end, context, lost))
+    return found
+
+
+def _lost_copies(store: Store, end: "Ending", context: Row) -> bool:
+    """Return whether an attempt failed because recorded copies are gone; note these as lost."""
+    package, node = context["package_id"], context["node_id"]
+    lost = [
+        store.change("copy_at", package=package, node=node, path=path) for path in end["missing"]
+    ]
+    return any(lost)
+
+
+def _failure(end: "Ending", context: Row, lost_copies: bool) -> Failure:
+    return Failure(
+        attempt=end["attempt"],
+        reason=Reason.LOST if lost_copies else end["reason"] or Reason.LOST,
+        message=end["detail"] or None,
+        restarts=context["restarts"],
+        lasted=_lasted_s(end),
+        rss=end["rss"],
+        reported=end["outcome"] != "lost",
+        is_whole=chains.is_whole(end),
+    )
+
+
+def final(ends: Sequence[End], verdicts: Verdicts) -> Iterator[tuple[int, int, str]]:
+    """Yield job, stage and reason of the failures that say something about their stage, and after
+    which nothing follows without a person.
+    """
+    for end, context in ends:
+        reason = verdicts.reasons.get(end["attempt"])
+        if reason is None or not verdicts.answers[end["attempt"]].is_final:
+            continue
+        if bad_nodes.counts_against_node(reason, or_gone=False):
+            yield context["job_id"], context["stage_id"], reason
+
+
+def records(ends: Sequence[End], verdicts: Verdicts) -> list[Ended]:
+    """Return the ends that say something about a node: successful attempts, and failed ones."""
+    return [
+        node_record.of_end(end, context, ended(end, context), verdicts.reasons.get(end["attempt"]))
+        for end, context in ends
+        if context["node"] is not None
+        and (end["outcome"] == "successful" or end["attempt"] in verdicts.reasons)
+    ]
+
+
+def duration(end: "Ending", context: Row, now: float) -> float | None:
+    """Return how long a package took to run; None if it failed, or did not run."""
+    if end["outcome"] != "successful" or context["delivers"] or end["started"] is None:
+        return None
+    if context["launched"] is None:
+        return _lasted_s(end)
+    # A node with a wrong clock can't claim that it took longer than since its launch.
+    return min(_lasted_s(end), max(0.0, now - float(context["launched"])))
+
+
+def _lasted_s(end: "Ending") -> float:
+    began = end["started"] if end["started"] is not None else end["ended"]
+    return max(0.0, end["ended"] - began)
+
+
+def our_time(time: float | None, context: Row) -> float | None:
+    """Return a time of a node's clock by our clock."""
+    return None if time is None else time - (context["clock"] or 0.0)
+
+
+def ended(end: "Ending", context: Row) -> float:
+    """Return when an attempt ended, by our clock."""
+    ahead = 0.0 if end["utc_offset"] is None else context["clock"] or 0.0
+    return end["ended"] - ahead

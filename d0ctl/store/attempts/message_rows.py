@@ -1,0 +1,234 @@
+"""Rows of a batch of messages: the temporary tables from which `messages` writes the database."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from d0ctl.model import Phase
+from d0ctl.store.attempts import chains
+from d0ctl.store.attempts.endings import End, Verdicts, ended, our_time
+from d0ctl.store.connection import Row, Store
+from d0ctl_wrapper.protocol.message import MOST_NOTES
+
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import BinaryEnd, Ending, Message, Progress, Start
+    from d0ctl_wrapper.protocol.message_types import State as StateMessage
+
+
+class _State(NamedTuple):
+    """When an attempt started, if that is known, and its latest phase."""
+
+    attempt: int
+    started: float | None
+    utc_offset: int | None
+    seq: int
+    phase: str
+    why: str | None
+
+
+class _Progress(NamedTuple):
+    """How far an attempt is."""
+
+    attempt: int
+    seq: int
+    binary: int
+    done: float | None
+    total: float | None
+    percent: float | None
+    line: str
+    eta: float | None
+    cpu: float
+    rss: int
+
+
+class _End(NamedTuple):
+    """How an attempt ended, and what follows for its package."""
+
+    attempt: int
+    outcome: str
+    phase: str
+    started: float | None
+    ended: float
+    utc_offset: int | None
+    binary: int | None
+    reason: str | None
+    message: str | None
+    exit_code: int | None
+    signal: int | None
+    cpu: float | None
+    rss: int | None
+    stderr: str | None
+    not_before: float | None
+    package: int
+    partial: bool
+    answer: str | None
+    demand: int | None
+    wall_time: float | None
+    note: str | None
+
+
+class _Binary(NamedTuple):
+    """How a binary ended in an attempt."""
+
+    attempt: int
+    seq: int
+    started: float | None
+    ended: float | None
+    exit_code: int | None
+    signal: int | None
+    reason: str | None
+    cpu: float
+    rss: int
+
+
+class _Output(NamedTuple):
+    """A file that an attempt left on its node."""
+
+    attempt: int
+    package: int
+    name: str
+    path: str
+    size: int
+    checksum: str
+    inode: int | None
+    mtime: int | None
+
+
+class _Staged(NamedTuple):
+    """A file from outside that a wrapper has brought to its node."""
+
+    attempt: int
+    locator: str
+    path: str
+    size: int
+    checksum: str
+    inode: int | None
+    mtime: int | None
+
+
+def add_states(store: Store, messages: "Sequence[Message]", contexts: Mapping[int, Row]) -> None:
+    """Add for each attempt when it started, and the latest phase."""
+    latest: dict[int, Start | StateMessage] = {}
+    starts: dict[int, Start] = {}
+    for message in messages:
+        if message["kind"] == "start":
+            starts.setdefault(message["attempt"], message)
+        if message["kind"] == "start" or message["kind"] == "state":
+            known = latest.get(message["attempt"])
+            if known is None or message["seq"] > known["seq"]:
+                latest[message["attempt"]] = message
+    rows = []
+    for attempt, state in latest.items():
+        start = starts.get(attempt)
+        at, offset = (start["time"], start["utc_offset"]) if start else (None, None)
+        why = None if state["kind"] == "start" else state["why"]
+        rows.append(_State(attempt, our_time(at, contexts[attempt]), offset, state["seq"],
+                           state["phase"], why))  # fmt: skip
+    store.change_many("tell_state", rows)
+
+
+def add_progress(store: Store, messages: "Sequence[Message]", now: float) -> None:
+    """Add for each attempt the latest progress."""
+    latest: dict[int, Progress] = {}
+    for message in messages:
+        if message["kind"] == "progress":
+            known = latest.get(message["attempt"])
+            if known is None or message["seq"] > known["seq"]:
+                latest[message["attempt"]] = message
+    store.change_many("tell_progress", (_progress(message, now) for message in latest.values()))
+
+
+def _progress(message: "Progress", now: float) -> _Progress:
+    eta = message["eta"]
+    return _Progress(
+        message["attempt"], message["seq"], message["binary"], message["done"], message["total"],
+        message["percent"], message["line"],
+        None if eta is None else now + max(0.0, eta - message["time"]),
+        message["cpu"], message["rss"],
+    )  # fmt: skip
+
+
+def keep_notes(store: Store, messages: "Sequence[Message]", contexts: Mapping[int, Row]) -> None:
+    """Keep the notes of known attempts; of each a bounded number."""
+    rows = (
+        (message["attempt"], message["seq"],
+         our_time(message["time"], contexts[message["attempt"]]), message["binary"],
+         message["text"], MOST_NOTES)
+        for message in messages
+        if message["kind"] == "note" and message["attempt"] in contexts
+    )  # fmt: skip
+    store.change_many("keep_note", rows)
+
+
+def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
+    """Add how attempts ended, with what follows, and what they left."""
+    rows = [_end(end, context, verdicts) for end, context in ends]
+    store.change_many("tell_end", rows)
+    chains.keep(store, (end for end, _ in ends))
+    chains.settle(store, ends)
+    binaries = (_binary(end, binary, context) for end, context in ends
+                for binary in end["binaries"])  # fmt: skip
+    store.change_many("tell_binary", binaries)
+    store.change_many(
+        "tell_output",
+        (
+            _Output(row.attempt, row.package, output["name"], output["path"], output["size"],
+                    output["checksum"], output.get("inode"), output.get("mtime"))
+            for (end, _), row in zip(ends, rows, strict=True)
+            if row.outcome == "successful" or row.phase == Phase.CANCELED
+            for output in end["outputs"]
+        ),
+    )  # fmt: skip
+
+
+def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
+    answer = verdicts.answers.get(end["attempt"])
+    return _End(
+        attempt=end["attempt"],
+        outcome=end["outcome"],
+        phase=answer.phase if answer else verdicts.phase_after(end, context),
+        started=our_time(end["started"], context),
+        ended=ended(end, context),
+        utc_offset=end["utc_offset"],
+        binary=end["binary"],
+        reason=end["reason"],
+        message=end["detail"] or None,
+        exit_code=end["exit_code"],
+        signal=end["signal"],
+        cpu=end["cpu"],
+        rss=end["rss"],
+        stderr=end["stderr"] or None,
+        not_before=answer.not_before if answer else None,
+        package=context["package_id"],
+        partial=end.get("partial", False),
+        answer=answer.verdict.value if answer else None,
+        demand=answer.demand if answer else None,
+        wall_time=answer.wall_time if answer else None,
+        note=answer.note if answer else None,
+    )
+
+
+def _binary(end: "Ending", binary: "BinaryEnd", context: Row) -> _Binary:
+    reason = end["reason"] if binary["binary"] == end["binary"] else None
+    return _Binary(
+        end["attempt"], binary["binary"], our_time(binary["started"], context),
+        our_time(binary["ended"], context), binary["exit_code"], binary["signal"], reason,
+        binary["cpu"], binary["rss"],
+    )  # fmt: skip
+
+
+def add_places(store: Store, ends: Sequence[End]) -> bool:
+    """Add what wrappers brought from outside and what they stored there; whether there is any."""
+    staged = [
+        _Staged(end["attempt"], file["locator"], file["path"], file["size"], file["checksum"],
+                file.get("inode"), file.get("mtime"))
+        for end, _ in ends
+        for file in end.get("staged", ())
+    ]  # fmt: skip
+    stored = [
+        (context["package_id"], file["name"], file["locator"])
+        for end, context in ends
+        for file in end.get("stored", ())
+    ]
+    store.change_many("tell_staged", staged)
+    store.change_many("tell_stored", stored)
+    return bool(staged or stored)

@@ -1,0 +1,114 @@
+"""The fields of each kind of message, for type checkers: Python 3.6 has no TypedDict.
+
+`protocol.message` checks them; `docs/protocol.md` says what they mean.
+"""
+
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+
+if TYPE_CHECKING:
+    from typing import Literal, TypedDict
+
+    class _Common(TypedDict):
+        """What every message says: which attempt, its place in the sequence, the node's time."""
+
+        attempt: int
+        token: str
+        seq: int
+        time: float
+
+    class Start(_Common):
+        """The wrapper has started."""
+
+        kind: Literal["start"]
+        pid: int
+        boot_id: str
+        utc_offset: int
+        phase: str
+
+    class State(_Common):
+        """The attempt is in another phase."""
+
+        kind: Literal["state"]
+        phase: str
+        why: str
+
+    class Progress(_Common):
+        """How far a binary is."""
+
+        kind: Literal["progress"]
+        binary: int
+        done: Optional[float]
+        total: Optional[float]
+        percent: Optional[float]
+        line: str
+        eta: Optional[float]
+        cpu: float
+        rss: int
+
+    class Note(_Common):
+        """Something about the attempt that people may want to read."""
+
+        kind: Literal["note"]
+        binary: Optional[int]
+        text: str
+
+    class Need(_Common):
+        """The node is short of so many bytes of disk."""
+
+        kind: Literal["need"]
+        bytes: int
+        why: str
+
+    class BinaryEnd(TypedDict):
+        """How a binary ended; `gap` is its longest silence in seconds."""
+
+        binary: int
+        started: float
+        ended: float
+        exit_code: Optional[int]
+        signal: Optional[int]
+        cpu: float
+        rss: int
+        gap: Optional[float]
+
+    class Binary(_Common, BinaryEnd):
+        """A binary has ended."""
+
+        kind: Literal["binary"]
+
+    class Ending(TypedDict):
+        """How an attempt ended, and what it made.
+
+        One that the control host ends has never started, and has no clock of a node.
+        """
+
+        attempt: int
+        kind: Literal["end"]
+        outcome: str
+        started: Optional[float]
+        ended: float
+        utc_offset: Optional[int]
+        binary: Optional[int]
+        reason: Optional[str]
+        detail: str
+        exit_code: Optional[int]
+        signal: Optional[int]
+        cpu: Optional[float]
+        rss: Optional[int]
+        stderr: str
+        binaries: List[BinaryEnd]
+        outputs: List[Dict[str, Any]]
+        missing: List[str]
+        partial: bool
+        staged: List[Dict[str, Any]]
+        stored: List[Dict[str, Any]]
+        began: int
+        began_why: str
+        kept: Optional[Dict[str, Any]]
+        events: List[Dict[str, Any]]
+
+    class End(_Common, Ending):
+        """The attempt has ended."""
+
+    Message = Union[Start, State, Progress, Note, Need, Binary, End]
+    """A message, of the kind that its field `kind` says."""
