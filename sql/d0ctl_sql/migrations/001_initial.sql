@@ -28,32 +28,39 @@ create table lease (
 
 -- States of packages (docs/states.md) ----------------------------------------------------------
 
--- The phases a package can be in, and the status that users see for each.
+-- The phases a package can be in, the status that users see for each, and what queries ask of it.
 create table phase (
-    name   text primary key,
-    status text not null
-           check (status in ('unscheduled', 'scheduled', 'launched',
-                             'successful', 'failed', 'canceled')),
-    slot   integer not null default 0      -- 1: takes CPUs of its node
+    name        text primary key,
+    status      text not null
+                check (status in ('unscheduled', 'scheduled', 'launched',
+                                  'successful', 'failed', 'canceled')),
+    is_idle     integer not null,          -- not launched: kill and drop take effect at once
+    may_start   integer not null,          -- may be launched, now or after a retry
+    is_live     integer not null,          -- on a node, and takes CPUs there
+    has_attempt integer not null,          -- launched, and the attempt has not ended
+    is_active   integer not null,          -- likewise, and is not being killed
+    in_contact  integer not null,          -- likewise, and its node answers
+    is_final    integer not null           -- nothing happens without a user
 ) strict, without rowid;
 
-insert into phase (name, status, slot) values
-    ('waiting',      'unscheduled', 0),
-    ('ready',        'unscheduled', 0),
-    ('cooloff',      'unscheduled', 0),
-    ('held',         'unscheduled', 0),
-    ('assigned',     'scheduled',   1),
-    ('starting',     'launched',    1),
-    ('staging-in',   'launched',    1),
-    ('running',      'launched',    1),
-    ('suspended',    'launched',    1),
-    ('killing',      'launched',    1),
-    ('unreachable',  'launched',    1),
-    ('transferring', 'launched',    0),
-    ('done',         'successful',  0),
-    ('failed',       'failed',      0),
-    ('canceled',     'canceled',    0),
-    ('dropped',      'canceled',    0);
+insert into phase (name, status, is_idle, may_start, is_live, has_attempt, is_active, in_contact,
+                   is_final) values
+    ('waiting',      'unscheduled', 1, 1, 0, 0, 0, 0, 0),
+    ('ready',        'unscheduled', 1, 1, 0, 0, 0, 0, 0),
+    ('cooloff',      'unscheduled', 1, 1, 0, 0, 0, 0, 0),
+    ('held',         'unscheduled', 1, 1, 0, 0, 0, 0, 0),
+    ('assigned',     'scheduled',   1, 1, 1, 0, 0, 0, 0),
+    ('starting',     'launched',    0, 0, 1, 1, 1, 1, 0),
+    ('staging-in',   'launched',    0, 0, 1, 1, 1, 1, 0),
+    ('running',      'launched',    0, 0, 1, 1, 1, 1, 0),
+    ('suspended',    'launched',    0, 0, 1, 1, 1, 1, 0),
+    ('killing',      'launched',    0, 0, 1, 1, 0, 0, 0),
+    ('unreachable',  'launched',    0, 0, 1, 1, 1, 0, 0),
+    ('transferring', 'launched',    0, 0, 0, 0, 0, 0, 0),
+    ('done',         'successful',  0, 0, 0, 0, 0, 0, 1),
+    ('failed',       'failed',      0, 1, 0, 0, 0, 0, 1),
+    ('canceled',     'canceled',    0, 1, 0, 0, 0, 0, 1),
+    ('dropped',      'canceled',    0, 0, 0, 0, 0, 0, 1);
 
 -- The changes of phase that are allowed; the trigger `package_refused` refuses all others.
 create table transition (
@@ -311,7 +318,8 @@ create index demand_ready on demand (job_id) where ready > 0;
 
 create index demand_stay on demand (stay) where stay is not null;
 
--- A package: its binaries run on one node, one after the other.
+-- A package: its binaries run on one node, one after the other. `or` in `status` and `is_live`, as
+-- `in (...)` makes each update of a phase 10 % slower.
 create table package (
     id          integer primary key,
     job_id      integer not null,
@@ -323,12 +331,16 @@ create table package (
 
     phase       text not null references phase,
     status      text not null generated always as (
-        case when phase in ('waiting', 'ready', 'cooloff', 'held') then 'unscheduled'
+        case when phase = 'waiting' or phase = 'ready' or phase = 'cooloff' or phase = 'held'
+             then 'unscheduled'
              when phase = 'assigned' then 'scheduled'
              when phase = 'done' then 'successful'
              when phase = 'failed' then 'failed'
-             when phase in ('canceled', 'dropped') then 'canceled'
+             when phase = 'canceled' or phase = 'dropped' then 'canceled'
              else 'launched' end) virtual,
+    is_live     integer not null generated always as (
+        phase = 'assigned' or phase = 'starting' or phase = 'staging-in' or phase = 'running'
+        or phase = 'suspended' or phase = 'killing' or phase = 'unreachable') virtual,
     changed     real not null,             -- when the phase or request last changed
     actor       text,
     note        text,                      -- why it changed
@@ -380,9 +392,7 @@ create index package_in_phase on package (job_id, phase);
 create index package_ready on package (demand_id, id) where phase = 'ready';
 
 -- The packages on a node; as many as there are CPUs, however large the job.
-create index package_live on package (node_id)
-    where phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                    'unreachable');
+create index package_live on package (node_id) where is_live = 1;
 
 -- The packages to launch on a node.
 create index package_assigned on package (node_id, id) where phase = 'assigned';
@@ -414,6 +424,34 @@ create index package_open on package (job_id)
 
 -- Those of a job that await inputs, in any phase.
 create index package_awaiting on package (job_id) where early > 0 and awaited > 0;
+
+-- The path of a package, such as `mc/1/20/3`, and the rows above it.
+create view package_path as
+    select package.id as package_id,
+           job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+           job.id as job_id, job.name as job, job.visible,
+           stage.id as stage_id, stage.seq as stage, stage.name as stage_name,
+           line.id as line_id, line.seq as line, line.name as line_name,
+           line.dropped as line_dropped
+      from package
+      join line on line.id = package.line_id
+      join stage on stage.id = line.stage_id
+      join job on job.id = stage.job_id;
+
+-- A package as lists show it, with its last attempt.
+create view package_row as
+    select package.id, package.line_id, package.seq, package.name, package.phase, package.status,
+           package.request, package.attempts, package.note, package.changed,
+           node.name as node, attempt.started, attempt.ended, attempt.reason, attempt.message,
+           progress.percent, progress.eta, progress.line,
+           job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+      from package
+      join line on line.id = package.line_id
+      join stage on stage.id = line.stage_id
+      join job on job.id = stage.job_id
+      left join node on node.id = package.node_id
+      left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+      left join progress on progress.package_id = package.id;
 
 -- A binary of a package, as the job file says.
 create table binary (

@@ -74,14 +74,13 @@ select package.attempt_id, package.attempts as number, package.id as package_id,
        demand.stay is node.name as delivers, package.environment, package.accept, demand.cpus,
        demand.memory, demand.disk, package.wall_time, package.looping, package.early,
        package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id, job.parameters,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+       package_path.path
   from decision
   join package on package.id = decision.package_id
   join demand on demand.id = package.demand_id
   join node on node.id = package.node_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
   join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  order by package.id;
 
 -- name: launch_binaries
@@ -154,30 +153,27 @@ select attempt_id, coalesce(request, 'kill') as request
 -- name: unreachable_attempts
 -- Attempts that may go on at a node out of contact.
 select attempt_id from package where node_id = :node and phase = 'unreachable'
-   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                 'unreachable');
+   and is_live = 1;
 
 -- name: requested_attempts
 -- Attempts of a node that are to pause or to go on, and have not said that they do.
 select attempt_id, request from package
  where node_id = :node and (request = 'pause' or request = 'resume')
-   and phase in ('starting', 'staging-in', 'running', 'suspended');
+   and phase in (select name from phase where in_contact = 1);
 
 -- name: live_attempts
 -- Attempts that should be alive on a node.
 select package.attempt_id, package.phase, attempt.started
   from package join attempt on attempt.id = package.attempt_id
  where package.node_id = :node and package.phase <> 'assigned'
-   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                         'unreachable');
+   and package.is_live = 1;
 
 -- name: lose_contact
 -- starting, staging-in, running, suspended -> unreachable: its node does not answer.
 update package
    set phase = 'unreachable', changed = :now, actor = null, note = :note
  where node_id = :node and phase not in ('assigned', 'killing', 'unreachable')
-   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                 'unreachable');
+   and is_live = 1;
 
 -- name: regain_contact
 -- unreachable -> the phase that it told last, or starting: its node answers again and has it.
@@ -187,8 +183,7 @@ update package
                   from attempt where attempt.id = package.attempt_id),
        changed = :now, actor = null, note = null
  where node_id = :node and phase = 'unreachable'
-   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                 'unreachable');
+   and is_live = 1;
 
 -- name: refuse_attempt
 -- The record of a launch that was refused.

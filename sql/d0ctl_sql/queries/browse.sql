@@ -70,20 +70,10 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
 
 -- name: chosen_packages
 -- The chosen packages, in order, a bounded number.
-select package.id, package.phase, package.status, package.request, package.attempts,
-       package.note, package.changed, node.name as node, package.name,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
-       attempt.started, attempt.ended, attempt.reason, attempt.message,
-       progress.percent, progress.eta, progress.line
+select package_row.*
   from (select package_id from chosen order by package_id limit :limit) as some
-  join package on package.id = some.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
-  left join node on node.id = package.node_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join progress on progress.package_id = package.id
- order by package.id;
+  join package_row on package_row.id = some.package_id
+ order by package_row.id;
 
 -- name: count_chosen
 -- How many packages are chosen.
@@ -91,24 +81,14 @@ select count(*) from chosen;
 
 -- name: packages_in_phases
 -- Packages of a job in these phases, a bounded number.
-select package.id, package.phase, package.status, package.request, package.attempts,
-       package.note, package.changed, node.name as node, package.name,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
-       attempt.started, attempt.ended, attempt.reason, attempt.message,
-       progress.percent, progress.eta, progress.line
+select package_row.*
   from (select package.id
           from json_each(:phases) as wanted
           cross join package indexed by package_in_phase
             on package.job_id = :job and package.phase = wanted.value
          limit :limit) as some
-  join package on package.id = some.id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
-  left join node on node.id = package.node_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join progress on progress.package_id = package.id
- order by package.id;
+  join package_row on package_row.id = some.id
+ order by package_row.id;
 
 -- name: attempts
 -- Every attempt at a package.
@@ -156,7 +136,7 @@ select attempt.number as attempt, attempt.node_name as node, record.started, rec
 -- number.
 select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
        some.acquire, some.disposition, some.required, some.dropped,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
+       (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase
   from (select few.*
           from (select * from input where package_id = :package limit :window) as few
@@ -165,9 +145,6 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
          limit :limit) as some
   join file on file.id = some.file_id
   left join package on package.id = file.package_id
-  left join line on line.id = package.line_id
-  left join stage on stage.id = package.stage_id
-  left join job on job.id = package.job_id
  order by file.present, some.binary, some.file_id;
 
 -- name: outputs
@@ -193,18 +170,17 @@ select event.at, event.old, event.new, event.actor, event.note, attempt.number a
 
 -- name: failed_attempts
 -- The failed attempts of the chosen packages, the latest first; bounded.
-select attempt.ended, attempt.number, attempt.reason, attempt.message, attempt.exit_code,
-       attempt.signal, attempt.node_name, attempt.outcome, attempt.stderr, attempt.binary,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
-  from chosen
-  join attempt on attempt.package_id = chosen.package_id
-              and attempt.outcome in ('failed', 'lost')
-  join package on package.id = attempt.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
- order by attempt.ended desc, attempt.id desc
- limit :limit;
+select latest.ended, latest.number, latest.reason, latest.message, latest.exit_code,
+       latest.signal, latest.node_name, latest.outcome, latest.stderr, latest.binary,
+       package_path.path
+  from (select attempt.*
+          from chosen
+          join attempt on attempt.package_id = chosen.package_id
+                      and attempt.outcome in ('failed', 'lost')
+         order by attempt.ended desc, attempt.id desc
+         limit :limit) as latest
+  join package_path on package_path.package_id = latest.package_id
+ order by latest.ended desc, latest.id desc;
 
 -- name: failure_summary
 -- Failed attempts of the chosen packages by reason.
@@ -259,7 +235,7 @@ with latest as (
 own as (
     select id from package indexed by package_in_phase
      where job_id = :job and phase = 'failed' order by id desc limit 500)
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        package.name, attempt.number, attempt.ended, attempt.reason, attempt.message,
        attempt.exit_code, attempt.signal, attempt.node_name, attempt.binary, attempt.stderr
   from (select package_id from latest join attempt on attempt.id = latest.id
@@ -268,9 +244,7 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
               and package.job_id = :job and package.phase = 'failed'
               and (:stage is null or package.stage_id = :stage)
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  order by attempt.ended desc, attempt.id desc
  limit :limit;
 
@@ -280,8 +254,7 @@ select node.name, count(*) as n
   from node
   join package indexed by package_live
     on package.node_id = node.id
-   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                         'unreachable')
+   and package.is_live = 1
  where package.job_id = :job and package.phase <> 'unreachable'
  group by node.id
  order by n desc, node.name;
@@ -306,7 +279,7 @@ select early, gathered, awaited from package where id = :package;
 -- name: missing_inputs
 -- A few inputs that a package waits for, with their makers, from both ends of its list.
 select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker_path,
+       (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase
   from (select few.file_id, count(*) as uses
           from (select * from (select * from input where package_id = :package
@@ -320,51 +293,34 @@ select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
          limit :limit) as some
   join file on file.id = some.file_id
   left join package on package.id = file.package_id
-  left join line on line.id = package.line_id
-  left join stage on stage.id = package.stage_id
-  left join job on job.id = package.job_id
  order by some.file_id;
 
 -- name: packages_in_stage
 -- A few packages of a stage or of one of its lines that are in these phases, out of its first lines.
-select package.id, package.phase, package.status, package.request, package.attempts,
-       package.note, package.changed, node.name as node, package.name,
-       job.name || '/' || stage.seq || '/' || some.seq || '/' || package.seq as path,
-       attempt.started, attempt.ended, attempt.reason, attempt.message,
-       progress.percent, progress.eta, progress.line
-  from (select id, stage_id, seq from line
+select package_row.*
+  from (select id from line
          where stage_id = :stage
            and seq between coalesce(:line, 1) and coalesce(:line, 9223372036854775807)
          limit 2000) as some
-  join package on package.line_id = some.id
-              and package.phase in (select value from json_each(:phases))
-  join stage on stage.id = some.stage_id
-  join job on job.id = stage.job_id
-  left join node on node.id = package.node_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join progress on progress.package_id = package.id
+  join package_row on package_row.line_id = some.id
+                  and package_row.phase in (select value from json_each(:phases))
  limit :limit;
 
 -- name: before_in_line
 -- The package before this one in its line.
 select before.id, before.phase,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || before.seq as path
+       (select path from package_path where package_id = before.id) as path
   from package
   join package as before on before.line_id = package.line_id and before.seq = package.seq - 1
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
  where package.id = :package;
 
 -- name: waiting_consumers
 -- A few packages that wait for files of this one.
-select distinct job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+select distinct package_path.path
   from file
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
   join package on package.id = input.package_id and package.phase = 'waiting'
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  where file.package_id = :package
  limit :limit;
 
@@ -377,29 +333,25 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
        (select coalesce(sum(demand.cpus), 0)
           from package join demand on demand.id = package.demand_id
          where package.node_id = node.id
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')
+           and package.is_live = 1
            and package.phase <> 'staging-in' and package.staging = 0 and demand.stay is null
            and not (package.early = 1 and package.awaited > 0)) as used,
        (select max(coalesce(attempt.started, attempt.launched, package.changed))
           from package join demand on demand.id = package.demand_id and demand.stay is null
           left join attempt on attempt.id = package.attempt_id and attempt.ended is null
          where package.node_id = node.id
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')
+           and package.is_live = 1
            and package.phase <> 'staging-in' and package.staging = 0
            and not (package.early = 1 and package.awaited > 0)) as taken,
        node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free,
        (select coalesce(sum(demand.memory), 0)
           from package join demand on demand.id = package.demand_id and demand.stay is null
          where package.node_id = node.id
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')) as memory_used,
+           and package.is_live = 1) as memory_used,
        (select coalesce(sum(demand.space), 0)
           from package join demand on demand.id = package.demand_id and demand.stay is null
          where package.node_id = node.id
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')) as disk_used
+           and package.is_live = 1) as disk_used
   from node join cluster on cluster.id = node.cluster_id
  order by node.id;
 
@@ -410,8 +362,7 @@ select job.name, count(*) as n, sum(demand.cpus) as cpus
   join demand on demand.id = package.demand_id and demand.stay is null
   join job on job.id = package.job_id
  where package.node_id = :node
-   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                         'unreachable')
+   and package.is_live = 1
  group by job.id order by cpus desc limit :limit;
 
 -- name: transfers_to
@@ -424,12 +375,10 @@ select file.name, transfer.tries, transfer.trouble
 -- The failed attempts of a job, the latest first; bounded.
 select attempt.ended, attempt.number, attempt.reason, attempt.message, attempt.exit_code,
        attempt.signal, attempt.node_name, attempt.outcome, attempt.stderr, attempt.binary,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+       package_path.path
   from attempt indexed by attempt_failed
   cross join package on package.id = attempt.package_id and package.job_id = :job
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  where attempt.outcome in ('failed', 'lost')
  order by attempt.ended desc
  limit :limit;

@@ -78,9 +78,9 @@ select job.name as subject,
 
 -- name: check_missing
 -- Packages that wait for another number of things than is missing.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
+select package_path.path as subject,
        'waits for ' || counted.missing || ' things, really ' || counted.really as detail
-  from (select package.line_id, package.seq, package.missing,
+  from (select package.id, package.missing,
                case when package.early > 0 then package.awaited > 0 and package.gathered = 0
                     else (select count(*) from input join file on file.id = input.file_id
                            where input.package_id = package.id and input.own = 0
@@ -91,18 +91,16 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
                               and before.seq = package.seq - 1), 0) as really
           from package
          where package.id > :after and package.id <= :upto) as counted
-  join line on line.id = counted.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = counted.id and package_path.visible = 1
  where counted.missing <> counted.really
  limit 20;
 
 -- name: check_early
 -- Packages that start at their first input, and count their inputs wrong.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
+select package_path.path as subject,
        'has ' || counted.gathered || ' inputs and awaits ' || counted.awaited || ', really '
            || counted.there || ' and ' || counted.absent as detail
-  from (select package.line_id, package.seq, package.gathered, package.awaited,
+  from (select package.id, package.gathered, package.awaited,
                coalesce(sum(file.present = 0), 0) as absent,
                coalesce(sum(file.present = 1 and file.late = 0
                             and file.package_id is not null), 0) as there
@@ -112,18 +110,15 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
           left join file on file.id = input.file_id
          where package.early > 0 and package.id > :after and package.id <= :upto
          group by package.id) as counted
-  join line on line.id = counted.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = counted.id and package_path.visible = 1
  where counted.gathered <> counted.there or counted.awaited <> counted.absent
  limit 20;
 
 -- name: check_places
 -- Packages whose node, attempt, hold, request or next try does not fit their phase.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || judged.seq as subject, judged.detail
-  from (select package.line_id, package.seq,
-               case when package.phase in ('assigned', 'starting', 'staging-in', 'running',
-                                           'suspended', 'killing', 'unreachable')
+select package_path.path as subject, judged.detail
+  from (select package.id,
+               case when package.is_live = 1
                          and not exists (select 1 from node where node.id = package.node_id)
                     then 'is ' || package.phase || ' on no node'
                     when package.phase in ('ready', 'assigned') and package.missing > 0
@@ -144,17 +139,15 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || judged.seq as s
                     end as detail
           from package
          where package.id > :after and package.id <= :upto) as judged
-  join line on line.id = judged.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = judged.id and package_path.visible = 1
  where judged.detail is not null
  limit 20;
 
 -- name: check_staging
 -- Assigned packages that wait for another number of copies than is on its way to their nodes.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
+select package_path.path as subject,
        'waits for ' || counted.staging || ' copies, really ' || counted.really as detail
-  from (select package.line_id, package.seq, package.staging,
+  from (select package.id, package.staging,
                (select count(distinct input.file_id)
                   from input
                   join node on node.id = package.node_id
@@ -164,9 +157,7 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
                  where input.package_id = package.id and input.own = 0 and input.dropped = 0
                    and input.acquire = 'pre-fetch') as really
           from package where package.phase = 'assigned') as counted
-  join line on line.id = counted.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = counted.id and package_path.visible = 1
  where counted.staging <> counted.really
  limit 20;
 
@@ -174,8 +165,7 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
 -- Inputs to be told to packages that do not run, or that wait for a copy that nobody makes.
 select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
        case when package.early = 0
-              or package.phase not in ('starting', 'staging-in', 'running', 'suspended',
-                                       'unreachable', 'killing')
+              or package.phase not in (select name from phase where has_attempt = 1)
             then 'is to be told to a package that does not run'
             else 'is to be told to a package, and no copy is on its way' end as detail
   from feed
@@ -183,8 +173,7 @@ select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
   left join file on file.id = feed.file_id
   left join job on job.id = file.job_id
  where package.early = 0
-    or package.phase not in ('starting', 'staging-in', 'running', 'suspended', 'unreachable',
-                             'killing')
+    or package.phase not in (select name from phase where has_attempt = 1)
     or (feed.state = 1 and file.present = 1 and not exists
            (select 1 from transfer join node on node.cluster_id = transfer.cluster_id
              where transfer.file_id = feed.file_id and transfer.result = 0
@@ -194,7 +183,7 @@ select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
 -- name: check_attempts
 -- Packages with more than one live attempt, or launched without the one that counts, or ended
 -- with one, or with a gap in their attempts.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as subject,
+select package_path.path as subject,
        case when counted.live <> counted.should
             then 'is ' || counted.phase || ' with ' || counted.live || ' live attempts'
             when counted.live <> counted.current
@@ -202,8 +191,8 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
             when counted.attempts <> counted.really or counted.attempts <> counted.last
             then 'has had ' || counted.attempts || ' attempts, really ' || counted.really
             else 'has an attempt that ended without an outcome, or the reverse' end as detail
-  from (select package.line_id, package.seq, package.phase, package.attempts,
-               package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable') as should,
+  from (select package.id, package.phase, package.attempts,
+               package.phase in (select name from phase where has_attempt = 1) as should,
                coalesce(sum(attempt.id is not null and attempt.outcome is null), 0) as live,
                coalesce(sum(attempt.id = package.attempt_id and attempt.outcome is null
                             and attempt.node_id is package.node_id), 0) as current,
@@ -214,25 +203,21 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || counted.seq as 
           left join attempt on attempt.package_id = package.id
          where package.id > :after and package.id <= :upto
          group by package.id) as counted
-  join line on line.id = counted.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id
+  join package_path on package_path.package_id = counted.id
  where counted.live <> counted.should or counted.live <> counted.current or counted.odd > 0
     or counted.attempts <> counted.really or counted.attempts <> counted.last
  limit 20;
 
 -- name: check_history
 -- Packages that are in another phase than their history ends with.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || told.seq as subject,
+select package_path.path as subject,
        'is ' || told.phase || ', and its history ends with ' || told.last as detail
-  from (select package.line_id, package.seq, package.phase,
+  from (select package.id, package.phase,
                (select event.new from event where event.package_id = package.id
                  order by event.id desc limit 1) as last
           from package
          where package.id > :after and package.id <= :upto) as told
-  join line on line.id = told.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = told.id and package_path.visible = 1
  where told.last <> told.phase
  limit 20;
 
@@ -255,16 +240,14 @@ select coalesce(job.name || '/', '') || 'package ' || package.id as subject,
 -- name: check_needs
 -- Packages that read a file of another job which is not noted as needed, or that take what they
 -- make themselves for a file of others, or the reverse.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+select package_path.path as subject,
        case when input.own <> (file.package_id is package.id)
             then 'is wrong about who makes `' || file.name || '`'
             else 'reads `' || file.name || '` of a job that is not known to be needed' end as detail
   from package
   join input on input.package_id = package.id
   join file on file.id = input.file_id
-  join line on line.id = package.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = package.id and package_path.visible = 1
  where package.id > :after and package.id <= :upto
    and (input.own <> (file.package_id is package.id)
         or (file.job_id <> package.job_id and file.package_id is not null
@@ -274,15 +257,14 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
 
 -- name: check_dropped
 -- Packages of dropped lines that may still run, and dropped packages whose outputs count.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
-       case when line.dropped is not null then 'is ' || package.phase || ' in a dropped line'
+select package_path.path as subject,
+       case when package_path.line_dropped is not null
+            then 'is ' || package.phase || ' in a dropped line'
             else 'is dropped, and its outputs are not' end as detail
   from package
-  join line on line.id = package.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = package.id and package_path.visible = 1
  where package.id > :after and package.id <= :upto
-   and ((line.dropped is not null
+   and ((package_path.line_dropped is not null
          and package.phase not in ('dropped', 'done', 'transferring', 'killing'))
         or (package.phase = 'dropped'
             and exists (select 1 from file where file.package_id = package.id
@@ -328,41 +310,34 @@ select job.name || ':' || file.name as subject,
 
 -- name: check_transferring
 -- Packages that transfer results, of which none is under way.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+select package_path.path as subject,
        'transfers results, of which none is under way' as detail
   from job
-  join package on package.job_id = job.id and package.phase = 'transferring'
-  join line on line.id = package.line_id
-  join stage on stage.id = line.stage_id
+  cross join package on package.job_id = job.id and package.phase = 'transferring'
+  join package_path on package_path.package_id = package.id
  where not exists (select 1 from file join transfer on transfer.file_id = file.id
                     where file.package_id = package.id and transfer.result = 1)
  limit 20;
 
 -- name: check_progress
 -- Packages of which progress is told though they are not launched.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+select package_path.path as subject,
        'has progress, and is ' || package.phase as detail
   from progress
-  join package on package.id = progress.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id
+  cross join package on package.id = progress.package_id
+  join package_path on package_path.package_id = package.id
  where package.attempt_id <> progress.attempt_id
-    or package.phase not in ('starting', 'staging-in', 'running', 'suspended', 'killing',
-                             'unreachable')
+    or package.phase not in (select name from phase where has_attempt = 1)
  limit 20;
 
 -- name: check_requests
 -- Packages that are asked to pause or to go on, and do not run.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+select package_path.path as subject,
        'is asked to ' || package.request || ', and is ' || package.phase as detail
   from package indexed by package_requested
-  join line on line.id = package.line_id
-  join stage on stage.id = line.stage_id
-  join job on job.id = stage.job_id
+  join package_path on package_path.package_id = package.id
  where (package.request = 'pause' or package.request = 'resume')
-   and package.phase not in ('starting', 'staging-in', 'running', 'suspended', 'killing',
-                             'unreachable')
+   and package.phase not in (select name from phase where has_attempt = 1)
  limit 20;
 
 -- name: check_ids
@@ -393,12 +368,10 @@ select 'table ' || name as subject, detail || ' is no JSON' as detail
 
 -- name: check_released
 -- Packages that miss nothing and still wait, although they are driven.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as subject,
+select package_path.path as subject,
        'waits, and nothing is missing' as detail
   from package
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = stage.job_id and job.visible = 1
+  join package_path on package_path.package_id = package.id and package_path.visible = 1
  where package.phase = 'waiting' and package.missing = 0
  limit 20;
 
@@ -430,13 +403,9 @@ select file.id, job.name as job, file.name,
 -- Where copies of a page of files are that a node has, how they looked, and who makes them; with
 -- null as the node, those of the control host.
 select location.path, location.inode, location.mtime, file.size, file.checksum,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker
+       (select path from package_path where package_id = file.package_id) as maker
   from location
   join file on file.id = location.file_id
-  left join package on package.id = file.package_id
-  left join line on line.id = package.line_id
-  left join stage on stage.id = package.stage_id
-  left join job on job.id = stage.job_id
  where location.file_id > :after and location.file_id <= :upto and location.node_id is :node;
 
 -- name: known_attempts

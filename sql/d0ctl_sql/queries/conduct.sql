@@ -35,8 +35,7 @@ select node_id from conduct where stage_id = :stage and successful > 0;
 -- How many packages of a stage a node has in hand.
 select count(*) from package
  where node_id = :node and stage_id = :stage
-   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                 'unreachable');
+   and is_live = 1;
 
 -- name: conduct_of_job
 -- How nodes did with the packages of a job.
@@ -106,14 +105,10 @@ select bad_node.*, node.name as node
 -- name: bad_node
 -- Why d0ctl has drained a node, and which package tries it now.
 select bad_node.*,
-       (select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq
-          from package
-          join line on line.id = package.line_id
-          join stage on stage.id = package.stage_id
-          join job on job.id = package.job_id
+       (select package_path.path
+          from package join package_path on package_path.package_id = package.id
          where package.id = bad_node.canary_id and package.node_id = bad_node.node_id
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')) as canary
+           and package.is_live = 1) as canary
   from bad_node where node_id = :node;
 
 -- name: bad_nodes_of_chosen
@@ -141,15 +136,14 @@ delete from bad_node where node_id = :node;
 -- The attempts of a stage that failed on a node since a time, in jobs that go on, with their demand.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
        demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package_path.path,
        package.attempt_id = attempt.id
        and (package.phase in ('failed', 'cooloff')
             or (package.phase = 'held' and package.actor = 'policy')) as stands
   from attempt indexed by attempt_failed
   join package on package.id = attempt.package_id and package.stage_id = :stage
   join demand on demand.id = package.demand_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
+  join package_path on package_path.package_id = package.id
   join job on job.id = package.job_id and job.finish is null
  where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
    and attempt.node_id = :node;
@@ -207,8 +201,7 @@ select 1 from node
                       and conduct.failed > 0)
    and exists (select 1 from package
                 where package.node_id = node.id and package.stage_id = :stage
-                  and package.phase in ('assigned', 'starting', 'staging-in', 'running',
-                                        'suspended', 'killing', 'unreachable')
+                  and package.is_live = 1
                   and package.phase not in ('assigned', 'unreachable'))
  limit 1;
 

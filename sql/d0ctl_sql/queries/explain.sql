@@ -5,7 +5,7 @@ select file.id, job.name as job, job.directory, file.name, file.present, file.dr
        file.late, file.size, file.checksum, file.dispositions, file.disposition, file.result,
        file.locator,
        file.stored,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker,
+       (select path from package_path where package_id = file.package_id) as maker,
        package.phase as maker_phase, line.dropped as line_dropped
   from job
   cross join file
@@ -15,7 +15,6 @@ select file.id, job.name as job, job.directory, file.name, file.present, file.dr
                          substr(:path, length(job.directory) + 2), :name))
   left join package on package.id = file.package_id
   left join line on line.id = package.line_id
-  left join stage on stage.id = package.stage_id
  where job.visible = 1 and (:job is null or job.name = :job)
  order by job.id desc
  limit :limit;
@@ -45,15 +44,13 @@ select cluster.name as cluster, transfer.result, transfer.tries, transfer.troubl
 
 -- name: readers_of_file
 -- Who reads a file, what has not ended first, out of a bounded number.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        package.phase, package.missing, some.uses, some.dropped, some.acquire, some.locator
   from (select package_id, count(*) as uses, min(dropped) as dropped, acquire, locator
           from (select * from input where file_id = :file and own = 0 limit :window)
          group by package_id) as some
   join package on package.id = some.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  order by package.phase in ('transferring', 'done', 'canceled', 'dropped'), package.id;
 
 -- name: count_of_pattern

@@ -75,7 +75,7 @@ select feed.package_id, feed.file_id, package.attempt_id, file.name, file.size,
                  and input.dropped = 0
   left join location as here on here.file_id = feed.file_id and here.cluster_id = node.cluster_id
  where feed.node_id = :node and feed.state = 0
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended')
+   and package.phase in (select name from phase where in_contact = 1)
  group by feed.package_id, feed.file_id
  order by feed.package_id, feed.file_id
  limit :limit;
@@ -103,9 +103,8 @@ insert into feed (package_id, file_id, node_id)
 select id, 0, node_id
   from package indexed by package_live
  where node_id = :node and early = 2
-   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                 'unreachable')
-   and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+   and is_live = 1
+   and phase in (select name from phase where is_active = 1)
 on conflict do update set state = 0;
 
 -- name: feed_arrived
@@ -138,5 +137,5 @@ select distinct package.id, 0, package.node_id
   join file on file.package_id = chosen.package_id
   join input on input.file_id = file.id
   join package on package.id = input.package_id and package.early = 1
- where package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+ where package.phase in (select name from phase where is_active = 1)
 on conflict do update set state = 0;

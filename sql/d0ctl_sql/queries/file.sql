@@ -39,7 +39,7 @@ select count(*) as files, total(file.present) as present,
 -- A page of the chosen files: who makes each, and what is known of it.
 select file.id, job.name as job, file.name, file.present, file.dropped, file.partial, file.size,
        file.checksum, file.dispositions, file.disposition, file.result, file.stored,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as maker,
+       (select path from package_path where package_id = file.package_id) as maker,
        package.phase as maker_phase,
        (select json_group_array(json_object('cluster', cluster.name, 'node', node.name,
                                             'path', location.path))
@@ -51,8 +51,6 @@ select file.id, job.name as job, file.name, file.present, file.dropped, file.par
   join file on file.id = chosen_file.file_id
   join job on job.id = file.job_id
   left join package on package.id = file.package_id
-  left join line on line.id = package.line_id
-  left join stage on stage.id = package.stage_id
  where chosen_file.file_id > :after
  order by chosen_file.file_id
  limit :limit;
@@ -91,14 +89,14 @@ select count(*) from chosen_file
  where exists (select 1
                  from input
                  join package on package.id = input.package_id
-                             and package.phase not in ('transferring', 'done', 'failed',
-                                                       'canceled', 'dropped')
+                             and package.phase <> 'transferring'
+                             and package.phase not in (select name from phase where is_final = 1)
                 where input.file_id = chosen_file.file_id and input.dropped = 0)
     or exists (select 1 from transfer where transfer.file_id = chosen_file.file_id)
     or exists (select 1
                  from file join package on package.id = file.package_id
                 where file.id = chosen_file.file_id
-                  and package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+                  and package.phase not in (select name from phase where is_final = 1));
 
 -- name: spare_needed_files
 -- Leave those out of the choice.
@@ -106,14 +104,14 @@ delete from chosen_file
  where exists (select 1
                  from input
                  join package on package.id = input.package_id
-                             and package.phase not in ('transferring', 'done', 'failed',
-                                                       'canceled', 'dropped')
+                             and package.phase <> 'transferring'
+                             and package.phase not in (select name from phase where is_final = 1)
                 where input.file_id = chosen_file.file_id and input.dropped = 0)
     or exists (select 1 from transfer where transfer.file_id = chosen_file.file_id)
     or exists (select 1
                  from file join package on package.id = file.package_id
                 where file.id = chosen_file.file_id
-                  and package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+                  and package.phase not in (select name from phase where is_final = 1));
 
 -- name: spare_absent_files
 -- Leave out what has no copy that d0ctl keeps.

@@ -66,8 +66,7 @@ update input
    and file_id in (select file.id from lost_copy join file on file.id = lost_copy.file_id
                     where file.dropped = 1 and file.present = 0)
    and (select phase in ('waiting', 'ready', 'cooloff', 'held', 'failed', 'canceled')
-               or (early = 1 and phase in ('starting', 'staging-in', 'running', 'suspended',
-                                           'unreachable'))
+               or (early = 1 and phase in (select name from phase where is_active = 1))
           from package where package.id = input.package_id)
    and exists (select 1
                  from input as other

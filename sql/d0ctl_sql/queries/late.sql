@@ -9,12 +9,8 @@ select file.id, file.name, file.package_id, file.job_id
 -- name: file_of_name
 -- What a job has already under a name, and which package makes it.
 select file.id, file.package_id, file.pattern_id,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+       (select path from package_path where package_id = file.package_id) as path
   from file
-  join job on job.id = file.job_id
-  left join package on package.id = file.package_id
-  left join line on line.id = package.line_id
-  left join stage on stage.id = package.stage_id
  where file.job_id = :job and file.name = :name;
 
 -- name: files_of_pattern

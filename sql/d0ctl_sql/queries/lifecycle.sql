@@ -31,8 +31,8 @@ update package
    set phase = 'canceled', request = null, staging = 0, not_before = null, changed = :now,
        actor = :actor, note = :note
  where id in (select package_id from chosen)
-   and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'transferring',
-                 'unreachable');
+   and (phase in (select name from phase where is_idle = 1)
+        or phase = 'transferring' or phase = 'unreachable');
 
 -- name: count_hastenable
 -- How many of the chosen packages are being killed, and not at once.
@@ -52,7 +52,7 @@ update package
 update package
    set phase = 'killing', request = :request, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
-   and phase in ('starting', 'staging-in', 'running', 'suspended');
+   and phase in (select name from phase where in_contact = 1);
 
 -- name: end_canceled_attempts
 -- Attempts of chosen packages that were canceled out of contact do not count any more.
@@ -85,10 +85,9 @@ select package.id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
          group by input.package_id) as losing
   join package on package.id = losing.id
- where (package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
+ where (package.phase in (select name from phase where may_start = 1)
         or (package.early = 1 and losing.never = 1
-            and package.phase in ('starting', 'staging-in', 'running', 'suspended',
-                                  'unreachable')))
+            and package.phase in (select name from phase where is_active = 1)))
    and (losing.required = 1
         or not exists (select 1
                          from input as other
@@ -103,12 +102,12 @@ select package.id
   join package as before on before.id = chosen.package_id
                         and before.phase not in ('transferring', 'done')
   join package on package.line_id = before.line_id and package.seq = before.seq + 1
- where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled');
+ where package.phase in (select name from phase where may_start = 1);
 
 -- name: choose_losing
 -- Packages that lose inputs by the choice and go on without them: how many they lose and keep,
 -- and whether that is the last they waited for.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        losing.lost,
        (select count(*) from input
          where input.package_id = package.id and input.own = 0 and input.dropped = 0)
@@ -122,12 +121,10 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
          where input.package_id not in (select package_id from chosen)
          group by input.package_id) as losing
   join package on package.id = losing.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
- where package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled')
+  join package_path on package_path.package_id = package.id
+ where package.phase in (select name from phase where may_start = 1)
     or (package.early = 1 and losing.absent > 0
-        and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable'))
+        and package.phase in (select name from phase where is_active = 1))
  order by package.id;
 
 -- name: chosen_files
@@ -163,8 +160,7 @@ update input
  where own = 0 and dropped = 0
    and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
    and package_id not in (select package_id from chosen)
-   and (select early = 1 and phase in ('starting', 'staging-in', 'running', 'suspended',
-                                       'unreachable')
+   and (select early = 1 and phase in (select name from phase where is_active = 1)
           from package where package.id = input.package_id)
    and ((select present from file where file.id = input.file_id) = 0
         or exists (select 1 from feed
@@ -182,15 +178,14 @@ update package
    set phase = 'dropped', request = null, staging = 0, not_before = null, changed = :now,
        actor = :actor, note = :note
  where id in (select package_id from chosen)
-   and phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'unreachable',
-                 'failed', 'canceled');
+   and (phase in (select name from phase where may_start = 1) or phase = 'unreachable');
 
 -- name: drop_launched_packages
 -- launched -> killing, to be dropped when the wrapper confirms it.
 update package
    set phase = 'killing', request = 'drop', changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
-   and phase in ('starting', 'staging-in', 'running', 'suspended');
+   and phase in (select name from phase where in_contact = 1);
 
 -- name: drop_killing_packages
 -- Packages already being killed end as dropped.
@@ -216,15 +211,12 @@ select package.phase, count(*) as n
 
 -- name: chosen_paths
 -- The chosen packages by path, a bounded number.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        package.phase
-  from chosen
-  join package on package.id = chosen.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
- order by package.id
- limit :limit;
+  from (select package_id from chosen order by package_id limit :limit) as some
+  join package on package.id = some.package_id
+  join package_path on package_path.package_id = package.id
+ order by package.id;
 
 -- name: chosen_lines
 -- Whether any line of the chosen packages is dropped, and whether any is not.

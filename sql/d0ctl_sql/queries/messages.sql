@@ -137,7 +137,7 @@ update package
                       else package.request end
   from told_state join attempt on attempt.id = told_state.attempt_id
  where package.id = attempt.package_id and package.attempt_id = attempt.id
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended')
+   and package.phase in (select name from phase where in_contact = 1)
    and package.phase <> attempt.phase;
 
 -- name: keep_progress
@@ -237,8 +237,7 @@ select location.node_id, location.path
 having not exists (select 1
                      from input join package as reader on reader.id = input.package_id
                     where input.file_id = file.id
-                      and reader.phase in ('assigned', 'starting', 'staging-in', 'running',
-                                           'suspended', 'killing', 'unreachable'));
+                      and reader.is_live = 1);
 
 -- name: lose_former_copies
 -- Copies elsewhere of what was made again are copies of another file.
@@ -314,8 +313,7 @@ update package
                                  told_end.reason) end
   from told_end
  where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
-   and (package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
-                          'unreachable')
+   and (package.phase in (select name from phase where has_attempt = 1)
         or (told_end.phase in ('ready', 'cooloff', 'held') and package.phase = 'failed'));
 
 -- name: fail_for_now
@@ -326,7 +324,7 @@ update package
   from told_end
  where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
    and told_end.phase in ('ready', 'cooloff', 'held')
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
+   and package.phase in (select name from phase where is_active = 1);
 
 -- name: packages_with_results
 -- Of the packages that ended well, those that make something for results/ or another node.

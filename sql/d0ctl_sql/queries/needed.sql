@@ -17,7 +17,7 @@ with recursive
          union
         select id from package indexed by package_awaiting
          where job_id = :job and early > 0 and awaited > 0
-           and phase not in ('done', 'failed', 'canceled', 'dropped')
+           and phase not in (select name from phase where is_final = 1)
     ),
     found (id) as (
         select file.package_id

@@ -40,8 +40,7 @@ select package.job_id, job.name, job.originator, job.mail,
   left join cluster on cluster.id = node.cluster_id
  where event.id > :after and event.id <= :upto
    and ((event.new = 'failed' and event.actor is null
-         and event.old in ('starting', 'staging-in', 'running', 'suspended', 'killing',
-                           'unreachable', 'transferring'))
+         and event.old in (select name from phase where status = 'launched'))
         or (event.new = 'held' and event.actor = 'policy' and event.old = 'starting'))
  group by package.job_id, reason, cluster.id
  order by package.job_id, reason;
@@ -59,13 +58,11 @@ select node.id, node.name, cluster.name as cluster, count(*) as count, max(event
 
 -- name: failure_example
 -- One attempt that failed, with the last that its binary printed.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        attempt.number, attempt.node_name, attempt.message, attempt.stderr
   from attempt
   join package on package.id = attempt.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  where attempt.id = :attempt;
 
 -- name: new_ends
@@ -134,12 +131,10 @@ select id, name, title, submitted, ended from job where id = :job and ended is n
 -- name: incomplete_packages
 -- The oldest packages of a job in a phase, and why they are in it.
 select package.id,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+       package_path.path,
        package.phase, package.note, package.actor
   from package
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  where package.job_id = :job and package.phase = :phase
  order by package.id
  limit :limit;

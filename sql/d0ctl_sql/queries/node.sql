@@ -7,8 +7,7 @@ select name from site;
 select node.*, cluster.name as cluster,
        (select count(*) from package where package.node_id = node.id
            and package.phase <> 'assigned'
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                                 'unreachable')) as launched,
+           and package.is_live = 1) as launched,
        (select count(*) from package where package.node_id = node.id
            and package.phase = 'assigned') as assigned
   from node join cluster on cluster.id = node.cluster_id
@@ -82,8 +81,7 @@ delete from transfer
 select count(*) from package
  where node_id = :node
    and phase <> 'assigned'
-   and phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                 'unreachable');
+   and is_live = 1;
 
 -- name: drain_node
 -- Let a node take no new packages.

@@ -52,45 +52,21 @@ select coalesce(max(seq), 0) from binary where package_id = :package;
 
 -- name: outline_packages
 -- A page of the packages of a line, with their last attempts.
-select package.id, package.seq, package.name, package.phase, package.status, package.request,
-       package.attempts, package.note, package.changed, node.name as node, attempt.started,
-       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
-       progress.line,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
-  from package
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
-  left join node on node.id = package.node_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join progress on progress.package_id = package.id
- where package.line_id = :line and package.seq between :first and :last
- order by package.seq;
+select * from package_row
+ where line_id = :line and seq between :first and :last
+ order by seq;
 
 -- name: outline_packages_by_id
 -- Some packages by their ids, with their last attempts.
-select package.id, package.seq, package.name, package.phase, package.status, package.request,
-       package.attempts, package.note, package.changed, node.name as node, attempt.started,
-       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
-       progress.line,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+select package_row.*
   from json_each(:ids) as wanted
-  join package on package.id = wanted.value
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
-  left join node on node.id = package.node_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join progress on progress.package_id = package.id;
+  join package_row on package_row.id = wanted.value;
 
 -- name: outline_paths
 -- The paths of some packages by their ids.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+select package_path.path
   from json_each(:ids) as wanted
-  join package on package.id = wanted.value
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id;
+  join package_path on package_path.package_id = wanted.value;
 
 -- name: outline_in_phases
 -- Every package of a job that is in these phases, for a list that shows pages of it.
@@ -137,8 +113,7 @@ select node_id,
           from package indexed by package_live
           join demand on demand.id = package.demand_id and demand.stay is null
          where package.node_id in (select id from node)
-           and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended',
-                                 'killing', 'unreachable')
+           and package.is_live = 1
            and not (package.early = 1 and package.awaited > 0))
  group by node_id;
 
@@ -165,12 +140,10 @@ select coalesce(max(id), 0) from event;
 -- The latest events, a bounded number, after one that is known.
 select some.id, some.at, some.old, some.new, some.actor, some.note,
        attempt.reason, coalesce(node.name, attempt.node_name) as node,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+       package_path.path
   from (select * from event where id > :after order by id desc limit :limit) as some
   join package on package.id = some.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
   left join attempt on attempt.id = some.attempt_id
   left join node on node.id = some.node_id
  order by some.id desc;
@@ -204,22 +177,11 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: outline_on_node
 -- A few packages that are live on a node.
-select package.id, package.seq, package.name, package.phase, package.status, package.request,
-       package.attempts, package.note, package.changed, node.name as node, attempt.started,
-       attempt.ended, attempt.reason, attempt.message, progress.percent, progress.eta,
-       progress.line,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
-  from package indexed by package_live
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
-  join node on node.id = package.node_id
-  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join progress on progress.package_id = package.id
- where package.node_id = :node
-   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                         'unreachable')
- limit :limit;
+select package_row.*
+  from (select id from package indexed by package_live
+         where node_id = :node and is_live = 1
+         limit :limit) as some
+  join package_row on package_row.id = some.id;
 
 -- name: outline_failed_packages
 -- Failed packages of a job, or of all, with what their last attempts say; bounded.

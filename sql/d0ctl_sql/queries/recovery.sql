@@ -120,11 +120,9 @@ select job.policy as job_policy, package.policy, demand.software, count(*) as pa
 
 -- name: path_of
 -- The path of a package.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+select package_path.path
   from package
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  where package.id = :package;
 
 -- name: policy_of_package

@@ -82,13 +82,11 @@ select file.name, count(*) as count, count(distinct attempt.package_id) as packa
 
 -- name: failure_sample
 -- One failure, as an example of others.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        attempt.number, attempt.reason, attempt.message, attempt.node_name
   from attempt
   join package on package.id = attempt.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  where attempt.id = :attempt;
 
 -- name: shares_of_nodes

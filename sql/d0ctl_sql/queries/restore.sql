@@ -76,23 +76,21 @@ select package.id
 
 -- name: launched_without
 -- A package that was launched, or has succeeded, without files of the chosen ones.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        package.phase, attempt.launched
   from chosen
   join file on file.package_id = chosen.package_id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
   join package on package.id = input.package_id
-              and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing',
-                                    'unreachable', 'transferring', 'done')
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+              and package.phase in (select name from phase
+                                     where status in ('launched', 'successful'))
+  join package_path on package_path.package_id = package.id
   left join attempt on attempt.id = package.attempt_id
  limit 1;
 
 -- name: gaining
 -- Packages that get inputs back by the choice: how many, and whether that makes them wait.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+select package_path.path,
        gaining.gained,
        (select count(distinct file_id) from input
          where input.package_id = package.id and input.own = 0 and input.dropped = 0) as had,
@@ -105,9 +103,7 @@ select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as 
          where input.package_id not in (select package_id from chosen)
          group by input.package_id) as gaining
   join package on package.id = gaining.package_id
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  order by package.id;
 
 -- name: restorable_files
@@ -228,7 +224,7 @@ select count(distinct case when dropped = 0 then file_id end) as given,
 -- name: short_packages
 -- A few packages of a job that go without files of dropped lines.
 select distinct package.id,
-       job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+       package_path.path
   from (select package.id
           from stage
           join line as gone on gone.stage_id = stage.id and gone.dropped is not null
@@ -238,7 +234,5 @@ select distinct package.id,
   join file on file.package_id = maker.id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
   join package on package.id = input.package_id and package.phase <> 'dropped'
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  limit :limit;

@@ -28,8 +28,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
                              then demand.cpus
                              else 0 end) as bringing
                from package join demand on demand.id = package.demand_id
-              where package.phase in ('assigned', 'starting', 'staging-in', 'running',
-                                      'suspended', 'killing', 'unreachable')
+              where package.is_live = 1
               group by package.node_id) as live on live.node_id = node.id
  where node.state = 'up'
    and (node.drained = 0
@@ -37,9 +36,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
             and not exists (select 1 from package
                              where package.id = bad_node.canary_id
                                and package.node_id = node.id
-                               and package.phase in ('assigned', 'starting', 'staging-in',
-                                                     'running', 'suspended', 'killing',
-                                                     'unreachable'))))
+                               and package.is_live = 1)))
  order by node.id;
 
 -- name: ready_demands

@@ -178,15 +178,12 @@ select software_order.*, node.name as node, node.state, node.trouble, copy.troub
 
 -- name: software_live_on
 -- A launched package on a node that asks for this software.
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
+select package_path.path
   from package
   join demand on demand.id = package.demand_id and demand.software <> '[]'
-  join line on line.id = package.line_id
-  join stage on stage.id = package.stage_id
-  join job on job.id = package.job_id
+  join package_path on package_path.package_id = package.id
  where package.node_id = :node
-   and package.phase in ('assigned', 'starting', 'staging-in', 'running', 'suspended', 'killing',
-                         'unreachable')
+   and package.is_live = 1
    and exists (select 1 from json_each(demand.software) where json_each.value = :title)
  limit 1;
 

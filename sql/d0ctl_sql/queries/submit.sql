@@ -167,7 +167,7 @@ select location.node_id, location.path
 update package
    set phase = 'canceled', node_id = null, staging = 0, not_before = null, changed = :now,
        actor = null, note = 'the job was removed that makes its inputs'
- where phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned') and job_id <> :job
+ where phase in (select name from phase where is_idle = 1) and job_id <> :job
    and id in (select input.package_id
                 from chosen
                 join file on file.package_id = chosen.package_id

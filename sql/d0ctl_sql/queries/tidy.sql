@@ -328,7 +328,6 @@ select :node, 'cache/' || told.value
                      join input on input.file_id = file.id
                      join package as reader on reader.id = input.package_id
                     where file.package_id = attempt.package_id
-                      and reader.phase in ('assigned', 'starting', 'staging-in', 'running',
-                                           'suspended', 'killing', 'unreachable'))
+                      and reader.is_live = 1)
    and not exists (select 1 from purge where purge.path = 'cache/' || told.value
                                          and purge.node_id = :node);

@@ -23,7 +23,7 @@ insert or ignore into chosen (package_id)
 select package.id
   from package indexed by package_in_phase
  where package.job_id = :job
-   and package.phase in ('starting', 'staging-in', 'running', 'suspended', 'killing', 'unreachable');
+   and package.phase in (select name from phase where has_attempt = 1);
 
 -- name: ask_to_pause
 -- Ask for the chosen packages that run, or are about to, to be suspended.
@@ -93,7 +93,7 @@ insert or ignore into chosen (package_id)
 select package.id
   from package indexed by package_in_phase
  where package.job_id = :job
-   and package.phase in ('waiting', 'ready', 'cooloff', 'held', 'assigned')
+   and package.phase in (select name from phase where is_idle = 1)
  limit :limit;
 
 -- name: set_priority
@@ -264,8 +264,7 @@ select location.node_id, location.path
  where not exists (select 1
                      from input join package as reader on reader.id = input.package_id
                     where input.file_id = file.id
-                      and reader.phase in ('assigned', 'starting', 'staging-in', 'running',
-                                           'suspended', 'killing', 'unreachable'));
+                      and reader.is_live = 1);
 
 -- name: lose_chosen_outputs
 -- What the chosen packages had made counts no more.
