@@ -9,6 +9,7 @@ import pytest
 from d0ctl.errors import Refused
 from d0ctl.model import STATUS_OF, Phase, Reason
 from d0ctl.store import Store
+from d0ctl_sql import queries
 from d0ctl_wrapper.protocol import message
 from tests.support.jobs import job, submitted
 
@@ -66,6 +67,29 @@ def test_the_status_of_a_package_is_that_of_its_phase(store: Store) -> None:
             store.connection.execute(drop_guard)
             store.connection.execute("update package set phase = ?", [phase])
         assert store.connection.execute("select status from package").fetchone()[0] == status
+
+
+def test_a_package_is_live_in_the_phases_that_the_table_says(store: Store) -> None:
+    submitted(store, job("one"))
+    store.connection.execute("drop trigger package_refused")
+    live = dict(tuple(row) for row in store.connection.execute("select name, is_live from phase"))
+
+    for phase in Phase:
+        store.connection.execute("update package set phase = ?", [phase])
+        assert store.connection.execute("select is_live from package").fetchone()[0] == live[phase]
+
+
+def test_the_groups_of_phases_lie_within_each_other(store: Store) -> None:
+    outside = store.connection.execute(
+        "select name from phase where in_contact > is_active or is_active > has_attempt"
+        " or has_attempt > is_live or is_idle > may_start or is_final + is_live > 1"
+    )
+
+    assert outside.fetchall() == []
+
+
+def test_no_query_spells_out_a_path() -> None:
+    assert [name for name, text in queries().items() if "stage.seq || '/'" in text] == []
 
 
 def test_every_transition_that_is_not_in_the_table_is_refused(store: Store) -> None:

@@ -1,8 +1,8 @@
 -- The database of d0ctl. It is one file, `d0ctl.db`, and all that d0ctl remembers is in it.
 --
 -- In this order: site; states of packages; jobs; packages; files; attempts and their history;
--- nodes; software; policies and recovery; notifications; audit and cleanup; rules (triggers);
--- planner statistics.
+-- nodes; software; policies and recovery; notifications; audit and cleanup; views for users; rules
+-- (triggers); planner statistics.
 --
 -- Times are seconds since 1970 in UTC, durations seconds, sizes bytes. Lists and mappings are
 -- JSON. Flags are 0 or 1. `seq` counts from 1 within the row above. `actor` is a user name; where
@@ -1036,6 +1036,106 @@ create table purge (
 create index purge_of_node on purge (node_id);
 
 create index purge_of_path on purge (path) where path is not null;
+
+
+-- Views for users -------------------------------------------------------------------------------
+--
+-- For people who read the database with their own tools (docs/sql.md). Their columns stay. Times
+-- are ISO text in UTC; beside each, `..._s` has it in seconds since 1970.
+
+-- Jobs, and how many of their packages have each status.
+create view v_job as
+    select job.id as job_id, job.name as job, job.title, job.originator, job.priority,
+           job.hold as is_held, job.pause as is_paused,
+           strftime('%Y-%m-%dT%H:%M:%SZ', job.submitted, 'unixepoch') as submitted,
+           job.submitted as submitted_s,
+           strftime('%Y-%m-%dT%H:%M:%SZ', job.ended, 'unixepoch') as ended,
+           job.ended as ended_s,
+           coalesce(counted.packages, 0) as packages,
+           coalesce(counted.unscheduled, 0) as unscheduled,
+           coalesce(counted.scheduled, 0) as scheduled,
+           coalesce(counted.launched, 0) as launched,
+           coalesce(counted.successful, 0) as successful,
+           coalesce(counted.failed, 0) as failed,
+           coalesce(counted.canceled, 0) as canceled
+      from job
+      left join (select stage.job_id, sum(n) as packages,
+                        sum(n) filter (where phase.status = 'unscheduled') as unscheduled,
+                        sum(n) filter (where phase.status = 'scheduled') as scheduled,
+                        sum(n) filter (where phase.status = 'launched') as launched,
+                        sum(n) filter (where phase.status = 'successful') as successful,
+                        sum(n) filter (where phase.status = 'failed') as failed,
+                        sum(n) filter (where phase.status = 'canceled') as canceled
+                   from stage
+                   join stage_count on stage_count.stage_id = stage.id
+                   join phase on phase.name = stage_count.phase
+                  group by stage.job_id) as counted on counted.job_id = job.id
+     where job.visible = 1;
+
+-- Packages with their last attempt.
+create view v_package as
+    select package.id as package_id,
+           job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+           job.name as job, stage.seq as stage, stage.name as stage_name, line.seq as line,
+           line.name as line_name, package.seq as package, package.name, package.status,
+           package.phase, package.note, node.name as node, package.attempts, demand.cpus,
+           demand.memory,
+           strftime('%Y-%m-%dT%H:%M:%SZ', package.changed, 'unixepoch') as changed,
+           package.changed as changed_s,
+           strftime('%Y-%m-%dT%H:%M:%SZ', attempt.started, 'unixepoch') as started,
+           attempt.started as started_s,
+           strftime('%Y-%m-%dT%H:%M:%SZ', attempt.ended, 'unixepoch') as ended,
+           attempt.ended as ended_s,
+           attempt.ended - attempt.started as wall_time_s, attempt.reason, attempt.message
+      from job
+      join stage on stage.job_id = job.id
+      join line on line.stage_id = stage.id
+      join package on package.line_id = line.id
+      join demand on demand.id = package.demand_id
+      left join node on node.id = package.node_id
+      left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+     where job.visible = 1;
+
+-- Attempts at packages.
+create view v_attempt as
+    select attempt.id as attempt_id, package.id as package_id,
+           job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
+           job.name as job, stage.seq as stage, stage.name as stage_name, attempt.number,
+           attempt.kind, attempt.node_name as node, attempt.outcome,
+           strftime('%Y-%m-%dT%H:%M:%SZ', attempt.launched, 'unixepoch') as launched,
+           attempt.launched as launched_s,
+           strftime('%Y-%m-%dT%H:%M:%SZ', attempt.started, 'unixepoch') as started,
+           attempt.started as started_s,
+           strftime('%Y-%m-%dT%H:%M:%SZ', attempt.ended, 'unixepoch') as ended,
+           attempt.ended as ended_s,
+           attempt.ended - attempt.started as wall_time_s, attempt.cpu as cpu_time_s,
+           attempt.rss as memory, attempt.reason, attempt.message, attempt.binary,
+           attempt.exit_code, attempt.signal
+      from job
+      join stage on stage.job_id = job.id
+      join line on line.stage_id = stage.id
+      join package on package.line_id = line.id
+      join attempt on attempt.package_id = package.id
+     where job.visible = 1;
+
+-- Attempts that failed or were lost, and whether their packages are failed now.
+create view v_failure as
+    select v_attempt.*,
+           (select package.phase = 'failed' and package.attempts = v_attempt.number
+              from package where package.id = v_attempt.package_id) as is_final
+      from v_attempt
+     where v_attempt.outcome in ('failed', 'lost');
+
+-- Files that jobs read and make, and how many copies d0ctl knows.
+create view v_file as
+    select file.id as file_id, job.name as job, file.name as file,
+           (select path from package_path where package_id = file.package_id) as maker,
+           file.present as is_present, file.dropped as is_dropped, file.partial as is_partial,
+           file.result as is_result, file.size, file.checksum, file.disposition,
+           (select count(*) from location where location.file_id = file.id) as copies
+      from file
+      join job on job.id = file.job_id
+     where job.visible = 1 and file.late = 0;
 
 
 -- Rules: what holds whichever command changes a package ------------------------------------------

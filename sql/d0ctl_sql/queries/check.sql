@@ -118,7 +118,7 @@ select package_path.path as subject,
 -- Packages whose node, attempt, hold, request or next try does not fit their phase.
 select package_path.path as subject, judged.detail
   from (select package.id,
-               case when package.is_live = 1
+               case when package.phase in (select name from phase where is_live = 1)
                          and not exists (select 1 from node where node.id = package.node_id)
                     then 'is ' || package.phase || ' on no node'
                     when package.phase in ('ready', 'assigned') and package.missing > 0
