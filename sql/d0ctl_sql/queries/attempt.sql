@@ -29,7 +29,7 @@ select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
   join node on node.id = package.node_id;
 
 -- name: purge_left
--- What former attempts of the packages decided on left for a person goes when the next begins.
+-- What earlier attempts of the packages to launch left for a user is removed when the next begins.
 insert into purge (node_id, path)
 select node.id, json_extract(kept_file.value, '$.path')
   from decision
@@ -151,12 +151,12 @@ select attempt_id, coalesce(request, 'kill') as request
   from package where node_id = :node and phase = 'killing';
 
 -- name: unreachable_attempts
--- Attempts that may go on at a node out of contact.
+-- Attempts that may still run on a node out of contact.
 select attempt_id from package where node_id = :node and phase = 'unreachable'
    and is_live = 1;
 
 -- name: requested_attempts
--- Attempts of a node that are to pause or to go on, and have not said that they do.
+-- Attempts on a node that are asked to pause or resume and have not confirmed it.
 select attempt_id, request from package
  where node_id = :node and (request = 'pause' or request = 'resume')
    and phase in (select name from phase where in_contact = 1);

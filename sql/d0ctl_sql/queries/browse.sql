@@ -268,7 +268,7 @@ select file.name, transfer.tries, transfer.trouble
  limit :limit;
 
 -- name: untouched
--- Whether nobody has done anything here yet: no job, no node, no deed.
+-- Whether the database is unused: no job, no node, no action.
 select not exists (select 1 from node) and not exists (select 1 from job)
        and not exists (select 1 from action);
 
@@ -393,7 +393,7 @@ select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.me
  group by attempt.reason order by count desc;
 
 -- name: package_progress
--- How far a launched package is, as its wrapper told last.
+-- The last progress that the wrapper of a package reported.
 select at, binary, done, total, percent, line, eta, cpu, rss
   from progress where package_id = :package;
 

@@ -162,7 +162,7 @@ select package_path.path as subject,
  limit 20;
 
 -- name: check_feed
--- Inputs to be told to packages that do not run, or that wait for a copy that nobody makes.
+-- Inputs to announce to packages that do not run, or that wait for a copy that nothing makes.
 select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
        case when package.early = 0
               or package.phase not in (select name from phase where has_attempt = 1)
@@ -320,7 +320,7 @@ select package_path.path as subject,
  limit 20;
 
 -- name: check_progress
--- Packages of which progress is told though they are not launched.
+-- Packages that have progress although they are not launched.
 select package_path.path as subject,
        'has progress, and is ' || package.phase as detail
   from progress
@@ -331,7 +331,7 @@ select package_path.path as subject,
  limit 20;
 
 -- name: check_requests
--- Packages that are asked to pause or to go on, and do not run.
+-- Packages that are asked to pause or resume and do not run.
 select package_path.path as subject,
        'is asked to ' || package.request || ', and is ' || package.phase as detail
   from package indexed by package_requested
@@ -409,7 +409,7 @@ select location.path, location.inode, location.mtime, file.size, file.checksum,
  where location.file_id > :after and location.file_id <= :upto and location.node_id is :node;
 
 -- name: known_attempts
--- What is known of attempts that a node tells of.
+-- What is known of attempts that a node reports.
 select attempt.id, attempt.outcome, attempt.node_id,
        package.phase in ('done', 'dropped') as is_over,
        exists (select 1 from purge where purge.attempt_id = attempt.id) as goes

@@ -112,7 +112,7 @@ select bad_node.*,
   from bad_node where node_id = :node;
 
 -- name: bad_nodes_of_chosen
--- The nodes that were drained for what they burnt of the jobs of the chosen packages.
+-- The nodes that were drained because packages of the jobs of the chosen packages failed there.
 select bad_node.node_id, node.name as node
   from bad_node join node on node.id = bad_node.node_id
  where bad_node.job_id in (select package.job_id
@@ -129,7 +129,7 @@ update bad_node set times = :times, next_try = :next_try, canary_id = null
  where node_id = :node;
 
 -- name: forget_bad_node
--- A node is well again, or in a person's hands.
+-- A node is good again, or a user takes care of it.
 delete from bad_node where node_id = :node;
 
 -- name: burnt_attempts
@@ -162,11 +162,11 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand
    and attempt.answer is not 'restart';
 
 -- name: forgive_attempt
--- What its node burnt is not counted as a try.
+-- A failure caused by a bad node does not count as a try.
 update attempt set answer = 'restart' where id = ?;
 
 -- name: run_elsewhere
--- failed, cooloff, held -> ready or waiting: its node burnt it, and others run it well.
+-- failed, cooloff, held -> ready or waiting: it failed because of its node.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        not_before = null, demand_id = :demand, changed = :now, actor = null, note = :note
@@ -206,7 +206,7 @@ select 1 from node
  limit 1;
 
 -- name: forget_alike_of_job
--- A person lets a job go on, so that its alike failures count anew.
+-- A user releases a job, so its failures for the same reason count anew.
 delete from alike where stage_id in (select id from stage where job_id = :job);
 
 -- name: stopped_jobs_of_chosen

@@ -30,7 +30,7 @@ select distinct package.id, input.file_id, package.node_id
 on conflict do update set state = 0;
 
 -- name: is_fed
--- Whether there is anything to tell to packages that run on a node.
+-- Whether there is anything to announce to packages that run on a node.
 select 1 from feed where node_id = :node and state = 0 limit 1;
 
 -- name: want_fed
@@ -49,7 +49,7 @@ select distinct feed.file_id, node.cluster_id, :now
 on conflict do update set not_before = 0 where not_before >= :parked;
 
 -- name: park_fed
--- What is not there, or not at the node yet, is told when it has come.
+-- What is not at the node yet is announced when it arrives.
 update feed
    set state = 1
  where node_id = :node and state = 0 and file_id > 0
@@ -61,7 +61,7 @@ update feed
                            and input.file_id = feed.file_id and input.acquire = 'pre-fetch')));
 
 -- name: due_feed
--- What is to be told to packages that run on a node, in the order of the packages.
+-- What to announce to packages that run on a node, in the order of the packages.
 select feed.package_id, feed.file_id, package.attempt_id, file.name, file.size,
        json_group_array(input.binary) filter (where input.binary is not null) as binaries,
        input.acquire = 'self' as by_itself, input.writable, here.inode, here.mtime,
@@ -81,7 +81,7 @@ select feed.package_id, feed.file_id, package.attempt_id, file.name, file.size,
  limit :limit;
 
 -- name: told_feed
--- This was told.
+-- An announcement was sent.
 update feed set state = 2 where package_id = ? and file_id = ?;
 
 -- name: close_list
@@ -94,7 +94,7 @@ update package
 returning id;
 
 -- name: feed_again
--- After a reconnect all is told again, as nobody knows what had arrived.
+-- After a reconnect everything is announced again, as it is unknown what had arrived.
 update feed set state = 0 where node_id = :node and state = 2;
 
 -- name: close_again
@@ -114,7 +114,7 @@ update feed set state = 0
    and node_id in (select id from node where cluster_id = :cluster);
 
 -- name: starve_lists
--- What was not told yet of the files that chosen packages make is told no more.
+-- Files that the chosen packages make are not announced any more.
 delete from feed
  where state < 2 and file_id in
     (select file.id from chosen join file on file.package_id = chosen.package_id);

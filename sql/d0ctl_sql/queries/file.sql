@@ -65,7 +65,7 @@ select job.name as job, file.name, file.size
  limit :limit;
 
 -- name: former_dispositions
--- The dispositions that people gave the chosen files before; null where nobody did.
+-- The dispositions that users gave the chosen files before; null where none did.
 select distinct file.disposition
   from chosen_file join file on file.id = chosen_file.file_id
  limit 2;

@@ -135,7 +135,7 @@ select id, name, base from node where cluster_id = :cluster and state = 'up' ord
 insert or ignore into transfer (file_id, cluster_id, result, wanted) values (:file, 1, 0, :now);
 
 -- name: keep_location
--- A copy has arrived; nobody knows where to when file or cluster was removed meanwhile.
+-- A copy has arrived; it is ignored if the file or cluster was removed meanwhile.
 insert or replace into location (file_id, cluster_id, path, node_id, made, inode, mtime)
 select file.id, cluster.id, :path, :node, :now, :inode, :mtime
   from file join cluster on cluster.id = :cluster
@@ -243,7 +243,7 @@ update package
  where id = :package and phase in ('waiting', 'ready');
 
 -- name: postpone_transfer
--- A transfer can't be made now, for nobody's fault.
+-- A transfer can't be made now; this is no failed try.
 update transfer set not_before = :until
  where file_id = :file and cluster_id = :cluster and result = :result;
 

@@ -74,7 +74,7 @@ update package
 update input set dropped = 1 where file_id = :file and dropped = 0;
 
 -- name: forget_late_feed
--- It is told to no package.
+-- A file is not announced to any package.
 delete from feed where file_id = :file;
 
 -- name: forget_late_inputs

@@ -47,12 +47,12 @@ delete from told_output;
 delete from lost_copy;
 
 -- name: tell_state
--- When an attempt started, if that is told, and the last phase that it tells.
+-- When an attempt started, if it reported that, and the last phase that it reported.
 insert into told_state (attempt_id, started, utc_offset, seq, phase, why)
 values (?, ?, ?, ?, ?, ?);
 
 -- name: tell_progress
--- The last that is told of how far an attempt is.
+-- The last progress that an attempt reported.
 insert into told_progress (attempt_id, seq, binary, done, total, percent, line, eta, cpu, rss)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
@@ -117,7 +117,7 @@ insert or ignore into told_end (attempt_id, outcome, phase, started, ended, utc_
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
--- Keep when attempts started, and the phase that they told last.
+-- Keep when attempts started, and the last phase that they reported.
 update attempt
    set started = coalesce(attempt.started, told_state.started),
        utc_offset = coalesce(attempt.utc_offset, told_state.utc_offset),
@@ -198,7 +198,7 @@ update attempt set kept = null, left_size = null
    and node_id = (select node_id from attempt where id = :attempt);
 
 -- name: purge_unbelieved
--- What an attempt says that it made, and is not believed, goes from its node.
+-- Outputs that an attempt reported and that were not accepted are removed from its node.
 insert into purge (node_id, path)
 select attempt.node_id, 'cache/' || attempt.id
   from attempt join node on node.id = attempt.node_id

@@ -1,5 +1,5 @@
 -- name: news_mark
--- Up to which event the news have been read; null while nobody is told anything.
+-- The last event that notifications have read; null while the site notifies nobody.
 select event from notified;
 
 -- name: keep_news_mark
@@ -16,7 +16,7 @@ update notified set event = min(event, (select coalesce(max(id), 0) from event))
 select coalesce(max(id), 0) from event;
 
 -- name: pass_ended_jobs
--- Jobs that have ended before anybody was to be told are no news.
+-- Jobs that ended before the site notified anybody are not reported.
 update job set told = ended where ended is not told;
 
 -- name: new_failures
@@ -76,7 +76,7 @@ select id, name, originator, mail, ended
 update job set told = ended where id = :job;
 
 -- name: new_node_troubles
--- Nodes that want somebody, of which nobody has taken notice.
+-- Nodes with a problem that notifications have not seen yet.
 select node.id, node.name, 'node-' || node_trouble.kind as kind, node_trouble.since,
        node_trouble.evidence, cluster.name as cluster
   from node_trouble
@@ -117,11 +117,11 @@ select 1 from trouble where kind = :kind and subject_id = :subject_id;
 delete from trouble where kind = :kind and subject_id = :subject_id;
 
 -- name: told_of
--- Who was told of a trouble.
+-- Who was notified of a problem.
 select recipient from told where kind = :kind and subject_id = :subject_id order by recipient;
 
 -- name: forget_told
--- Who was told of a trouble is told that it has cleared.
+-- Recipients who were notified of a problem are notified that it is over.
 delete from told where kind = :kind and subject_id = :subject_id;
 
 -- name: job_of_end

@@ -147,7 +147,7 @@ update package
 update node set state = 'unknown', since = :now where id = :node and state = 'up';
 
 -- name: node_untried
--- down -> unknown: nobody tries to reach a node, so what was found before need not hold.
+-- down -> unknown: d0ctl does not contact a node, so its last state may be wrong now.
 update node set state = 'unknown', since = :now where id = :node and state = 'down';
 
 -- name: lease_holder
@@ -174,11 +174,11 @@ delete from lease where name = :name and holder = :holder;
 select generation from site;
 
 -- name: raise_generation
--- The site goes back to a backup.
+-- The site is restored from a backup.
 update site set generation = generation + 1;
 
 -- name: raise_ids
--- Ids of a table go on from where none can have been given.
+-- Raise the next id of a table above all that may have been given.
 insert or replace into sqlite_sequence (rowid, name, seq)
 values ((select rowid from sqlite_sequence where name = :table), :table,
         max(:least, coalesce((select seq from sqlite_sequence where name = :table), 0)));
@@ -188,7 +188,7 @@ values ((select rowid from sqlite_sequence where name = :table), :table,
 delete from lease;
 
 -- name: purge_unknown
--- What lies on a node of an attempt that nobody knows, as after a restore, is removed.
+-- Files on a node of an unknown attempt, as after a restore, are removed.
 insert into purge (node_id, attempt_id)
 select :node, :attempt
  where not exists (select 1 from attempt where id = :attempt)

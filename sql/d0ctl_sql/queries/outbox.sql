@@ -1,10 +1,10 @@
 -- name: notice_like
--- What somebody is yet to be told of something, if there is anything.
+-- The notice for a recipient about a subject that is not sent yet, if there is one.
 select samples from notice
  where recipient = :recipient and kind = :kind and subject_id = :subject_id and reason = :reason;
 
 -- name: add_notice
--- Somebody is to be told something; what is alike is counted.
+-- Add a notice for a recipient; equal ones are counted.
 insert into notice (recipient, kind, subject_id, subject, reason, count, failed, held, first, last,
                     due, trouble, samples)
 values (:recipient, :kind, :subject_id, :subject, :reason, :count, :failed, :held, :first, :last,
@@ -21,13 +21,13 @@ delete from notice
  where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained', 'stands-still');
 
 -- name: withdraw_cleared
--- What has cleared is not worth telling any more, to one or to anybody.
+-- Notices of a problem that is over are not sent any more, to one recipient or to all.
 delete from notice
  where kind = 'cleared' and reason = :kind and subject_id = :subject_id
    and recipient = coalesce(:recipient, recipient);
 
 -- name: unlink_notices
--- What is yet to be told has left no trouble behind.
+-- Notices that are not sent yet need no report when their problem is over.
 update notice set trouble = null where trouble = :kind and subject_id = :subject_id;
 
 -- name: due_recipients
@@ -45,11 +45,11 @@ select count(*) from delivery indexed by delivery_ended
  where ended > :since and sent = 1 and recipient = :recipient;
 
 -- name: notices_of
--- All that somebody is yet to be told, the oldest first.
+-- All notices for a recipient that are not sent yet, the oldest first.
 select * from notice where recipient = :recipient order by first, id;
 
 -- name: keep_told
--- Who is told of troubles now will be told when they clear.
+-- Recipients who are notified of problems now will be notified when they are over.
 insert or ignore into told (kind, subject_id, recipient)
 select trouble, subject_id, recipient from notice
  where recipient = :recipient and trouble is not null;
@@ -91,15 +91,15 @@ update delivery set ended = :now, tries = tries + 1, trouble = :trouble
 delete from delivery where ended <= :before;
 
 -- name: forget_all_notices
--- The site tells nobody anything any more.
+-- The site notifies nobody any more.
 delete from notice;
 
 -- name: forget_all_troubles
--- Nobody takes notice of troubles any more.
+-- Notifications forget all problems.
 delete from trouble;
 
 -- name: forget_all_told
--- Nobody will be told when troubles clear.
+-- Nobody will be notified when problems are over.
 delete from told;
 
 -- name: give_up_all
@@ -107,7 +107,7 @@ delete from told;
 update delivery set ended = :now, trouble = :trouble where ended is null;
 
 -- name: waiting_notices
--- What is yet to be told, by whom it is for.
+-- Notices that are not sent yet, by recipient.
 select recipient, count(*) as things, sum(count) as count, min(due) as due
   from notice group by recipient order by recipient;
 
@@ -140,7 +140,7 @@ select min(ended) from delivery indexed by delivery_ended
  where ended > :since and sent = 1 and recipient = :recipient;
 
 -- name: postpone_notices
--- Somebody is told no sooner than then.
+-- A recipient gets no mail before this time.
 update notice set due = max(due, :due) where recipient = :recipient;
 
 -- name: hurry_deliveries

@@ -38,7 +38,7 @@ select (select coalesce(max(id), 0) from line)    as line,
        coalesce((select seq from sqlite_sequence where name = 'file'), 0) as file;
 
 -- name: make_demand
--- One set of wishes, shared by the packages that have it.
+-- One set of requirements, shared by the packages that have it.
 insert into demand (job_id, stage_id, cpus, memory, disk, space, platform, nodes, exclude_nodes,
                     software, needs, early, fetches)
 values (:job, :stage, :cpus, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software, :needs,

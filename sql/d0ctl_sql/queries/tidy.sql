@@ -1,5 +1,5 @@
 -- name: some_spent
--- Whether any file may have become superfluous.
+-- Whether any file may have become unneeded.
 select 1 from spent limit 1;
 
 -- name: find_unneeded
@@ -57,7 +57,7 @@ delete from unneeded
 delete from spent;
 
 -- name: clear_unneeded
--- Begin a new batch of superfluous files.
+-- Begin a new batch of unneeded files.
 delete from unneeded;
 
 -- name: spare_copies
@@ -111,7 +111,7 @@ delete from location
    and (file_id, cluster_id) in (select file_id, cluster_id from transit_copy);
 
 -- name: forget_kept
--- What is to stay is not superfluous.
+-- Files to keep are not unneeded.
 delete from unneeded where rank >= 2;
 
 -- name: purge_copies
@@ -129,7 +129,7 @@ select distinct node.id, location.path
                       and other.file_id not in (select file_id from unneeded));
 
 -- name: unneeded_here
--- The superfluous copies on the control host, which were on their way.
+-- The unneeded copies on the control host, which were on their way.
 select location.path
   from unneeded
   join location on location.file_id = unneeded.file_id and location.cluster_id = 1
@@ -265,7 +265,7 @@ delete from told_staged;
 delete from told_stored;
 
 -- name: unneeded_files
--- The superfluous files.
+-- The unneeded files.
 select file_id from unneeded;
 
 -- name: left_to_expire
@@ -281,7 +281,7 @@ select attempt.id, attempt.left_size, package.id as package_id, attempt.node_nam
  limit :limit;
 
 -- name: purge_expired
--- What an attempt left for a person goes from its node.
+-- What an attempt left for a user is removed from its node.
 insert into purge (node_id, path)
 select node.id, json_extract(kept_file.value, '$.path')
   from attempt

@@ -33,7 +33,7 @@ update package
    and phase in ('starting', 'staging-in', 'running') and request is not 'pause';
 
 -- name: ask_to_resume
--- Ask for the chosen packages that are suspended, or are to be, to go on.
+-- Ask the chosen packages that are suspended, or are to be, to resume.
 update package
    set request = 'resume', actor = :actor, note = :note, changed = :now
  where id in (select package_id from chosen)
@@ -41,7 +41,7 @@ update package
         or (phase in ('starting', 'staging-in', 'running') and request = 'pause'));
 
 -- name: settle_resumed
--- A package that was asked to go on before it had paused has nothing to say to that.
+-- A package that was asked to resume before it had paused does not confirm that.
 update package set request = null
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
    and request = 'resume' and phase in ('starting', 'staging-in', 'running');
@@ -68,7 +68,7 @@ select package.phase, package.parked, package.request is 'pause' as asked, count
  group by package.phase, package.parked, package.request is 'pause';
 
 -- name: finish_job
--- Let nothing more of a job start; a hard end goes beyond a soft one.
+-- Launch no more packages of a job; a hard end replaces a soft one.
 update job
    set finish = :how, finish_actor = :actor, finish_note = :note, finish_since = :now,
        pause = 0, pause_running = 0, hold = 0, ended = null
@@ -234,7 +234,7 @@ select attempt.id, package.id as package_id, attempt.node_name, demand.id as dem
   join attempt on attempt.package_id = package.id and attempt.kept is not null;
 
 -- name: purge_kept_of_chosen
--- What former attempts of the chosen packages left goes from the nodes.
+-- What earlier attempts of the chosen packages left is removed from the nodes.
 insert into purge (node_id, path)
 select node.id, 'cache/' || attempt.id
   from chosen
@@ -242,7 +242,7 @@ select node.id, 'cache/' || attempt.id
   join node on node.id = attempt.node_id;
 
 -- name: forget_kept_of_chosen
--- And the next attempt begins with nothing of it.
+-- The next attempts of the chosen packages begin from scratch.
 update attempt set kept = null, left_size = null
  where kept is not null and package_id in (select package_id from chosen);
 
