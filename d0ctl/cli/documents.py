@@ -4,12 +4,14 @@ import json
 import time
 from typing import Any
 
-from d0ctl.model import known_eta
+from d0ctl.model import STATUS_OF, Status, known_eta
+from d0ctl.select import parse
 from d0ctl.show.binary import Binary
 from d0ctl.show.live_status import TIMES, LiveStatus
+from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.left_out import Shortfall
+from d0ctl.store.views.left_out import Shortfall, short_packages
 from d0ctl.store.views.left_out import shortfall as shortfall_of
 from d0ctl.store.views.shapes import (
     AttemptView,
@@ -27,8 +29,13 @@ from d0ctl.units import iso
 
 Document = dict[str, Any]
 
+LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+
 MOST_FILES = 1_000
 """How many inputs, and how many outputs, a package's document lists; what is missing first."""
+
+MOST_LIVE, MOST_FAILED, MOST_LINES = 8, 3, 1_000
+"""How many packages and lines a job's or stage's document lists."""
 
 
 def job(job: JobSummary) -> Document:
@@ -125,6 +132,45 @@ def package_row(row: PackageRow) -> Document:
         "percent": row.percent,
         "eta": iso(known_eta(row.phase, row.eta, time.time())),
     }
+
+
+def job_card(store: Store, one: JobSummary) -> Document:
+    """All about a job."""
+    dropped = browse.dropped_lines(store, one.id)
+    short = short_packages(store, one.id) if dropped else []
+    return {
+        **job(one),
+        "dropped": dropped,
+        "left_out": [shortfall(each) for each in short],
+        "stages": [stage(each) for each in browse.stages(store, one)],
+        "nodes": browse.where(store, one.id),
+        "running": [package_row(row) for row in browse.in_phases(store, one.id, LIVE, MOST_LIVE)],
+        "failed": [failure(each) for each in browse.failures(store, one.id, MOST_FAILED)],
+        "excluded": [exclusion(row) for row in node_record.exclusions(store, one.id)],
+    }
+
+
+def stage_card(store: Store, of: JobSummary, one: StageSummary) -> Document:
+    """All about a stage."""
+    lines = browse.lines(store, of, one, 1, MOST_LINES)
+    return {
+        "job": of.name, **stage(one),
+        "path": f"{of.name}/{one.seq}",
+        "line_list": [line(each) for each in lines],
+        "failed": [failure(each) for each in browse.failures(store, of.id, MOST_FAILED, one.id)],
+    }  # fmt: skip
+
+
+def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
+              now: float) -> Document:  # fmt: skip
+    """All about a line. Raises NotFound."""
+    path = f"{of.name}/{stage.seq}/{number}"
+    one = browse.line(store, of, stage, number)
+    browse.choose(store, parse(path), now=now)
+    return {
+        "job": of.name, "stage": stage.seq, "stage_name": stage.name, **line(one),
+        "path": path, "package_list": [package_row(row) for row in browse.chosen(store)],
+    }  # fmt: skip
 
 
 def failure(one: FailureView) -> Document:

@@ -33,12 +33,11 @@ def packages(
 def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[Cell]:
     phase = signs.phase_name(row.phase, blocked=blocked)
     request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
-    sign, role = signs.glyph(phase, sheet.glyphs)
     about = how_far(row.percent, row.eta, row.line, now, row.phase) or row.note or row.message
     return [
         (row.path, "strong"),
         row.name if row.name != row.path.rpartition("/")[2] else "",
-        (f"{sign} {phase}{request}", role),
+        [*signs.mark(phase, sheet.glyphs), (request, "plain")],
         row.node,
         (_age(row, now), "faint"),
         NEVER_PRODUCED if blocked else cut(about or "", MESSAGE, ellipsis=sheet.glyphs.ellipsis),

@@ -98,8 +98,8 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
 
 def state(sheet: Sheet, view: PackageView, blocked: bool = False) -> list[Cell]:
     """Return the state of a package and its node."""
-    cells: list[Cell] = [*signs.mark(signs.phase_name(view.phase, blocked=blocked), sheet.glyphs)]
-    return [*cells, (" on ", "faint"), view.node] if view.node else cells
+    mark = signs.mark(signs.phase_name(view.phase, blocked=blocked), sheet.glyphs)
+    return [mark, (" on ", "faint"), view.node] if view.node else [mark]
 
 
 def _requests(view: PackageView) -> list[str]:
@@ -131,15 +131,20 @@ def progress(sheet: Sheet, one: ProgressView, phase: str, now: float) -> None:
         sheet.say(one.line, "faint", indent="  ")
 
 
-def explain(sheet: Sheet, why: Explanation, *, title: str = "why", stderr: bool = False) -> None:
-    """Add the answer, the facts behind it, and commands to type."""
-    sheet.head(title)
+def explain(sheet: Sheet, why: Explanation, *, stderr: bool = False) -> None:
+    """Add why something is as it is, without the command that shows this card."""
+    sheet.head("why")
+    answer(sheet, why, stderr=stderr, shown=f"d0ctl status {why.path}")
+
+
+def answer(sheet: Sheet, why: Explanation, *, stderr: bool = True, shown: str = "") -> None:
+    """Add the answer, the facts behind it, and commands to type, but for the one `shown`."""
     sheet.say(why.answer)
     for fact in why.facts:
         sheet.say(fact, "faint", indent="- ")
     if stderr and why.stderr:
         sheet.quote(why.stderr, STDERR_LINES)
-    sheet.commands(why.commands)
+    sheet.commands(command for command in why.commands if command != shown)
 
 
 def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:
@@ -209,7 +214,8 @@ def _binaries(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: floa
     sheet.head("binaries")
     sheet.table([
         [
-            f"{one.seq} {one.name}", *_mark(sheet, binary_state(one)), *binary_use(one, now),
+            f"{one.seq} {one.name}", signs.mark(binary_state(one), sheet.glyphs),
+            *binary_use(one, now),
             (f"attempt {one.attempt}" if one.attempt not in (None, last) else "", "faint"),
         ]
         for one in binaries
@@ -223,11 +229,6 @@ def binary_state(one: BinaryView | BinaryRecord) -> str:
     if one.ended is None:
         return "running"
     return "failed" if one.reason or one.exit_code or one.signal else "done"
-
-
-def _mark(sheet: Sheet, name: str) -> list[Cell]:
-    sign, role = signs.glyph(name, sheet.glyphs)
-    return [(f"{sign} {name}", role)]
 
 
 def binary_use(one: BinaryView | BinaryRecord, now: float) -> list[Cell]:

@@ -1,72 +1,37 @@
 """Read everything that a card shows from the store, at one moment."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from d0ctl.errors import NotFound
-from d0ctl.model import STATUS_OF, Status
+from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector, parse
 from d0ctl.show.binary import Binary
+from d0ctl.show.node import Node
 from d0ctl.show.package import Package
+from d0ctl.show.part import Part
 from d0ctl.show.why import group
 from d0ctl.show.why import node as explain_node
 from d0ctl.show.why import package as explain_package
-from d0ctl.show.why.common import Explanation
-from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes import registry
+from d0ctl.show.why.node_pauses import excluded
+from d0ctl.store.attempts import node_record
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.views import activity, browse, outline
-from d0ctl.store.views.activity import NO_HEADWAY, Headway
-from d0ctl.store.views.shapes import (
-    ActionView,
-    FailureView,
-    JobSummary,
-    LineSummary,
-    PackageRow,
-    PackageView,
-    StageSummary,
-)
+from d0ctl.store.views.activity import NO_HEADWAY
+from d0ctl.store.views.left_out import short_packages
+from d0ctl.store.views.shapes import JobSummary, PackageView
 
-MOST_LIVE = 10
-MOST_FAILED = 5
-MOST_DEEDS = 10
+MOST_LIVE, MOST_KEPT_BACK, MOST_FAILED = 10, 3, 4
+MOST_LINES, MOST_OF_LINE = 40, 200
+MOST_ACTIONS, MOST_NOTES = 10, 12
 MOST_ON_NODE = 200
-MOST_NOTES = 12
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A job, stage or line."""
-
-    path: str
-    job: JobSummary
-    row: JobSummary | StageSummary | LineSummary
-    why: Explanation
-    live: list[PackageRow]
-    failed: list[FailureView] = field(default_factory=list)
-    stages: list[StageSummary] = field(default_factory=list)
-    where: dict[str, int] = field(default_factory=dict)
-    troubles: list[str] = field(default_factory=list)
-    deeds: list[ActionView] = field(default_factory=list)
-    dropped: int = 0
-    headway: Headway = NO_HEADWAY
-    stage_headways: Mapping[int, Headway] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A node."""
-
-    row: Row
-    used: int
-    why: Explanation
-    live: list[PackageRow]
-
-
-@dataclass(frozen=True, slots=True)
 class Gone:
-    """What was chosen is not there any more."""
+    """The message if it does not exist any more."""
 
     words: str
 
@@ -75,18 +40,18 @@ About = Part | Package | Node | Gone
 
 
 def about(store: Store, selector: str, now: float) -> About:
-    """All about what a path names."""
+    """Read the card of the job, stage, line or package of a path."""
     wanted = parse(selector)
     try:
         if wanted.level == "package":
             return package(store, browse.package(store, wanted), now)
-        return _part(store, wanted, now)
+        return part(store, wanted, now)
     except NotFound as error:
         return Gone(str(error))
 
 
 def about_node(store: Store, name: str, now: float) -> About:
-    """All about a node."""
+    """Read the card of a node."""
     try:
         why = explain_node.node(store, name, now)
     except NotFound as error:
@@ -125,42 +90,45 @@ def binary(store: Store, view: PackageView, number: int) -> Binary:
     )
 
 
-def _part(store: Store, wanted: Selector, now: float) -> Part:
+def part(store: Store, wanted: Selector, now: float) -> Part:
+    """Read the card of a job, stage or line. Raises NotFound."""
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return _job(store, job, now)
     stage, headway = browse.stage(store, job, wanted), activity.headway(store, job.id)
     if wanted.level == "stage":
-        live = _sample(store, stage.id, None)
-        failed = browse.failures(store, job.id, MOST_FAILED, stage.id)
-        why = group.stage(store, job, stage, now)
-        of_stage = headway.stages.get(stage.id, Headway())
-        return Part(str(wanted), job, stage, why, live, failed, headway=of_stage)
+        return Part(
+            f"{job.name}/{stage.seq}", job, stage, group.stage(store, job, stage, now),
+            live=browse.in_stage(store, stage.id, None, LIVE, MOST_LIVE),
+            failed=browse.failures(store, job.id, MOST_FAILED, stage.id),
+            lines=browse.lines(store, job, stage, 1, MOST_LINES),
+            headway=headway.stages.get(stage.id, NO_HEADWAY),
+        )  # fmt: skip
     line = browse.line(store, job, stage, wanted.line.first)
-    why = group.line(store, job, stage, line, now)
-    live = _sample(store, stage.id, line.seq)
-    of_line = headway.lines.get(line.id, Headway())
-    return Part(str(wanted), job, line, why, live, headway=of_line)
+    packages = browse.in_stage(store, stage.id, line.seq, Phase, MOST_OF_LINE)
+    return Part(
+        f"{job.name}/{stage.seq}/{line.seq}", job, line, group.line(store, job, stage, line, now),
+        packages=sorted(packages, key=lambda row: int(row.path.rpartition("/")[2])),
+        headway=headway.lines.get(line.id, NO_HEADWAY),
+    )  # fmt: skip
 
 
 def _job(store: Store, job: JobSummary, now: float) -> Part:
-    headway = activity.headway(store, job.id)
+    headway, dropped = activity.headway(store, job.id), browse.dropped_lines(store, job.id)
+    site = standstill.production(store, now=now)
     return Part(
-        job.name,
-        job,
-        job,
-        group.job(store, job, now),
-        browse.in_phases(store, job.id, LIVE, MOST_LIVE),
-        browse.failures(store, job.id, MOST_FAILED),
-        browse.stages(store, job),
-        browse.where(store, job.id),
-        browse.carrying_troubles(store, job.id),
-        browse.actions(store, job.name, MOST_DEEDS),
-        browse.dropped_lines(store, job.id),
-        headway.job,
-        headway.stages,
-    )
-
-
-def _sample(store: Store, stage: int, line: int | None) -> list[PackageRow]:
-    return browse.in_stage(store, stage, line, LIVE, MOST_LIVE)
+        job.name, job, job, group.job(store, job, now),
+        cause=next((one.standing.cause for one in site.jobs if one.id == job.id), None),
+        live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
+        kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),
+        failed=browse.failures(store, job.id, MOST_FAILED),
+        stages=browse.stages(store, job),
+        where=browse.where(store, job.id),
+        troubles=browse.carrying_troubles(store, job.id),
+        short=short_packages(store, job.id) if dropped else [],
+        excluded=[excluded(row) for row in node_record.exclusions(store, job.id)],
+        actions=browse.actions(store, job.name, MOST_ACTIONS),
+        dropped=dropped,
+        headway=headway.job,
+        stage_headways=headway.stages,
+    )  # fmt: skip

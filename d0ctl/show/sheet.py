@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from d0ctl.show.signs import UNICODE, Glyphs
-from d0ctl.show.spans import EMPTY, Line, Span, cut, fit, foreign, pad, text, width, wrap
+from d0ctl.show.spans import EMPTY, Line, Span, cut, fit, foreign, text, width, wrap
 
-Cell = str | tuple[str | None, str] | None
-"""A text with or without a role; None is empty."""
+Cell = str | tuple[str | None, str] | list[Span] | None
+"""A text with or without a role, or several spans; None is empty."""
 
 ENDLESS = 1 << 20
 """As many columns as any line takes."""
@@ -38,7 +38,7 @@ class Sheet:
 
     def add(self, *cells: Cell) -> None:
         """Add a line, cut where it is too long."""
-        line = [_span(cell) for cell in cells]
+        line = [span for cell in cells for span in _spans(cell)]
         self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
 
     def say(self, sentence: str, role: str = "plain", *, indent: str = "") -> None:
@@ -60,31 +60,29 @@ class Sheet:
         Where it is the last and too little room is left, it goes below its row and is wrapped.
         Columns in `right` are flush right; those without any text are left out.
         """
-        rows = [[_span(cell) for cell in row] for row in cells]
+        rows = [[_spans(cell) for cell in row] for row in cells]
         if not rows:
             return
-        widths = [max(width([row[i]]) for row in rows) for i in range(len(rows[0]))]
+        widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
         there = [i for i, columns in enumerate(widths) if columns]
+        if not there:
+            return
+        last = there[-1]
         spare = self.columns - indent - 2 * (len(there) - 1) - sum(widths)
-        last = there[-1] if there else 0
         below = spare < 0 and give == -1 and widths[last] > LONG and widths[last] + spare < ROOM
         if spare < 0 and not below:
             give = last if give == -1 else give
             widths[give] = max(6, widths[give] + spare)
         for row in rows:
-            spans: list[Span] = []
-            for i in there if not below else there[:-1]:
-                spans.append((" " * (2 if spans else indent), ""))
-                if i == last and i not in right:
-                    spans.append((cut(row[i][0], widths[i], ellipsis=self.glyphs.ellipsis),
-                                  row[i][1]))  # fmt: skip
-                else:
-                    padded = pad(row[i][0], widths[i], right=i in right,
-                                 ellipsis=self.glyphs.ellipsis)  # fmt: skip
-                    spans.append((padded, row[i][1]))
-            self.lines.append(fit(spans, self.columns, ellipsis=self.glyphs.ellipsis))
-            if below and row[last][0]:
-                self.say(*row[last], indent=" " * 6)
+            line: list[Span] = []
+            for i in there[:-1] if below else there:
+                cell = fit(row[i], widths[i], ellipsis=self.glyphs.ellipsis)
+                blank = (" " * (widths[i] - width(cell)), "")
+                line.append((" " * (2 if line else indent), ""))
+                line += [blank, *cell] if i in right else [*cell, blank]
+            self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
+            if below and row[last]:
+                self.say(text(row[last]), row[last][0][1], indent=" " * 6)
 
     def quote(self, output: str, most: int) -> None:
         """Add the last lines of an output."""
@@ -103,9 +101,11 @@ class Sheet:
                 self.lines.append((mark, (line + BROKEN * (index < len(rest)), "command")))
 
 
-def _span(cell: Cell) -> Span:
+def _spans(cell: Cell) -> list[Span]:
+    if isinstance(cell, list):
+        return [(foreign(text), role) for text, role in cell]
     text, role = cell if isinstance(cell, tuple) else (cell, "plain")
-    return foreign(text), role
+    return [(foreign(text), role)] if text else []
 
 
 def command_at(lines: Sequence[Line], number: int) -> str | None:

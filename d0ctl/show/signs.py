@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status
-from d0ctl.show.spans import Line, Span
+from d0ctl.show.spans import Span
 from d0ctl.units import count
 
 
@@ -84,10 +84,10 @@ def glyph(state: str, glyphs: Glyphs) -> Span:
     return glyphs.states.get(state, glyphs.states["unscheduled"]), role(state)
 
 
-def mark(state: str, glyphs: Glyphs) -> Line:
+def mark(state: str, glyphs: Glyphs) -> list[Span]:
     """Return a state as glyph and word."""
     sign, colour = glyph(state, glyphs)
-    return ((f"{sign} ", colour), (state, colour))
+    return [(f"{sign} ", colour), (state, colour)]
 
 
 def phase_name(phase: str, *, blocked: bool = False) -> str:
@@ -104,7 +104,7 @@ def badges(counts: Counts, glyphs: Glyphs) -> list[Span]:
     ]
 
 
-def bar(counts: Counts, columns: int, glyphs: Glyphs, earned: float = 0.0) -> Line:
+def bar(counts: Counts, columns: int, glyphs: Glyphs, earned: float = 0.0) -> list[Span]:
     """Draw progress: successful, launched, failed, canceled, and the rest.
 
     Every status that occurs takes a column, as long as there is one left. `earned` is the
@@ -126,13 +126,13 @@ def bar(counts: Counts, columns: int, glyphs: Glyphs, earned: float = 0.0) -> Li
             used = end
     if used < columns:
         spans.append((glyphs.rest * (columns - used), "faint"))
-    return tuple(spans)
+    return spans
 
 
-def gauge(share: float, columns: int, glyphs: Glyphs) -> Line:
+def gauge(share: float, columns: int, glyphs: Glyphs) -> list[Span]:
     """Draw a share of a whole."""
     full = round(max(0.0, min(1.0, share)) * columns)
-    return ((glyphs.bar["successful"] * full, "live"), (glyphs.rest * (columns - full), "faint"))
+    return [(glyphs.bar["successful"] * full, "live"), (glyphs.rest * (columns - full), "faint")]
 
 
 def tally(
@@ -156,6 +156,11 @@ def tally(
         (dropped, "dropped", "faint"),
     )
     return [(f"{number(n)} {word}", colour) for n, word, colour in entries if n]
+
+
+def tallied(counts: Counts, *, blocked: bool = False) -> list[Span]:
+    """Return the same with blanks between."""
+    return [span for each in tally(counts, blocked=blocked) for span in (("  ", ""), each)][1:]
 
 
 def short(number: int) -> str:

@@ -33,7 +33,7 @@ def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type)
     assert told["actions"][0]["verb"] == "submit"
     screen = d0ctl("history", "prod").stdout
     assert "2 times  on 1 node" in screen
-    assert "| first" in screen
+    assert "│ first" in screen
 
 
 def test_the_history_of_a_package_has_every_change(site: Site, d0ctl: Type) -> None:

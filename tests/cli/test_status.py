@@ -158,8 +158,8 @@ def test_the_screen_of_a_job_says_what_failed_last_and_what_to_type(
     assert "1 on localhost" in screen
     assert "prod/1/2/1 gen on localhost" in screen
     assert "exit-code: binary 1 (tool) ended with exit code 3" in screen
-    assert "| six" in screen
-    assert "| one" not in screen
+    assert "│ six" in screen
+    assert "│ one" not in screen
     assert "d0ctl kill-line prod/1/2 --drop-outputs" in screen
 
 

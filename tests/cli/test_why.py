@@ -120,8 +120,8 @@ def test_each_planted_cause_is_named_with_what_to_type(
 
     first, *rest = told.splitlines()
     assert first == answer
-    assert [fact for fact in facts if f"  - {fact}" not in rest] == []
-    assert f"  {command}" in rest
+    assert [fact for fact in facts if f"- {fact}" not in rest] == []
+    assert f"  $ {command}" in rest
     for typed in [row.strip() for row in rest if row.startswith("  d0ctl ")]:
         assert "`" not in typed
 

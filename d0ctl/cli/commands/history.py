@@ -7,14 +7,16 @@ from typing import Any
 import typer
 
 from d0ctl import select
-from d0ctl.cli import documents, options, session, show_part
-from d0ctl.cli.terminal.output import emit, emit_json, paint, table
+from d0ctl.cli import documents, options, session
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.select import Selector, brief
+from d0ctl.show.lists import STDERR_LINES, cause
+from d0ctl.show.sheet import Sheet
 from d0ctl.show.why import recovery
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, failure_counts
 from d0ctl.store.views.shapes import PackageView
-from d0ctl.units import clean, count, iso, moment
+from d0ctl.units import count, iso, moment
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -103,80 +105,72 @@ def _actions(store: Store, wanted: Selector) -> list[dict[str, Any]]:
 
 
 def _draw(document: dict[str, Any], now: float) -> None:
+    page = sheet()
     if document["events"]:
-        _events(document["events"], now)
+        _events(page, document["events"], now)
     if document["now"] and document["now"]["not_before"]:
-        _goes_on(document["now"], now)
-    _failures(document, now)
+        _goes_on(page, document["now"], now)
+    _failures(page, document, now)
     if document["notes"]:
-        _notes(document["notes"], now)
+        page.head("notes of wrappers")
+        page.table([
+            [_when(one["at"], now), f"attempt {one['attempt']}",
+             f"binary {one['binary']}" if one["binary"] else "", one["text"]]
+            for one in document["notes"]
+        ])  # fmt: skip
     if document["actions"]:
-        emit()
-        emit(paint("what people did", "strong"))
-        rows = [
-            [_when(one["at"], now), clean(one["actor"]), one["verb"], clean(brief(one["target"])),
-             count(one["packages"], "package") if one["packages"] else "",
-             clean(one["reason"] or "")]
+        page.head("actions of people")
+        page.table([
+            [_when(one["at"], now), one["actor"], one["verb"], brief(one["target"]),
+             count(one["packages"], "package") if one["packages"] else "", one["reason"]]
             for one in reversed(document["actions"])
-        ]  # fmt: skip
-        table(rows, indent="  ")
+        ])  # fmt: skip
+    show(page)
 
 
-def _notes(notes: Sequence[dict[str, Any]], now: float) -> None:
-    emit()
-    emit(paint("what its wrappers noted", "strong"))
-    rows = [
-        [_when(one["at"], now), f"attempt {one['attempt']}",
-         f"binary {one['binary']}" if one["binary"] else "", clean(one["text"])]
-        for one in notes
-    ]  # fmt: skip
-    table(rows, indent="  ")
-
-
-def _failures(document: dict[str, Any], now: float) -> None:
+def _failures(page: Sheet, document: dict[str, Any], now: float) -> None:
     if not document["reasons"]:
-        emit("nothing has failed")
+        page.say("nothing has failed")
         return
-    emit(paint("failures", "strong"))
-    rows = [
-        [clean(one["reason"] or "unknown"), count(one["count"], "time"),
+    page.head("failures")
+    page.table([
+        [one["reason"] or "unknown", count(one["count"], "time"),
          f"on {count(one['nodes'], 'node')}", f"last {_when(one['last'], now)}"]
         for one in document["reasons"]
-    ]  # fmt: skip
-    table(rows, indent="  ")
-    emit()
+    ])  # fmt: skip
+    page.add()
     for one in document["failures"]:
-        emit(f"  {_when(one['ended'], now)}  {paint(clean(one['path']), 'strong')} attempt "
-             f"{one['attempt']} on {clean(one['node'])}: "
-             f"{show_part.reason_of(one['reason'], one['message'])}")  # fmt: skip
-        show_part.stderr(one["stderr"], "      ")
+        page.add(f"  {_when(one['ended'], now)}  ", (one["path"], "strong"),
+                 f" attempt {one['attempt']} on {one['node']}: ",
+                 (cause(one["reason"], one["message"]), "bad"))  # fmt: skip
+        if one["stderr"]:
+            page.quote(one["stderr"], STDERR_LINES)
     total = sum(one["count"] for one in document["reasons"])
     if total > len(document["failures"]):
-        emit(paint(f"  and {count(total - len(document['failures']))} more: --json prints them",
-                   "faint"))  # fmt: skip
+        more = count(total - len(document["failures"]))
+        page.add((f"  and {more} more: --json prints them", "faint"))
 
 
-def _events(events: Sequence[dict[str, Any]], now: float) -> None:
-    emit(paint("every change", "strong"))
-    rows = [
+def _events(page: Sheet, events: Sequence[dict[str, Any]], now: float) -> None:
+    page.head("every change")
+    page.table([
         [
-            _when(one["at"], now), f"{one['from']} → {one['to']}",
-            f"attempt {one['attempt']}" if one["attempt"] else "", clean(one["node"] or ""),
-            clean(": ".join(word for word in (one["actor"], one["note"]) if word)),
+            _when(one["at"], now), f"{one['from']} {page.glyphs.arrow} {one['to']}",
+            f"attempt {one['attempt']}" if one["attempt"] else "", one["node"],
+            ": ".join(word for word in (one["actor"], one["note"]) if word),
         ]
         for one in events
-    ]  # fmt: skip
-    table(rows, indent="  ")
-    emit()
+    ])  # fmt: skip
+    page.add()
 
 
-def _goes_on(state: dict[str, Any], now: float) -> None:
+def _goes_on(page: Sheet, state: dict[str, Any], now: float) -> None:
     """Say until when a package cools off, or is held by the policy."""
     at = _seconds(state["not_before"])
     told = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
             else recovery.held(at, now))  # fmt: skip
-    emit(f"now: {clean(told)}")
-    emit()
+    page.say(f"now: {told}")
+    page.add()
 
 
 def _seconds(text: str) -> float:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from d0ctl import select
-from d0ctl.cli import options, session, show_part
-from d0ctl.cli.terminal.output import emit, emit_json, paint, table
-from d0ctl.units import clean, count, iso, moment
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.show.lists import cause
+from d0ctl.show.sheet import Cell
+from d0ctl.units import count, iso, moment
 
 if TYPE_CHECKING:
     from d0ctl.policy.blame import Blame
@@ -93,22 +95,24 @@ def _hours(seconds: float) -> float:
 
 
 def _draw(found: "Report", now: float) -> None:
+    page = sheet()
     if not found.count:
-        emit("nothing has failed")
+        page.say("nothing has failed")
+        show(page)
         return
-    emit(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
-         f"{count(found.again)} tried again by the policy, "
-         f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
+    page.say(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
+             f"{count(found.again)} tried again by the policy, "
+             f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for one in found.blamed:
-        emit(clean(one.sentence()))
-        emit(paint(f"  {clean(_COMMANDS[one.kind].format(shlex.quote(one.one.name)))}", "faint"))
+        page.say(one.sentence())
+        page.add((f"  {_COMMANDS[one.kind].format(shlex.quote(one.one.name))}", "faint"))
     for group, rows in found.groups.items():
         if rows:
-            emit()
-            emit(paint(f"by {group}", "strong"))
-            table([_row(one, now) for one in rows], indent="  ")
+            page.head(f"by {group}")
+            page.table([_row(one, now) for one in rows])
             if len(rows) == MOST_SHOWN:
-                emit(paint("  and more: --json prints all", "faint"))
+                page.add(("  and more: --json prints all", "faint"))
+    show(page)
 
 
 def _cut(text: str | None) -> str | None:
@@ -116,10 +120,10 @@ def _cut(text: str | None) -> str | None:
     return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
 
 
-def _row(one: "Alike", now: float) -> list[str]:
+def _row(one: "Alike", now: float) -> list[Cell]:
     sample = one.sample
     return [
-        clean(one.name), count(one.count, "failure"), count(one.packages, "package"),
+        one.name, count(one.count, "failure"), count(one.packages, "package"),
         f"{_hours(one.wasted):,.2f} CPU h", f"last {moment(one.last, now)}",
-        f"{clean(sample.path)}: {show_part.reason_of(sample.reason, _cut(sample.message))}",
+        f"{sample.path}: {cause(sample.reason, _cut(sample.message))}",
     ]  # fmt: skip

@@ -12,14 +12,16 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.cli import changing, intake, options, session, show_job
+from d0ctl.cli import changing, intake, options, session
 from d0ctl.cli.changing import Changing
+from d0ctl.cli.commands.status import draw_part
 from d0ctl.cli.commands.submit import rehearse
 from d0ctl.cli.commands.wait import stopped
-from d0ctl.cli.terminal.output import emit, say
+from d0ctl.cli.terminal.output import emit, say, sheet, show
 from d0ctl.cli.terminal.progress import Progress
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
+from d0ctl.select import parse
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import job_standing
 from d0ctl.store.views import browse, file_locations
@@ -195,13 +197,13 @@ def _end(name: str) -> ExitCode:
     with session.reader() as store:
         with store.reading():
             job = browse.job(store, name)
-            draw = show_job.drawing(store, job, False, time.time())
-            now = time.time()
+            page, now = sheet(), time.time()
+            draw_part(page, store, parse(name), now)
             reason = stopped(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":
             _tell(store, job)
             return ExitCode.DONE
-    draw()
+    show(page)
     if reason:
         say(f"`{name}` stands still: {clean(reason)}")
     return ExitCode.FAILED

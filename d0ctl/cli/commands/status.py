@@ -2,8 +2,6 @@
 
 import sys
 import time
-from collections.abc import Callable
-from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,11 +11,14 @@ from d0ctl.cli import documents, options, session
 from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, refuse_both, sheet, show
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector
+from d0ctl.show import binary, jobs, lists, package, part, read
 from d0ctl.show.sheet import Sheet
+from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import production
 from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import PackageView
-from d0ctl.units import clean
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import count
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -83,84 +84,105 @@ def _without_home(wanted: Selector | None, json: bool) -> None:
     if json:
         emit_json({"jobs": []})
     else:
-        emit("no jobs yet: try `d0ctl run FILE`")
+        emit(jobs.NO_JOBS)
 
 
 def _once(store: Store, wanted: Selector | None, json: bool) -> None:
     with store.reading():
-        draw = _drawing(store, wanted, json)
-    draw()
+        if json:
+            document = _document(store, wanted, time.time())
+        else:
+            page = _page(store, wanted, time.time())
+    if json:
+        emit_json(document)
+    else:
+        show(page)
 
 
-def _drawing(store: Store, wanted: Selector | None, json: bool) -> Callable[[], None]:
-    """Read all that is to be shown; what is returned prints it."""
-    now = time.time()
-    if wanted is None or (wanted.depth == 1 and wanted.wild_level and not wanted.is_filtered):
-        from d0ctl.cli import show_jobs
+def _is_overview(wanted: Selector | None) -> bool:
+    return wanted is None or bool(
+        wanted.depth == 1 and wanted.wild_level and not wanted.is_filtered
+    )
 
-        return show_jobs.drawing(store, wanted.job if wanted else "*", json, now)
+
+def _jobs(store: Store, wanted: Selector | None) -> list[JobSummary]:
+    pattern = wanted.job if wanted else "*"
+    jobs = browse.jobs(store, pattern)
+    if not jobs and pattern != "*":
+        raise browse.no_such_job(store, pattern)
+    return jobs
+
+
+def _document(store: Store, wanted: Selector | None, now: float) -> documents.Document:
+    """Read what is meant as JSON."""
+    if wanted is None or _is_overview(wanted):
+        return {"jobs": [documents.job(job) for job in _jobs(store, wanted)]}
     if not wanted.is_one:
-        return _listing(store, wanted, json, now)
-    if wanted.level == "job":
-        from d0ctl.cli import show_job
-
-        return show_job.drawing(store, browse.job(store, wanted.job), json, now)
-    if wanted.level == "binary":
-        return _binary(store, browse.package(store, wanted), wanted.binary.first, json, now)
-    if wanted.level == "package":
-        return _package(store, browse.package(store, wanted), json, now)
-    from d0ctl.cli import show_part
-
+        browse.choose(store, wanted, now=now, lenient=True)
+        return {"packages": [documents.package_row(row) for row in browse.chosen(store)]}
+    if wanted.level in ("package", "binary"):
+        package = browse.package(store, wanted)
+        if wanted.level == "package":
+            return documents.package(store, package)
+        return documents.binary(read.binary(store, package, wanted.binary.first))
     job = browse.job(store, wanted.job)
+    if wanted.level == "job":
+        return documents.job_card(store, job)
     stage = browse.stage(store, job, wanted)
     if wanted.level == "stage":
-        return show_part.stage(store, job, stage, json, now)
-    return show_part.line(store, job, stage, wanted.line.first, json, now)
+        return documents.stage_card(store, job, stage)
+    return documents.line_card(store, job, stage, wanted.line.first, now)
 
 
-def _package(store: Store, view: PackageView, json: bool, now: float) -> Callable[[], None]:
-    if json:
-        return partial(emit_json, documents.package(store, view))
-    from d0ctl.show import package, read
-
-    card = read.package(store, view, now)
-    logs = [f"d0ctl logs {view.path}"] if card.attempts else []
+def _page(store: Store, wanted: Selector | None, now: float) -> Sheet:
+    """Read and draw what is meant."""
     page = sheet()
-    package.draw(page, card, now, limits=package.SCREEN)
-    return partial(_print, page, *logs, f"d0ctl history {view.path}")
+    if wanted is None or _is_overview(wanted):
+        found = _jobs(store, wanted)
+        jobs.draw(page, found, production(store, now=now), now)
+        if found:
+            _next(page, f"d0ctl status {found[0].name}", f"d0ctl why {found[0].name}")
+    elif not wanted.is_one:
+        _list(page, store, wanted, now)
+    elif wanted.level == "package":
+        card = read.package(store, browse.package(store, wanted), now)
+        package.draw(page, card, now, limits=package.SCREEN)
+        path = card.view.path
+        _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
+    elif wanted.level == "binary":
+        one = read.binary(store, browse.package(store, wanted), wanted.binary.first)
+        binary.draw(page, one, now, package.SCREEN)
+        _next(page, f"d0ctl why {one.path}", f"d0ctl logs {one.path}",
+              f"d0ctl status {one.package.path}")  # fmt: skip
+    else:
+        draw_part(page, store, wanted, now)
+    return page
 
 
-def _binary(
-    store: Store, view: PackageView, number: int, json: bool, now: float
-) -> Callable[[], None]:
-    from d0ctl.show import binary, package, read
-
-    card = read.binary(store, view, number)
-    if json:
-        return partial(emit_json, documents.binary(card))
-    page = sheet()
-    binary.draw(page, card, now, package.SCREEN)
-    path = card.path
-    return partial(_print, page, f"d0ctl why {path}", f"d0ctl logs {path}",
-                   f"d0ctl status {view.path}")  # fmt: skip
+def draw_part(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
+    """Read and draw a job, stage or line; what stops all jobs stands above it."""
+    card = read.part(store, wanted, now)
+    if card.job.ended is None:
+        jobs.stop(page, obstacles(production(store, now=now), now))
+    part.draw(page, card, now)
 
 
-def _print(page: Sheet, *commands: str) -> None:
-    """Print a card, and what to type next."""
-    show(page)
-    emit()
-    emit((clean("    ".join(commands)), "faint"))
-
-
-def _listing(store: Store, wanted: Selector, json: bool, now: float) -> Callable[[], None]:
+def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     number = browse.choose(store, wanted, now=now, lenient=True)
-    rows = browse.chosen(store, -1 if json else MOST_LISTED)
-    if json:
-        return lambda: emit_json({"packages": [documents.package_row(row) for row in rows]})
-    from d0ctl.cli import show_part
-
+    rows = browse.chosen(store, MOST_LISTED)
     blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
-    return lambda: show_part.packages(rows, number, now, blocked)
+    lists.packages(page, rows, now, indent=0,
+                   is_blocked=lambda row: row.path.partition("/")[0] in blocked)  # fmt: skip
+    if not rows:
+        page.say("no packages match")
+    if number > len(rows):
+        page.add((f"and {count(number - len(rows))} more: --json prints all", "faint"))
+
+
+def _next(page: Sheet, *commands: str) -> None:
+    """Add what to type next."""
+    page.add()
+    page.add(("    ".join(commands), "faint"))
 
 
 def _watch(store: Store, wanted: Selector | None) -> None:
@@ -171,9 +193,9 @@ def _watch(store: Store, wanted: Selector | None) -> None:
         if version != seen:
             seen = version
             with store.reading():
-                draw = _drawing(store, wanted, json=False)
+                page = _page(store, wanted, time.time())
             if is_terminal(sys.stdout):
                 sys.stdout.write("\x1b[H\x1b[2J\x1b[3J")
-            draw()
+            show(page)
             sys.stdout.flush()
         time.sleep(LOOK_S)

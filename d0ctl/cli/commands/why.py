@@ -7,17 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from d0ctl import select
-from d0ctl.cli import options, session, show_part
+from d0ctl.cli import options, session
 from d0ctl.cli.terminal import completion
-from d0ctl.cli.terminal.output import emit, emit_json, paint
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.select import Selector
+from d0ctl.show.package import answer
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import FileView
-from d0ctl.units import clean
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -144,9 +144,6 @@ def document(told: Explanation) -> dict[str, Any]:
 
 def draw(told: Explanation) -> None:
     """Print the answer, its facts and the commands."""
-    emit(clean(told.answer))
-    for fact in told.facts:
-        emit(f"  - {clean(fact)}")
-    show_part.stderr(told.stderr, "    ")
-    for command in dict.fromkeys(told.commands):
-        emit(paint(f"  {clean(command)}", "faint"))
+    page = sheet()
+    answer(page, told)
+    show(page)

@@ -86,6 +86,8 @@ def paint(text: str | None, role: str) -> str:
 
 
 def _painted(cell: Cell) -> str:
+    if isinstance(cell, list):
+        return "".join(paint(*span) for span in cell)
     return paint(*cell) if isinstance(cell, tuple) else cell or ""
 
 

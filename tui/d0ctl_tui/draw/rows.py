@@ -8,6 +8,7 @@ from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
 from d0ctl.show import signs
 from d0ctl.show.package import binary_state
+from d0ctl.show.part import status_of
 from d0ctl.show.signs import Glyphs
 from d0ctl.show.spans import Line, Span, cell_len, fit, foreign, pad, width
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
@@ -129,17 +130,6 @@ def _name(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
     number = (f"{row.seq}", "strong")
     named = row.name != str(row.seq)
     return [number, (f" {foreign(row.name)}", "plain")] if named else [number]
-
-
-def status_of(row: JobSummary | StageSummary | LineSummary, kept: str) -> str:
-    """The word for a job, stage or line; `kept` says how its job is kept from going on."""
-    if isinstance(row, LineSummary) and row.dropped is not None:
-        return "dropped"
-    if kept and row.status == "submitted":
-        return kept
-    if row.status == "failed" and not row.counts.get("failed"):
-        return "blocked"
-    return str(row.status)
 
 
 def _state(name: str, columns: Columns, glyphs: Glyphs, badges: Sequence[Span] = ()) -> list[Span]:

@@ -4,12 +4,14 @@ import time
 
 from textual.app import ComposeResult
 
-from d0ctl.show.read import About, Gone, Node, about_node
+from d0ctl.show import node
+from d0ctl.show.node import Node
+from d0ctl.show.read import About, Gone, about_node
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.spans import EMPTY, Line
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import NODES, SUB, bindings
-from d0ctl_tui.draw import part_sheet, strips
+from d0ctl_tui.draw import strips
 from d0ctl_tui.messages import CursorMoved, LineOpened
 from d0ctl_tui.run_action import NodeDeed
 from d0ctl_tui.screens.sub import SubScreen
@@ -126,7 +128,7 @@ class NodesScreen(SubScreen):
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.board.glyphs)
         if isinstance(self.told, Node):
-            part_sheet.draw_node(sheet, self.told, time.time())
+            node.draw(sheet, self.told, time.time())
         elif isinstance(self.told, Gone):
             sheet.say(self.told.words, "faint")
         return sheet.lines

@@ -7,15 +7,15 @@ from textual import work
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.show import package
+from d0ctl.show import package, part
 from d0ctl.show.package import WHOLE, Limits, Package
-from d0ctl.show.read import About, Gone, Node, Part, about
+from d0ctl.show.part import Part
+from d0ctl.show.read import About, Gone, about
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.signs import Glyphs, is_live
 from d0ctl.show.spans import Line
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import told
-from d0ctl_tui.draw import part_sheet
 from d0ctl_tui.messages import Handed
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.source import Source
@@ -113,10 +113,8 @@ class AboutPane(Page):
             case Package() as card:
                 limits = WHOLE if self.whole else Limits()
                 package.draw(sheet, card, now, log=self.tail, limits=limits)
-            case Part() as part:
-                part_sheet.draw(sheet, part, now)
-            case Node() as node:
-                part_sheet.draw_node(sheet, node, now)
+            case Part() as card:
+                part.draw(sheet, card, now)
             case Gone() as gone:
                 sheet.say(gone.words, "faint")
             case None if self.selector is None:
