@@ -11,10 +11,10 @@ from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import base_name, input_name
 from d0ctl.jobfile.language.quoting import as_word
-from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe
 from d0ctl.jobfile.yaml.faults import shown
 
@@ -123,7 +123,7 @@ class Globs:
                 try:
                     input_name(name)
                     yield name
-                except WrongError as error:
+                except BadValueError as error:
                     self._unfit[pattern] = str(error)
 
 
@@ -150,39 +150,43 @@ class InputFiles:
         made = {Origin.MADE, Origin.FAR}
         return recipe.stage is not None or bool(made.intersection(self.origins.get(recipe, ())))
 
-    def match_of(self, recipe: InputRecipe, name: str, env: Env) -> str | None:
+    def match_of(self, recipe: InputRecipe, name: str, loop_values: LoopValues) -> str | None:
         """Return the pattern by which only a part of a late output is taken."""
         if recipe.match is None or name not in self.late:
             return None
-        return recipe.match.render(env)
+        return recipe.match.render(loop_values)
 
-    def of_binary(self, binary: BinaryRecipe, env: Env, at: int) -> list[InputFile]:
+    def of_binary(self, binary: BinaryRecipe, loop_values: LoopValues, at: int) -> list[InputFile]:
         """Return the input files of a binary, each once; an entry that names one goes first."""
         if len(binary.inputs) == 1:
-            return self.of_entry(binary.inputs[0], env, at)
+            return self.of_entry(binary.inputs[0], loop_values, at)
         found: dict[str, InputFile] = {}
         for recipe in binary.inputs:
-            for file in self.of_entry(recipe, env, at):
+            for file in self.of_entry(recipe, loop_values, at):
                 if file.file not in found or found[file.file].entry.file is None:
                     found[file.file] = file
         return list(found.values())
 
-    def of_entry(self, recipe: InputRecipe, env: Env, at: int) -> list[InputFile]:
+    def of_entry(self, recipe: InputRecipe, loop_values: LoopValues, at: int) -> list[InputFile]:
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
         if recipe.file is not None:
-            return self._named(recipe, recipe.file.render(env), self.origins[recipe][at])
+            return self._named(recipe, recipe.file.render(loop_values), self.origins[recipe][at])
         if recipe.stage is not None:
-            names = self._from_stage(recipe, env)
+            names = self._from_stage(recipe, loop_values)
             return [InputFile(recipe, name, base_name(name), None, Origin.MADE) for name in names]
         assert recipe.glob is not None
-        names = self.globs.matching(recipe.glob.render(env))
+        names = self.globs.matching(recipe.glob.render(loop_values))
         return [self._outside(recipe, input_name(n), n, Origin.FETCHED) for n in names]
 
-    def _from_stage(self, recipe: InputRecipe, env: Env) -> Sequence[str]:
+    def _from_stage(self, recipe: InputRecipe, loop_values: LoopValues) -> Sequence[str]:
         source = self.sources.get(recipe)
         if source is None:
             return ()
-        return source.names if recipe.match is None else source.matching(recipe.match.render(env))
+        return (
+            source.names
+            if recipe.match is None
+            else source.matching(recipe.match.render(loop_values))
+        )
 
     def _named(self, recipe: InputRecipe, text: str, origin: int) -> list[InputFile]:
         if origin == Origin.WRONG:
@@ -222,7 +226,7 @@ class BinaryFiles:
 
 
 def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[str]) -> None:
-    """Raise WrongError for two files that would have one name in an attempt's directory."""
+    """Raise BadValueError for two files that would have one name in an attempt's directory."""
     seen: dict[str, str] = {}
     for file in chain.from_iterable(inputs):
         if file.origin == Origin.OWN:
@@ -230,9 +234,9 @@ def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[st
         first = seen.setdefault(file.local_name, file.file)
         if first != file.file and not local_files.same_path(first, file.file):
             both = f"inputs {shown(first)} and {shown(file.file)}"
-            raise WrongError(f"{both} of one package have the same base name")
+            raise BadValueError(f"{both} of one package have the same base name")
     for output in outputs:
         first = seen.get(output.removeprefix("./"), "")
         if first:
             pair = f"output {shown(output)} would overwrite input {shown(first)}"
-            raise WrongError(f"{pair}, which has the same base name")
+            raise BadValueError(f"{pair}, which has the same base name")

@@ -1,7 +1,7 @@
-"""The only place that looks at the files beside a job file.
+"""The files beside a job file: what is there, and what a glob matches.
 
-Names stay texts here and `os.path` is used: a job may have 10^6 of them, as many `Path`
-objects would take longer than all the rest.
+Names stay texts and `os.path` is used: a job may have 10^6 of them, and as many `Path`
+objects would take longer than everything else.
 """
 
 # ruff: noqa: PTH100, PTH113, PTH116, PTH118, PTH123, PTH208
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from d0ctl.jobfile.yaml.faults import shown
 
-MOST_ENTRIES = 1_000_000
-"""How many directory entries one glob may look at."""
+MAX_ENTRIES = 1_000_000
+"""The number of directory entries that one glob may read."""
 
-MOST_SECONDS = 20.0
-"""How long one glob may search."""
+MAX_SEARCH_S = 20.0
+"""The time that one glob may take."""
 
 
 class TooWideError(Exception):
@@ -29,7 +29,7 @@ class TooWideError(Exception):
 
 @dataclass(slots=True)
 class Bounds:
-    """How much one glob may still look at: entries, and the time on the monotonic clock."""
+    """What is left to one glob: directory entries, and time on the monotonic clock."""
 
     pattern: str
     entries: int
@@ -39,7 +39,7 @@ class Bounds:
         """Count one entry. Raises TooWideError if that is one too many, or time is up."""
         self.entries -= 1
         if self.entries < 0:
-            raise self._too_wide("it looks at too many files")
+            raise self._too_wide("it reads too many directory entries")
         if self.entries % 1024 == 0 and time.monotonic() > self.until:
             raise self._too_wide("it searches for too long")
 
@@ -49,19 +49,19 @@ class Bounds:
 
 
 def absolute(directory: str, name: str = "") -> str:
-    """Return the absolute path of a name beside the job file, with no link resolved."""
+    """Return the absolute path of a name beside the job file, without resolving links."""
     if name.startswith("/"):
         return name
     return os.path.join(directory, name) if name else os.path.abspath(directory)
 
 
 def same_path(first: str, second: str) -> bool:
-    """Tell whether two paths are the same but for `./` and the like."""
+    """Tell whether two paths differ only in `./` and the like."""
     return first == second or os.path.normpath(first) == os.path.normpath(second)
 
 
 def is_file(path: str) -> bool:
-    """Tell whether there is a file that can be read to its end."""
+    """Tell whether there is a regular file."""
     return os.path.isfile(path)
 
 
@@ -71,7 +71,7 @@ def is_program(path: str) -> bool:
 
 
 def is_directory(path: str) -> bool | None:
-    """Tell a directory from a file; None where there is neither."""
+    """Tell whether a path is a directory; None if it does not exist."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError):
@@ -79,7 +79,7 @@ def is_directory(path: str) -> bool | None:
 
 
 def matching(
-    pattern: str, directory: str, entries: int = MOST_ENTRIES, seconds: float = MOST_SECONDS
+    pattern: str, directory: str, entries: int = MAX_ENTRIES, seconds: float = MAX_SEARCH_S
 ) -> list[str]:
     """Return the names that a glob matches, sorted, relative ones relative to `directory`.
 
@@ -106,16 +106,16 @@ def _matches(head: str, parts: tuple[str, ...], directory: str, bounds: Bounds) 
             if rest:
                 yield from _matches(folder, rest, directory, bounds)
             else:
-                yield from (folder + one.name for one in _listed(folder, directory, bounds))
+                yield from (folder + entry.name for entry in _listed(folder, directory, bounds))
     elif not re.search(r"[*?\[]", part):
         if os.path.lexists(os.path.join(directory, head + part)):
             yield from _below(head + part, rest, directory, bounds)
     else:
         fits = re.compile(fnmatch.translate(part)).match
         hidden = part.startswith(".")
-        for one in _listed(head, directory, bounds, hidden):
-            if fits(one.name) and (not rest or is_directory(one.path)):
-                yield from _below(head + one.name, rest, directory, bounds)
+        for entry in _listed(head, directory, bounds, hidden):
+            if fits(entry.name) and (not rest or is_directory(entry.path)):
+                yield from _below(head + entry.name, rest, directory, bounds)
 
 
 def _below(name: str, rest: tuple[str, ...], directory: str, bounds: Bounds) -> Iterator[str]:
@@ -131,29 +131,29 @@ def _listed(
     """List a folder, hidden entries only if wanted; one that can't be read is empty."""
     try:
         with os.scandir(os.path.join(directory, folder)) as found:
-            for one in found:
+            for entry in found:
                 bounds.spend()
-                if hidden or not one.name.startswith("."):
-                    yield one
+                if hidden or not entry.name.startswith("."):
+                    yield entry
     except OSError:
         return
 
 
 def _folders(head: str, directory: str, bounds: Bounds) -> Iterator[str]:
-    """Give a folder and all below it, each with `/` at its end."""
+    """Go over a folder and all folders below it, each with `/` at its end."""
     pending = [head]
     while pending:
         folder = pending.pop()
         yield folder
         pending += [
-            f"{folder}{one.name}/"
-            for one in _listed(folder, directory, bounds)
-            if one.is_dir(follow_symlinks=False)
+            f"{folder}{entry.name}/"
+            for entry in _listed(folder, directory, bounds)
+            if entry.is_dir(follow_symlinks=False)
         ]
 
 
 def beside(directory: str, name: str) -> list[str]:
-    """Return the names of all that lies where `name` should, each written as `name` is."""
+    """Return the names of all entries of the folder of `name`, with that folder in front."""
     head = name[: name.rfind("/") + 1]
     try:
         return [head + entry for entry in sorted(os.listdir(os.path.join(directory, head)))]
@@ -162,6 +162,6 @@ def beside(directory: str, name: str) -> list[str]:
 
 
 def lines_of(path: str) -> list[str]:
-    """Return the lines of a text file; raises OSError, or ValueError where it is no UTF-8."""
+    """Return the lines of a text file. Raises OSError, or ValueError if it is not UTF-8."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         return list(file)

@@ -1,4 +1,4 @@
-"""From a job file to a JobSpec: the way in."""
+"""Read a job file and return a JobSpec."""
 
 import getpass
 import os
@@ -30,7 +30,7 @@ NO_PARAMETERS: Mapping[str, str] = {}
 def read(
     path: Path, parameters: Mapping[str, str] = NO_PARAMETERS, known: KnownNames = NOTHING_KNOWN
 ) -> JobSpec:
-    """Read and check a job file; `parameters` take the place of those in it.
+    """Read and check a job file; `parameters` replace those in it.
 
     Raises BadJobFile with every fault of the file.
     """
@@ -45,7 +45,7 @@ def read_text(
     parameters: Mapping[str, str] = NO_PARAMETERS,
     known: KnownNames = NOTHING_KNOWN,
 ) -> JobSpec:
-    """Read a job from a text; `source` is how faults name it, `directory` where its files lie."""
+    """Read a job from a text; faults name it `source`, its files are in `directory`."""
     faults = Faults(source)
     root = mapping_of(text, faults, "`job` and `stages`")
     folder = local_files.absolute(str(directory or "."))
@@ -85,7 +85,7 @@ def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: s
 
 
 def job_name_of(source: str) -> str:
-    """Make a job's name out of its file's."""
+    """Make the name of a job from the name of its file."""
     name = re.sub(r"[^A-Za-z0-9_]+", "-", Path(source).stem).strip("-_")
     if not name:
         return "job"
@@ -93,7 +93,7 @@ def job_name_of(source: str) -> str:
 
 
 def _originator() -> str:
-    """Return who reads the file, as mail would name them."""
+    """Return `USER@HOST` of the person who reads the file."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):

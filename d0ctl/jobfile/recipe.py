@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from d0ctl.jobfile.language.script import Run, Script
-from d0ctl.jobfile.language.template import Env, LoopName, Template
+from d0ctl.jobfile.language.template import LoopName, LoopValues, Template
 from d0ctl.jobfile.language.values import Fields
-from d0ctl.jobfile.yaml.faults import Place
+from d0ctl.jobfile.yaml.faults import Position
 
 
 @dataclass(slots=True)
 class Group:
-    """Loop names that go side by side: one name, or those of a `zip:`."""
+    """Loop names whose values are paired: one name, or those of a `zip:`."""
 
     names: dict[str, tuple[str, ...] | None]
     values: Sequence[Sequence[Any]]
@@ -24,7 +24,7 @@ class Group:
     def __len__(self) -> int:
         return min((len(values) for values in self.values), default=0)
 
-    def __iter__(self) -> Iterator[Env]:
+    def __iter__(self) -> Iterator[LoopValues]:
         return zip(*self.values, strict=False)
 
 
@@ -36,21 +36,21 @@ class Loop:
 
     @property
     def size(self) -> int:
-        """How many combinations there are, which may be more than `len` can tell."""
+        """The number of combinations, which can be more than `len` may return."""
         return math.prod(len(group) for group in self.groups)
 
-    def __iter__(self) -> Iterator[Env]:
+    def __iter__(self) -> Iterator[LoopValues]:
         return _combinations(self.groups)
 
     @property
     def names(self) -> dict[str, LoopName]:
-        """Where each name's value lies in a combination."""
+        """The index of each name in a combination."""
         pairs = [pair for group in self.groups for pair in group.names.items()]
         return {name: LoopName(at, columns) for at, (name, columns) in enumerate(pairs)}
 
 
-def _combinations(groups: Sequence[Group]) -> Iterator[Env]:
-    """Make the product of the groups, the last varying fastest, without holding it."""
+def _combinations(groups: Sequence[Group]) -> Iterator[LoopValues]:
+    """Make the combinations one by one, the last group varying fastest."""
     if not groups:
         yield ()
         return
@@ -63,7 +63,7 @@ def _combinations(groups: Sequence[Group]) -> Iterator[Env]:
 class InputRecipe:
     """One entry under `inputs:`; `file`, `stage` or `glob` is set. It is a key by identity."""
 
-    place: Place
+    position: Position
     fields: Fields
     file: Template | None = None
     stage: str | None = None
@@ -75,7 +75,7 @@ class InputRecipe:
 class OutputRecipe:
     """One entry under `outputs:`."""
 
-    place: Place
+    position: Position
     file: Template
     fields: Fields
 
@@ -84,7 +84,7 @@ class OutputRecipe:
 class BinaryRecipe:
     """One entry under `binaries:`."""
 
-    place: Place
+    position: Position
     fields: Fields
     run: Run | None
     check: Script | None
@@ -93,7 +93,7 @@ class BinaryRecipe:
 
     @property
     def texts(self) -> list[Run]:
-        """What is executed, as far as it is known."""
+        """The programs of the binary: `run`, if it has one, and `check`."""
         return [run for run in (self.run, self.check) if run is not None]
 
 
@@ -101,23 +101,23 @@ class BinaryRecipe:
 class PackageRecipe:
     """One entry under `packages:`."""
 
-    place: Place
+    position: Position
     fields: Fields
     binaries: list[BinaryRecipe]
     wrapper: InputRecipe | None = None
-    """The startup script, a file as an input is."""
+    """The startup script, a file like an input."""
 
     @property
     def takes_stages(self) -> bool:
         """Tell whether an input is `from:` a stage."""
-        return any(given.stage is not None for b in self.binaries for given in b.inputs)
+        return any(entry.stage is not None for b in self.binaries for entry in b.inputs)
 
 
 @dataclass(frozen=True, slots=True)
 class LineRecipe:
     """One entry under `lines:`, and the loop that makes lines of it."""
 
-    place: Place
+    position: Position
     loop: Loop
     fields: Fields
     packages: list[PackageRecipe]
@@ -127,10 +127,10 @@ class LineRecipe:
 class StageRecipe:
     """One entry under `stages:`."""
 
-    place: Place
+    position: Position
     name: str
     require: float
-    require_place: Place | None
+    require_position: Position | None
     lines: list[LineRecipe]
 
 

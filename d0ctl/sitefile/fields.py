@@ -1,10 +1,10 @@
-"""Reading the keys of a site file, whose texts have no placeholders of their own."""
+"""Fields of a site file, whose texts have no placeholders."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import Kind, WrongError
+from d0ctl.jobfile.language.field_types import BadValueError, FieldType
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import shown
@@ -32,56 +32,62 @@ def _speed(value: str) -> float:
     return float(value)
 
 
-PART = Kind(software_order.part, "a name of letters, digits and `._+-`")
-SERVICE = Kind(_service, "names of services, made of letters, digits and `._+-`")
-CHECKSUM = Kind(_checksum, "`sha256:` and 64 hexadecimal digits")
-SPEED = Kind(_speed, "how many times as fast as a standard node it is, such as `1.5`")
+PART = FieldType(software_order.part, "a name of letters, digits and `._+-`")
+SERVICE = FieldType(_service, "names of services, made of letters, digits and `._+-`")
+CHECKSUM = FieldType(_checksum, "`sha256:` and 64 hexadecimal digits")
+SPEED = FieldType(_speed, "the speed relative to a standard node, such as `1.5`")
 
 
-def converted(scalar: Scalar, key: str, kind: Kind, reading: Reading) -> Any:
-    """Return a text as a value of a kind; None where it is none, which is a fault."""
+def converted(scalar: Scalar, key: str, field_type: FieldType, reading: Reading) -> Any:
+    """Return a text as a value of a type; note a fault and return None if it is wrong."""
     try:
-        return kind.convert(scalar.text)
-    except WrongError as error:
-        reading.fault(scalar.place, f"`{key}`: {error}")
+        return field_type.convert(scalar.text)
+    except BadValueError as error:
+        reading.fault(scalar.position, f"`{key}`: {error}")
     except ValueError:
-        message = f"`{key}` takes {kind.expected}, not {shown(scalar.text)}"
-        reading.fault(scalar.place, message)
+        message = f"`{key}` takes {field_type.expected}, not {shown(scalar.text)}"
+        reading.fault(scalar.position, message)
     return None
 
 
-def value(level: Level, key: str, kind: Kind) -> Any:
-    """Return a key's text as a value of a kind; None where it is absent or wrong."""
+def value(level: Level, key: str, field_type: FieldType) -> Any:
+    """Return the text of a key as a value of a type; None if it is absent or wrong."""
     scalar = level.scalar(key)
-    return None if scalar is None else converted(scalar, key, kind, level.reading)
+    return None if scalar is None else converted(scalar, key, field_type, level.reading)
 
 
-def values(level: Level, kinds: dict[str, Kind]) -> dict[str, Any]:
-    """Return those of the keys that are there and right; a dash becomes `_`."""
-    found = {key.replace("-", "_"): value(level, key, kind) for key, kind in kinds.items()}
-    return {key: one for key, one in found.items() if one is not None}
+def values(level: Level, types: dict[str, FieldType]) -> dict[str, Any]:
+    """Return the values of the keys that are present and right; a dash becomes `_`."""
+    found = {
+        key.replace("-", "_"): value(level, key, field_type) for key, field_type in types.items()
+    }
+    return {key: value for key, value in found.items() if value is not None}
 
 
-def many(level: Level, key: str, kind: Kind) -> tuple[Any, ...]:
-    """Return the texts of a list, or of a single one, as values of a kind."""
+def list_value(level: Level, key: str, field_type: FieldType) -> tuple[Any, ...]:
+    """Return the texts of a list, or a single one, as values of a type."""
     node = level.get(key)
     if node is None:
         return ()
     items = node.items if isinstance(node, Sequence) else [node]
     scalars = [level.reading.scalar(item, f"`{key}`") for item in items]
-    found = [converted(one, key, kind, level.reading) for one in scalars if one is not None]
-    return tuple(one for one in found if one is not None)
+    found = [
+        converted(scalar, key, field_type, level.reading)
+        for scalar in scalars
+        if scalar is not None
+    ]
+    return tuple(value for value in found if value is not None)
 
 
 def named(node: Node, section: str, reading: Reading) -> Iterator[tuple[Scalar, Node]]:
-    """Go over a mapping from names to what they are."""
+    """Go over a mapping of names."""
     if isinstance(node, Mapping):
         yield from node.items.values()
     else:
-        message = f"`{section}` takes names and what each is, not {kind_of(node)}"
-        reading.fault(node.place, message)
+        message = f"`{section}` takes a mapping of names, not {kind_of(node)}"
+        reading.fault(node.position, message)
 
 
 def entries(node: Node) -> list[Node]:
-    """Return the items of a list, or the one that stands for it."""
+    """Return the items of a list, or a node that is not a list as the only one."""
     return node.items if isinstance(node, Sequence) else [node]

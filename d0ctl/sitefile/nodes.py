@@ -3,11 +3,19 @@
 import re
 from pathlib import Path
 
-from d0ctl.jobfile.language.field_types import CPUS, FLAG, SIZE, TEXT, Kind, WrongError, words
+from d0ctl.jobfile.language.field_types import (
+    CPUS,
+    FLAG,
+    SIZE,
+    TEXT,
+    BadValueError,
+    FieldType,
+    words,
+)
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
-from d0ctl.sitefile.fields import PART, SERVICE, SPEED, many, named, values
+from d0ctl.sitefile.fields import PART, SERVICE, SPEED, list_value, named, values
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry
 
 NODE_KEYS = words(
@@ -17,7 +25,7 @@ NODE_KEYS = words(
 CLUSTER_KEYS = words("platform services private capacity")
 
 CONTROL = "control"
-"""The cluster of this machine; its cache is here."""
+"""The cluster of this machine."""
 
 WAYS = ("auto", "fabric", "openssh")
 
@@ -53,7 +61,7 @@ def _identity(value: str) -> str:
 
 def _cluster_name(value: str) -> str:
     if value == CONTROL:
-        raise WrongError("the cluster `control` is this machine's own")
+        raise BadValueError("the cluster `control` belongs to this machine")
     return str(PART.convert(value))
 
 
@@ -63,26 +71,26 @@ def _fingerprint(value: str) -> str:
     return value
 
 
-WAY = Kind(_way, "`auto`, `fabric` or `openssh`")
-PATH = Kind(_path, "a path of letters, digits and `._/-` alone")
-ABSOLUTE = Kind(_absolute, "an absolute path of letters, digits and `._/-` alone")
-CLUSTER = Kind(_cluster_name, "a name of letters, digits and `._+-`, but not `control`")
-IDENTITY = Kind(_identity, "the file of a private key, which is there")
-FINGERPRINT = Kind(_fingerprint, "fingerprints of host keys, `SHA256:` and 43 characters")
+WAY = FieldType(_way, "`auto`, `fabric` or `openssh`")
+PATH = FieldType(_path, "a path of letters, digits and `._/-` only")
+ABSOLUTE = FieldType(_absolute, "an absolute path of letters, digits and `._/-` only")
+CLUSTER = FieldType(_cluster_name, "a name of letters, digits and `._+-`, but not `control`")
+IDENTITY = FieldType(_identity, "the path of an existing private key")
+FINGERPRINT = FieldType(_fingerprint, "fingerprints of host keys, `SHA256:` and 43 characters")
 
-_NODE_KINDS = {
+_NODE_TYPES = {
     "destination": TEXT, "cpus": CPUS, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH,
     "via": WAY, "cluster": CLUSTER, "platform": PART, "speed": SPEED, "memory": SIZE,
     "same-machine": FLAG,
 }  # fmt: skip
 
-_CLUSTER_KINDS = {"platform": PART, "private": FLAG, "capacity": SIZE}
+_CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": SIZE}
 
 
 def read_nodes(node: Node, reading: Reading) -> tuple[NodeEntry, ...]:
     """Read all nodes, by their names."""
     found = [_node(key, value, reading) for key, value in named(node, "nodes", reading)]
-    return tuple(one for one in found if one is not None)
+    return tuple(entry for entry in found if entry is not None)
 
 
 def _node(key: Scalar, node: Node, reading: Reading) -> NodeEntry | None:
@@ -93,15 +101,15 @@ def _node(key: Scalar, node: Node, reading: Reading) -> NodeEntry | None:
     level = _level(key, node, "a node", NODE_KEYS, reading)
     if level is None:
         return None
-    keys = many(level, "accept-key", FINGERPRINT)
-    services = many(level, "services", SERVICE)
-    return NodeEntry(key.text, services=services, accept_key=keys, **values(level, _NODE_KINDS))
+    keys = list_value(level, "accept-key", FINGERPRINT)
+    services = list_value(level, "services", SERVICE)
+    return NodeEntry(key.text, services=services, accept_key=keys, **values(level, _NODE_TYPES))
 
 
 def read_clusters(node: Node, reading: Reading) -> tuple[ClusterEntry, ...]:
     """Read all clusters, by their names."""
     found = [_cluster(key, value, reading) for key, value in named(node, "clusters", reading)]
-    return tuple(one for one in found if one is not None)
+    return tuple(entry for entry in found if entry is not None)
 
 
 def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
@@ -112,12 +120,12 @@ def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
     level = _level(key, node, "a cluster", CLUSTER_KEYS, reading)
     if level is None:
         return None
-    services = many(level, "services", SERVICE)
-    return ClusterEntry(key.text, services=services, **values(level, _CLUSTER_KINDS))
+    services = list_value(level, "services", SERVICE)
+    return ClusterEntry(key.text, services=services, **values(level, _CLUSTER_TYPES))
 
 
-def judge_clusters(nodes: Node, clusters: Node, reading: Reading) -> None:
-    """Note nodes whose cluster stands neither under `clusters` nor is a node of that name."""
+def check_clusters(nodes: Node, clusters: Node, reading: Reading) -> None:
+    """Note clusters of nodes that are not under `clusters` and have no node of that name."""
     if not isinstance(nodes, Mapping) or not isinstance(clusters, Mapping):
         return
     known = [*clusters.items, *nodes.items, CONTROL]
@@ -126,15 +134,17 @@ def judge_clusters(nodes: Node, clusters: Node, reading: Reading) -> None:
         if value is not None and isinstance(value[1], Scalar) and value[1].text not in known:
             name = value[1]
             hint = did_you_mean(name.text, clusters.items)
-            told = f"there is no {shown(name.text)} under `clusters`{hint}"
-            reading.fault(name.place, f"`cluster`: {told}")
+            message = f"`cluster`: there is no {shown(name.text)} under `clusters`{hint}"
+            reading.fault(name.position, message)
 
 
 def _is_name(key: Scalar, what: str, reading: Reading) -> bool:
     if _NAME.fullmatch(key.text):
         return True
-    message = f"{shown(key.text)} can't name {what}: letters, digits, `.`, `_` and `-` do"
-    reading.fault(key.place, message)
+    message = (
+        f"{shown(key.text)} is not a valid name for {what}: use letters, digits, `.`, `_` and `-`"
+    )
+    reading.fault(key.position, message)
     return False
 
 
@@ -143,5 +153,5 @@ def _level(
 ) -> Level | None:
     if isinstance(node, Mapping):
         return Level(node, what, known, reading)
-    reading.fault(node.place, f"{shown(key.text)} takes keys of {what}, not {kind_of(node)}")
+    reading.fault(node.position, f"{shown(key.text)} takes keys of {what}, not {kind_of(node)}")
     return None

@@ -1,4 +1,4 @@
-"""From a site file to a Site: the way in."""
+"""Read a site file and return a Site."""
 
 import posixpath
 from collections.abc import Callable
@@ -8,14 +8,14 @@ from typing import Any
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.template import Scope
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.yaml.document import Mapping, Sequence
-from d0ctl.jobfile.yaml.faults import Faults, Place
-from d0ctl.sitefile.archives import Looked, look
-from d0ctl.sitefile.nodes import judge_clusters, read_clusters, read_nodes
+from d0ctl.jobfile.yaml.faults import Faults, Position
+from d0ctl.sitefile.archives import ArchiveContents, inspect
+from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
 from d0ctl.sitefile.settings import SETTINGS
 from d0ctl.sitefile.software import read_software
 from d0ctl.sitefile.spec import Site, SoftwareEntry
@@ -25,22 +25,22 @@ SECTIONS = ("nodes", "clusters", "software", *SETTINGS)
 WITHOUT_EFFECT = {
     "nodes": {"speed": "has no effect yet"},
     "clusters": {"private": "has no effect yet", "capacity": "has no effect yet"},
-    "software": {"runtime": "has no effect yet but on the progress of a chain of binaries"},
+    "software": {"runtime": "has no effect yet except on the progress of a chain of binaries"},
 }
-"""Keys that are kept and shown, but by which nothing goes yet."""
+"""Keys that are stored and shown, but have no effect yet."""
 
-Look = Callable[[Path], Looked]
+Inspect = Callable[[Path], ArchiveContents]
 
 
-def read(path: Path, look: Look = look) -> Site:
+def read(path: Path, inspect: Inspect = inspect) -> Site:
     """Read and check a site file, archives included. Raises BadJobFile with every fault."""
-    return read_text(text_of(path, "site file"), str(path), path.parent, look)
+    return read_text(text_of(path, "site file"), str(path), path.parent, inspect)
 
 
 def read_text(
-    text: str, source: str = "-", directory: Path | None = None, look: Look = look
+    text: str, source: str = "-", directory: Path | None = None, inspect: Inspect = inspect
 ) -> Site:
-    """Read a site from a text; relative paths in it lie in `directory`."""
+    """Read a site from a text; its relative paths are relative to `directory`."""
     faults = Faults(source, "a site file")
     root = mapping_of(text, faults, "`nodes` and `software`")
     reading = Reading(faults, local_files.absolute(str(directory or ".")), Scope())
@@ -50,11 +50,11 @@ def read_text(
     site = Site(
         nodes=read_nodes(nodes, reading) if (nodes := level.get("nodes")) else (),
         clusters=read_clusters(nodes, reading) if (nodes := level.get("clusters")) else (),
-        software=_software(level, settings, reading, look),
+        software=_software(level, settings, reading, inspect),
         settings=settings,
     )
     if (nodes := level.get("nodes")) and (clusters := level.get("clusters")):
-        judge_clusters(nodes, clusters, reading)
+        check_clusters(nodes, clusters, reading)
     if faults:
         raise BadJobFile(faults.lines())
     _warn(level, reading)
@@ -66,30 +66,32 @@ def _warn(level: Level, reading: Reading) -> None:
     for section, keys in WITHOUT_EFFECT.items():
         node = level.get(section)
         entries = [value for _, value in node.items.values()] if isinstance(node, Mapping) else []
-        for key, told in keys.items():
+        for key, effect in keys.items():
             for entry in node.items if isinstance(node, Sequence) else entries:
                 if isinstance(entry, Mapping) and key in entry.items:
-                    place = entry.items[key][0].place
-                    reading.faults.warnings.add(place, f"`{key}` {told}")
+                    position = entry.items[key][0].position
+                    reading.faults.warnings.add(position, f"`{key}` {effect}")
                     break
 
 
 def _software(
-    level: Level, settings: dict[str, Any], reading: Reading, look: Look
+    level: Level, settings: dict[str, Any], reading: Reading, inspect: Inspect
 ) -> tuple[SoftwareEntry, ...]:
     node = level.get("software")
     if node is None:
         return ()
     server = settings.get("code-server")
-    seen: dict[str, Looked] = {}
+    seen: dict[str, ArchiveContents] = {}
     return tuple(
-        _judged(_placed(entry, server, reading.directory), place, seen, reading, look)
-        for entry, place in read_software(node, reading)
+        _compared_with_archive(
+            _with_full_path(entry, server, reading.directory), position, seen, reading, inspect
+        )
+        for entry, position in read_software(node, reading)
     )
 
 
-def _placed(entry: SoftwareEntry, server: str | None, directory: str) -> SoftwareEntry:
-    """Give an archive its whole path or URL: it lies at the code server, or beside the file."""
+def _with_full_path(entry: SoftwareEntry, server: str | None, directory: str) -> SoftwareEntry:
+    """Give an archive its full path or URL, at the code server or beside the site file."""
     if entry.archive is None or "://" in entry.archive:
         return entry
     if server is not None and "://" in server and not entry.archive.startswith("/"):
@@ -98,25 +100,29 @@ def _placed(entry: SoftwareEntry, server: str | None, directory: str) -> Softwar
     return replace(entry, archive=path)
 
 
-def _judged(
-    entry: SoftwareEntry, place: Place, seen: dict[str, Looked], reading: Reading, look: Look
+def _compared_with_archive(
+    entry: SoftwareEntry,
+    position: Position,
+    seen: dict[str, ArchiveContents],
+    reading: Reading,
+    inspect: Inspect,
 ) -> SoftwareEntry:
-    """Hold what an entry says of its archive against the archive, if that is here."""
+    """Compare an entry with its archive, if that is on this machine."""
     if entry.archive is None:
         return entry
     if not entry.is_here:
         if not entry.archive.startswith(("http://", "https://", "file://")):
-            reading.fault(place, "`archive` takes a path, or an http, https or file URL")
+            reading.fault(position, "`archive` takes a path, or an http, https or file URL")
         elif entry.checksum is None:
-            reading.fault(place, "an `archive` behind a URL needs its `checksum`")
+            reading.fault(position, "an `archive` behind a URL needs its `checksum`")
         return entry
     try:
-        found = seen[entry.archive] = seen.get(entry.archive) or look(Path(entry.archive))
-    except WrongError as error:
-        reading.fault(place, str(error))
+        found = seen[entry.archive] = seen.get(entry.archive) or inspect(Path(entry.archive))
+    except BadValueError as error:
+        reading.fault(position, str(error))
         return entry
     for key in ("checksum", "size", "manifest"):
-        said, real = getattr(entry, key), getattr(found, key)
-        if said is not None and said != real:
-            reading.fault(place, f"the `{key}` of `{entry.archive}` is {real}, not {said}")
+        written, real = getattr(entry, key), getattr(found, key)
+        if written is not None and written != real:
+            reading.fault(position, f"the `{key}` of `{entry.archive}` is {real}, not {written}")
     return replace(entry, checksum=found.checksum, size=found.size, manifest=found.manifest)

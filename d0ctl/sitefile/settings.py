@@ -1,7 +1,7 @@
-"""The sections of a site file that are kept as they are, for those who go by them.
+"""The sections of a site file that are stored as JSON and read where they are needed.
 
-Whoever needs another section writes a reader here or beside, and names it in `SETTINGS`: the
-store keeps what it returns, `site show` prints it, `store.site.setting` gives it back.
+To add a section, write a reader here or in a module beside, and add it to `SETTINGS`: the store
+keeps what it returns, `site show` prints it, `store.nodes.site.setting` returns it.
 """
 
 import posixpath
@@ -18,7 +18,7 @@ from d0ctl.jobfile.language.field_types import (
     SIZE,
     TEXT,
     TIME,
-    Kind,
+    FieldType,
     whole,
     words,
 )
@@ -51,8 +51,8 @@ def _reason(value: str) -> str:
     return value
 
 
-REASON = Kind(_reason, "`log-message` or `site:NAME`")
-NICENESS = Kind(whole(0, 19), "a whole number from 0 to 19")
+REASON = FieldType(_reason, "`log-message` or `site:NAME`")
+NICENESS = FieldType(whole(0, 19), "a whole number from 0 to 19")
 
 DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
@@ -64,7 +64,7 @@ DEFAULTS = {
 
 
 def read_code_server(node: Node, reading: Reading) -> str | None:
-    """Read where archives lie: an absolute folder of this machine, or the head of URLs."""
+    """Read the place of archives: an absolute folder of this machine, or the beginning of URLs."""
     scalar = reading.scalar(node, "`code-server`")
     if scalar is None:
         return None
@@ -74,34 +74,35 @@ def read_code_server(node: Node, reading: Reading) -> str | None:
         message = (
             f"`code-server` takes a folder, or an http, https or file URL, not {shown(scalar.text)}"
         )
-        reading.fault(scalar.place, message)
+        reading.fault(scalar.position, message)
         return None
     folder = posixpath.normpath(local_files.absolute(reading.directory, scalar.text))
     if not local_files.is_directory(folder):
-        reading.fault(scalar.place, f"there is no folder {shown(folder)}")
+        reading.fault(scalar.position, f"there is no folder {shown(folder)}")
     return folder
 
 
 def read_log_rules(node: Node, reading: Reading) -> list[dict[str, Any]]:
-    """Read what in a log means failure."""
+    """Read which lines of a log mean a failure."""
     found = [_log_rule(item, reading) for item in entries(node)]
     return [rule for rule in found if rule]
 
 
 def _log_rule(node: Node, reading: Reading) -> dict[str, Any]:
     if isinstance(node, Scalar):
-        node = MappingNode(node.place, items={"match": (node, node)})
+        node = MappingNode(node.position, items={"match": (node, node)})
     if not isinstance(node, MappingNode):
-        reading.fault(node.place, "a log rule is a regular expression or has keys")
+        message = f"a log rule takes a regular expression or keys, not {kind_of(node)}"
+        reading.fault(node.position, message)
         return {}
     level = Level(node, "a log rule", LOG_RULE_KEYS, reading)
     if "match" not in level:
-        reading.fault(node.place, "a log rule needs `match`")
+        reading.fault(node.position, "a log rule needs `match`")
     return values(level, {"match": PATTERN, "reason": REASON, "passive": FLAG})
 
 
 def read_hooks(node: Node, reading: Reading) -> dict[str, Any]:
-    """Read what runs before and after each binary, and at the end."""
+    """Read the texts that run before and after each binary, and at the end."""
     level = _keys(node, "hooks", HOOK_KEYS, reading)
     if level is None:
         return {}
@@ -109,16 +110,18 @@ def read_hooks(node: Node, reading: Reading) -> dict[str, Any]:
 
 
 def read_defaults(node: Node, reading: Reading) -> dict[str, Any]:
-    """Read what counts where a job says nothing; a lease ends before its node is given up."""
+    """Read the defaults of jobs; a lease has to end before its node counts as unreachable."""
     level = _keys(node, "defaults", tuple(DEFAULTS), reading)
     if level is None:
         return {}
-    found = {key.replace("_", "-"): one for key, one in values(level, DEFAULTS).items()}
-    whole = {**STANDARD, **found}
-    if whole["lease"] >= whole["unreachable-after"]:
-        place = level.place("lease" if "lease" in level else "unreachable-after")
-        told = format_time(whole["unreachable-after"])
-        reading.fault(place, f"`lease` must be shorter than `unreachable-after`, which is {told}")
+    found = {key.replace("_", "-"): value for key, value in values(level, DEFAULTS).items()}
+    limits = {**STANDARD, **found}
+    if limits["lease"] >= limits["unreachable-after"]:
+        position = level.position("lease" if "lease" in level else "unreachable-after")
+        limit = format_time(limits["unreachable-after"])
+        reading.fault(
+            position, f"`lease` must be shorter than `unreachable-after`, which is {limit}"
+        )
     return found
 
 
@@ -127,8 +130,8 @@ def read_transfer(node: Node, reading: Reading) -> dict[str, dict[str, str]]:
     found = {}
     for key, value in named(node, "transfer", reading):
         if not _SCHEME.fullmatch(key.text):
-            message = f"{shown(key.text)} is no scheme such as `root` or `https`"
-            reading.fault(key.place, message)
+            message = f"{shown(key.text)} is not a scheme such as `root` or `https`"
+            reading.fault(key.position, message)
         elif level := _keys(value, key.text, TRANSFER_KEYS, reading):
             found[key.text] = _commands(level)
     return found
@@ -139,29 +142,29 @@ def _commands(level: Level) -> dict[str, str]:
     for key in TRANSFER_KEYS:
         scalar = level.scalar(key)
         if scalar is not None:
-            _judge_command(key, scalar, level.reading)
+            _check_command(key, scalar, level.reading)
             found[key] = scalar.text
     return found
 
 
-def _judge_command(key: str, scalar: Scalar, reading: Reading) -> None:
-    """Note a command that lacks its file, or has it where a shell reads it as more."""
+def _check_command(key: str, scalar: Scalar, reading: Reading) -> None:
+    """Note a command without its file names, or with one of them inside quotes."""
     scope = Scope({"source": LoopName(0), "dest": LoopName(1)})
     script = compile_script(scalar, scope, reading.faults, "sh")
-    there = {hole.mark.name for hole in script.holes}
+    used = {insertion.placeholder.name for insertion in script.insertions}
     for name in ("source", "dest"):
-        if name not in there:
-            reading.fault(scalar.place, f"`{key}` needs `{{{name}}}`")
-    for hole in script.holes:
-        if hole.context is not Context.BARE:
-            message = f"`{hole.mark.text}` is quoted by itself and can't stand inside quotes"
-            reading.fault(hole.place, message)
+        if name not in used:
+            reading.fault(scalar.position, f"`{key}` needs `{{{name}}}`")
+    for insertion in script.insertions:
+        if insertion.context is not Context.BARE:
+            message = f"`{insertion.written}` is inside quotes: remove them, d0ctl adds its own"
+            reading.fault(insertion.position, message)
 
 
 def _keys(node: Node, what: str, known: tuple[str, ...], reading: Reading) -> Level | None:
     if isinstance(node, MappingNode):
         return Level(node, f"`{what}`", known, reading)
-    reading.fault(node.place, f"`{what}` takes keys such as `{known[0]}`, not {kind_of(node)}")
+    reading.fault(node.position, f"`{what}` takes keys such as `{known[0]}`, not {kind_of(node)}")
     return None
 
 
@@ -176,4 +179,4 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "bad-nodes": read_bad_nodes,
     "exclusion": read_exclusion,
 }
-"""The sections, and how each is read; what a reader returns is kept as JSON."""
+"""The readers of the sections; what they return is stored as JSON."""

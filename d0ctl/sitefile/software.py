@@ -1,16 +1,16 @@
-"""The section `software:` of a site file: the software catalogue."""
+"""The section `software:` of a site file, which is the software catalogue."""
 
 from typing import Any
 
 from d0ctl.jobfile.language.field_types import LOOP_NAME, PATTERN, SIZE, TEXT, TIME, words
 from d0ctl.jobfile.language.template import RESERVED
-from d0ctl.jobfile.sections.binaries import PROGRESS_KINDS
+from d0ctl.jobfile.sections.binaries import PROGRESS_TYPES
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.sections.policy import read_policy
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
-from d0ctl.jobfile.yaml.faults import Place, shown
-from d0ctl.sitefile.fields import CHECKSUM, PART, SERVICE, converted, entries, many, values
-from d0ctl.sitefile.invoking_script import judge_script
+from d0ctl.jobfile.yaml.faults import Position, shown
+from d0ctl.sitefile.fields import CHECKSUM, PART, SERVICE, converted, entries, list_value, values
+from d0ctl.sitefile.invoking_script import check_script
 from d0ctl.sitefile.settings import read_hooks, read_log_rules
 from d0ctl.sitefile.spec import SoftwareEntry
 
@@ -19,28 +19,28 @@ SOFTWARE_KEYS = words(
     "log-rules hooks progress check policy"
 )
 
-_KINDS = {
+_TYPES = {
     "archive": TEXT, "checksum": CHECKSUM, "manifest": CHECKSUM, "size": SIZE, "runtime": TIME,
 }  # fmt: skip
 
-Found = list[tuple[SoftwareEntry, Place]]
+Found = list[tuple[SoftwareEntry, Position]]
 
 
 def read_software(node: Node, reading: Reading) -> Found:
-    """Read all entries, one for each platform, with the place where the archive stands."""
+    """Read all entries, one for each platform, with the positions of their archives."""
     found: Found = []
     seen: set[tuple[str, str, str]] = set()
     for item in entries(node):
         if isinstance(item, Mapping):
-            for entry, place in _entry(item, reading):
+            for entry, position in _entry(item, reading):
                 if entry.key in seen:
                     where = f" for `{entry.platform}`" if entry.platform else ""
-                    reading.fault(item.place, f"software `{entry.title}`{where} stands twice")
+                    reading.fault(item.position, f"software `{entry.title}`{where} is listed twice")
                 seen.add(entry.key)
-                found.append((entry, place))
+                found.append((entry, position))
         else:
-            message = f"an entry of `software` has keys, as in `- name: x`; this is {kind_of(item)}"
-            reading.fault(item.place, message)
+            message = f"an entry of `software` takes keys, as in `- name: x`, not {kind_of(item)}"
+            reading.fault(item.position, message)
     return found
 
 
@@ -50,30 +50,30 @@ def _entry(node: Mapping, reading: Reading) -> Found:
     shell = _shell(level)
     parameters = _parameters(level)
     common: dict[str, Any] = {
-        **values(level, _KINDS),
+        **values(level, _TYPES),
         "shell": shell,
         "parameters": parameters,
         "script": _script(level, "script", shell, parameters),
         "check": _script(level, "check", "bash", parameters),
-        "needs": many(level, "needs", SERVICE),
+        "needs": list_value(level, "needs", SERVICE),
         "log_rules": _log_rules(level),
         "hooks": _hooks(level),
         "progress": _progress(level),
         "policy": _policy(level),
     }
     if "script" not in level and "archive" not in level:
-        reading.fault(node.place, "software needs `script`, `archive` or both")
+        reading.fault(node.position, "software needs `script`, `archive` or both")
     name, version = required
     if name is None or version is None:
         return []
-    platforms = many(level, "platform", PART) or ("",)
-    place = level.place("archive")
-    return [(SoftwareEntry(name, version, platform, **common), place) for platform in platforms]
+    platforms = list_value(level, "platform", PART) or ("",)
+    position = level.position("archive")
+    return [(SoftwareEntry(name, version, platform, **common), position) for platform in platforms]
 
 
 def _required(level: Level, key: str) -> str | None:
     if key not in level:
-        level.reading.fault(level.node.place, f"software needs `{key}`")
+        level.reading.fault(level.node.position, f"software needs `{key}`")
         return None
     scalar = level.scalar(key)
     found = converted(scalar, key, PART, level.reading) if scalar is not None else None
@@ -86,17 +86,17 @@ def _shell(level: Level) -> str:
         return "bash"
     if scalar.text not in ("bash", "sh"):
         message = f"`shell` takes `bash` or `sh`, not {shown(scalar.text)}"
-        level.reading.fault(scalar.place, message)
+        level.reading.fault(scalar.position, message)
     return scalar.text
 
 
 def _parameters(level: Level) -> dict[str, str]:
-    """Read the names that the script knows, each with the text that it has by default."""
+    """Read the names that the script knows with their default texts."""
     found = {}
     node = level.mapping("parameters")
     for name, (key, value) in (node.items if node else {}).items():
         if name in RESERVED or not LOOP_NAME.fullmatch(name):
-            level.reading.fault(key.place, f"{shown(name)} can't name a parameter")
+            level.reading.fault(key.position, f"{shown(name)} is not a valid name for a parameter")
         elif isinstance(value, Scalar):
             found[name] = "" if value.is_nothing else value.text
         else:
@@ -108,7 +108,7 @@ def _script(level: Level, key: str, shell: str, parameters: dict[str, str]) -> s
     scalar = level.scalar(key)
     if scalar is None:
         return None
-    judge_script(scalar, shell, parameters, level.reading.faults)
+    check_script(scalar, shell, parameters, level.reading.faults)
     return scalar.text
 
 
@@ -136,10 +136,10 @@ def _progress(level: Level) -> dict[str, Any] | None:
         return None if log is None else {"log": log}
     if not isinstance(node, Mapping):
         message = f"`progress` takes a text or a mapping, not {kind_of(node)}"
-        level.reading.fault(node.place, message)
+        level.reading.fault(node.position, message)
         return None
-    inner = Level(node, "`progress`", PROGRESS_KINDS, level.reading)
+    inner = Level(node, "`progress`", PROGRESS_TYPES, level.reading)
     if ("log" in inner) == ("output" in inner) or ("of" in inner and "log" in inner):
         message = "`progress` takes `log: REGEX`, or `output: NAME` with or without `of: SIZE`"
-        level.reading.fault(node.place, message)
-    return values(inner, PROGRESS_KINDS)
+        level.reading.fault(node.position, message)
+    return values(inner, PROGRESS_TYPES)

@@ -9,7 +9,7 @@ from d0ctl.model import Address
 
 @dataclass(frozen=True, slots=True)
 class NodeEntry:
-    """A machine; what is None is left to what it says of itself. `memory` is in bytes."""
+    """A machine; what is None is asked of the machine. `memory` is in bytes."""
 
     name: str
     destination: str = ""
@@ -25,11 +25,11 @@ class NodeEntry:
     services: tuple[str, ...] = ()
     accept_key: tuple[str, ...] = ()
     same_machine: bool = False
-    """Whether it may be the machine of another node."""
+    """Whether it may be the same machine as another node."""
 
     @property
     def address(self) -> Address:
-        """How it is reached."""
+        """The way to reach it."""
         kind = "ssh" if self.destination else "local"
         return Address(self.name, kind, self.destination, self.identity, self.dir, self.python,
                        self.via)  # fmt: skip
@@ -37,7 +37,7 @@ class NodeEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClusterEntry:
-    """Nodes that share a cache, and what is true of all of them; `capacity` is in bytes."""
+    """Nodes that share a cache, and what they have in common; `capacity` is in bytes."""
 
     name: str
     platform: str | None = None
@@ -48,7 +48,7 @@ class ClusterEntry:
 
 @dataclass(frozen=True, slots=True)
 class SoftwareEntry:
-    """Some version of some software for one platform; an empty `platform` stands for any.
+    """A version of software for one platform; an empty `platform` means any.
 
     `archive` is an absolute path on this machine or a URL, `checksum` that of the archive,
     `manifest` that of the list of its files. `runtime` is in seconds.
@@ -74,27 +74,27 @@ class SoftwareEntry:
 
     @property
     def title(self) -> str:
-        """What a job file calls it."""
+        """Its name in a job file."""
         return f"{self.name}/{self.version}"
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What no two entries have in common."""
+        """Its name, version and platform, which no other entry has."""
         return self.name, self.version, self.platform
 
     @property
     def is_here(self) -> bool:
-        """Whether its archive is a file of this machine."""
+        """Tell whether its archive is a file of this machine."""
         return bool(self.archive and self.archive.startswith("/"))
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A whole site file; `settings` has the sections that are kept as they are, by their names."""
+    """A whole site file; `settings` has the sections that are stored as JSON, by name."""
 
     nodes: tuple[NodeEntry, ...] = ()
     clusters: tuple[ClusterEntry, ...] = ()
     software: tuple[SoftwareEntry, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default=(), compare=False)
-    """What may not be meant, though it can be applied; a line each."""
+    """One line for each thing that can be applied, but may be a mistake."""

@@ -1,4 +1,4 @@
-"""From a Site to the text of a site file that says the same."""
+"""Write a Site as the text of a site file with the same content."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -21,43 +21,43 @@ SIZES = frozenset({"memory", "capacity", "size",
 
 
 def document(site: Site) -> dict[str, Any]:
-    """The sections of a site file as dicts and lists, without what says nothing."""
+    """Return the sections of a site file as dicts and lists, without defaults."""
     found: dict[str, Any] = {
-        "nodes": {one.name: _entry(one, NodeEntry("")) for one in site.nodes},
+        "nodes": {node.name: _entry(node, NodeEntry("")) for node in site.nodes},
         "clusters": _clusters(site),
         **site.settings,
         "software": [
-            {"name": one.name, "version": one.version, **_entry(one, SoftwareEntry("", ""))}
-            for one in site.software
+            {"name": entry.name, "version": entry.version, **_entry(entry, SoftwareEntry("", ""))}
+            for entry in site.software
         ],
     }
     return {name: value for name, value in found.items() if value}
 
 
 def _clusters(site: Site) -> dict[str, Any]:
-    """All clusters where one has keys, as the cluster of each node has to be among them then."""
-    found = {one.name: _entry(one, ClusterEntry("")) for one in site.clusters}
-    used = [one.cluster for one in site.nodes if found and one.cluster is not None]
+    """Return all clusters if one has keys, as the file then has to list those of all nodes."""
+    found = {cluster.name: _entry(cluster, ClusterEntry("")) for cluster in site.clusters}
+    used = [node.cluster for node in site.nodes if found and node.cluster is not None]
     return {**found, **{name: {} for name in used if name not in found}}
 
 
 def _entry(entry: Any, empty: Any) -> dict[str, Any]:
-    """The fields of an entry that differ from those of an empty one, but its name."""
-    pairs = [(one.name, getattr(entry, one.name), getattr(empty, one.name))
-             for one in fields(entry) if one.name not in ("name", "version")]  # fmt: skip
+    """Return the fields of an entry that differ from those of an empty one, without the name."""
+    pairs = [(field.name, getattr(entry, field.name), getattr(empty, field.name))
+             for field in fields(entry) if field.name not in ("name", "version")]  # fmt: skip
     return {name.replace("_", "-"): _plain(value) for name, value, other in pairs if value != other}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as such."""
+    """A YAML writer that keeps the lines of a text."""
 
 
 def _write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -69,7 +69,7 @@ _Dumper.add_representer(str, _write_text)
 
 
 def text(site: Site) -> str:
-    """The site as YAML."""
+    """Return the site as YAML."""
     readable = _readable(document(site))
     if not readable:
         return ""
@@ -77,12 +77,12 @@ def text(site: Site) -> str:
 
 
 def _readable(value: Any, key: str = "") -> Any:
-    """Times and sizes as people write them."""
+    """Return a value with times and sizes as people write them."""
     if isinstance(value, dict):
-        return {name: one if name == "escalate" else _readable(one, name)
-                for name, one in value.items()}  # fmt: skip
+        return {name: item if name == "escalate" else _readable(item, name)
+                for name, item in value.items()}  # fmt: skip
     if isinstance(value, list):
-        return [_readable(one, key) for one in value]
+        return [_readable(item, key) for item in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key in TIMES:
             return format_time(value)

@@ -10,9 +10,9 @@ from tests.cli.conftest import Type
 POLICY = "policy: {stagein: {tries: 1}, hook: {delay: -5m}, killed: {tries: 1}, signal: 3}\n"
 
 FAULTS = [
-    "10: `stagein` is no reason of a failure (did you mean `stage-in`?)",
+    "10: `stagein` is not a failure reason (did you mean `stage-in`?)",
     "45: `delay` takes a time such as `20m`, `1h30m` or `90` seconds, not `-5m`",
-    "51: the rule for `killed` can never match: what is killed is canceled, not failed",
+    "51: the rule for `killed` can never match: killed packages are canceled, not failed",
     "79: the rule for `signal` takes keys such as `tries`, not `3`",
 ]
 """What is wrong with it, by column where it stands at the beginning of a line."""

@@ -165,7 +165,7 @@ def test_jobs_name_what_the_catalogue_has(d0ctl: Type, file: Path, tmp_path: Pat
     assert "1:30: `software`: there is no software `reco/v2` (did you mean `reco/v1`?)" in told
     job.write_text(JOB.replace("reco/v1", "tools/v1"))
     told = d0ctl("validate", str(job)).stderr
-    assert "software `tools/v1` has no `script`, so it needs `run`" in told
+    assert "software `tools/v1` has no `script`: add `run`" in told
     job.write_text(JOB.replace("software: reco/v1", "software: tools/v1, run: reco"))
     assert d0ctl("validate", str(job)).exit_code == 0
     job.write_text(JOB.replace("reco/v1", "reco"))

@@ -29,11 +29,11 @@ def test_a_script_beside_the_job_file_that_is_no_input(warnings: Warnings, folde
     (folder / "sim.sh").write_text("echo")
 
     assert warnings(line("{for: {seed: [1, 2]}, run: './sim.sh {seed} > sim-{seed}'}")) == [
-        "`./sim.sh` is beside the job file, but no input: it will not be on the node; "
+        "`./sim.sh` is beside the job file, but not an input: it will not be on the node; "
         "add `inputs: sim.sh`"
     ]
     assert warnings(line("{run: [python3, raw/a.raw]}")) == [
-        "`raw/a.raw` is beside the job file, but no input: it will not be on the node; "
+        "`raw/a.raw` is beside the job file, but not an input: it will not be on the node; "
         "add `inputs: raw/a.raw`"
     ]
 
@@ -54,8 +54,8 @@ def test_a_script_that_stands_in_the_list_of_inputs_it_gets(
     (folder / "sum.sh").write_text("cat")
     (folder / "sum.sh").chmod(0o755)
     told = [
-        "the list of inputs that `./sum.sh` gets has `sum.sh` in it, too: name the others by a "
-        "pattern such as `sim-*.txt`, or pass over it"
+        "`./sum.sh` is called with a list of inputs that contains `sum.sh` itself: name the others "
+        "by a pattern such as `sim-*.txt`, or skip it"
     ]
     (folder / "a.txt").write_text("1")
 
@@ -95,10 +95,10 @@ def test_no_warning_of_a_file_that_will_be_there(
 
 def test_an_input_that_is_read_by_its_folder(warnings: Warnings) -> None:
     assert warnings(line("{run: 'cat raw/a.raw', inputs: raw/a.raw}")) == [
-        "`raw/a.raw` is an input and has its base name where the binary runs: write `a.raw`"
+        "`raw/a.raw` is an input, which the working directory has without its folder: write `a.raw`"
     ]
     assert warnings(line("{run: make, inputs: raw/a.raw}")) == [
-        "input `raw/a.raw` is `a.raw` where the binary runs, without its folder"
+        "input `raw/a.raw` is `a.raw` in the working directory, without its folder"
     ]
 
 
@@ -106,7 +106,7 @@ def test_an_output_of_a_folder_that_is_read_by_it(warnings: Warnings) -> None:
     text = "{run: 'mkdir out; x > out/a', outputs: out/a}\n  - {run: 'cat out/a', inputs: out/a}"
 
     assert warnings(line(text)) == [
-        "`out/a` is an input and has its base name where the binary runs: write `a`"
+        "`out/a` is an input, which the working directory has without its folder: write `a`"
     ]
 
 
@@ -179,5 +179,5 @@ def test_a_requirement_of_no_stage(warnings: Warnings) -> None:
 def test_keys_without_effect_are_named_once(warnings: Warnings) -> None:
     assert warnings(line("{run: x, cpu: 5, runtime: 5s}\n  - {run: y, cpu: 7, runtime: 1s}")) == [
         "`cpu` has no effect yet",
-        "`runtime` has no effect yet but on the progress of a chain of binaries",
+        "`runtime` has no effect yet except on the progress of a chain of binaries",
     ]

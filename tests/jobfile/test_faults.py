@@ -59,32 +59,32 @@ TOLD = """\
 2:1: a job has no key `titel` (did you mean `title`?)
 3:11: `priority` takes a whole number from 0 to 100, not `500`
 4:7: `hold` takes `yes` or `no`, not `maybe`
-5:26: `inputs` has a meaning of its own and can't be a parameter
+5:26: `inputs` is a reserved word and can't be a parameter
 6:9: `policy` takes a mapping, not `none`
 9:14: `require` takes a fraction such as `97%` or `0.97`, not `130%`
-11:38: `zip` pairs as many values of each name, but `p` has 2, `q` has 1
-12:21: `{x}` stands inside quotes or a here-document, where its value `b c` isn't safe; \
-outside of them it is quoted by itself
-12:26: `{xx}` is no known name (did you mean `x`? `{{xx}}` stands for itself)
+11:38: `zip` needs as many values of each name, but `p` has 2, `q` has 1
+12:21: `{x}` is inside quotes or a here-document, where its value `b c` is not safe; \
+outside of them d0ctl quotes it
+12:26: `{xx}` is not a known name (did you mean `x`? `{{xx}}` stands for itself)
 12:31: `{x.stam}`: a value has `.name`, `.parent`, `.stem`, `.suffix`, not `.stam` \
 (did you mean `stem`?)
 12:40: there is no parameter `enrgy` (did you mean `energy`?)
 13:9: a line has no key `input` (did you mean `inputs`?)
-14:33: output `/abs` must be relative to where the binary runs, and 1 more like it
+14:33: output `/abs` must be a relative path, and 1 more like it
 14:41: output `../up` must not leave its directory by `..`, and 1 more like it
-14:51: `{y}` is no known name
-14:60: `{inputs}` is known under `run` only
+14:51: `{y}` is not a known name
+14:60: `{inputs}` can only be used in `run` and `check`
 15:17: `memory` takes a size such as `200MB`, `1.5 GiB` or `4096`, not `4 GX`
 16:18: `runtime` takes a time such as `20m`, `1h30m` or `90` seconds, not `soon`
-17:15: `cpus` takes a whole number of cpus, 1 or more, not `0`
+17:15: `cpus` takes a whole number of CPUs, 1 or more, not `0`
 18:17: `nodes`: there is no node `nod1` (did you mean `node1`?)
-19:9: `cpus` stands twice, first in line 17
+19:9: `cpus` is given twice, first in line 17
 23:33: there is no stage `rico` (did you mean `reco`?)
 23:47: stage `reco` can't take its inputs from itself
-23:68: an input has one of `file`, `from` and `glob`, here `file` and `from`
+23:68: an input needs one of `file`, `from` and `glob`, but has `file` and `from`
 24:29: `match`: `(unclosed` is not a regular expression: missing ), unterminated subpattern \
 at position 0
-25:58: `disposition`: `forwrd` is none of `forward`, `store`, `retain-indef`, `retain-temp`, \
+25:58: `disposition`: `forwrd` is not one of `forward`, `store`, `retain-indef`, `retain-temp`, \
 `deletable` (did you mean `forward`?)
 25:77: `min-size` takes a size such as `200MB`, `1.5 GiB` or `4096`, not `-1`
 27:13: a package needs `run`
@@ -93,12 +93,12 @@ at position 0
 33:11: two stages have the name `loop`
 34:12: `lines` takes a list of entries, not an empty list
 36:9: inputs `FOLDER/raw/a.raw` and `/tmp/a.raw` of one package have the same base name
-36:19: `{inputs.lst}` is none of `{inputs}`, `{inputs.list}` and `{outputs}`
+36:19: `{inputs.lst}` is not one of `{inputs}`, `{inputs.list}` and `{outputs}`
 37:41: input `raw` is a directory, not a file
 37:53: no file matches `*.nope`
 38:26: `file` takes a text, not a mapping; a text that begins with `{` needs quotes: `"{x}..."`
-40:9: `cpu` goes into an entry of `packages`, not beside it
-41:9: an entry of `lines` has keys, as in `- name: x`; this is `just text`
+40:9: `cpu` belongs in an entry of `packages`, not beside it
+41:9: an entry of `lines` takes keys, as in `- name: x`, not `just text`
 """
 
 
@@ -111,10 +111,10 @@ def test_every_fault_of_a_file_is_told_at_once(faults: Faults, folder: Path) -> 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "1:1: a job file has keys such as `job` and `stages`; it is empty"),
-        ("# nothing", "1:1: a job file has keys such as `job` and `stages`; it is empty"),
-        ("- a", "1:1: a job file has keys such as `job` and `stages`; this is a list"),
-        ("word", "1:1: a job file has keys such as `job` and `stages`; this is `word`"),
+        ("", "1:1: a job file needs keys such as `job` and `stages`; it is empty"),
+        ("# nothing", "1:1: a job file needs keys such as `job` and `stages`; it is empty"),
+        ("- a", "1:1: a job file needs keys such as `job` and `stages`; this is a list"),
+        ("word", "1:1: a job file needs keys such as `job` and `stages`; this is `word`"),
         ("job: x", "1:1: a job needs `stages`"),
         ("stages:", "1:1: a job needs `stages`"),
         ("stages: [{}]", "1:10: a stage needs `lines`"),
@@ -130,12 +130,12 @@ def test_every_fault_of_a_file_is_told_at_once(faults: Faults, folder: Path) -> 
         (
             "a:\n\tb: 1",
             "2:1: this is not YAML: found character that cannot start any token "
-            "(tabs can't indent, spaces do)",
+            "(indent with spaces, not with tabs)",
         ),
-        ("a: \x1b[31m", "1:4: the character '\\x1b' has no place in a job file"),
-        ("a: &x [*x]", "1:8: `*x` stands within itself"),
+        ("a: \x1b[31m", "1:4: the character '\\x1b' is not allowed in a job file"),
+        ("a: &x [*x]", "1:8: `*x` contains itself"),
         ("a: *x", "1:4: there is no anchor `&x` above"),
-        ("[" * 5000, "1:41: more than 40 levels within each other"),
+        ("[" * 5000, "1:41: nested more than 40 levels deep"),
     ],
 )
 def test_what_is_no_job_file_has_one_fault(faults: Faults, text: str, told: str) -> None:
@@ -154,7 +154,7 @@ def test_an_originator_is_one_line_without_control_characters(faults: Faults, te
 def test_a_tag_asks_for_nothing_to_be_made(faults: Faults) -> None:
     (told, *_) = faults("job: !!python/object/apply:os.system [ls]\nstages: []")
 
-    assert told.startswith("1:6: the tag `tag:yaml.org,2002:python/object/apply:os.system` has no")
+    assert told.startswith("1:6: the tag `tag:yaml.org,2002:python/object/apply:os.system` is not")
 
 
 def test_aliases_that_grow_without_bound_are_refused(faults: Faults) -> None:
@@ -173,7 +173,7 @@ def test_binary_garbage_is_no_job_file(tmp_path: Path) -> None:
     with pytest.raises(BadJobFile) as caught:
         read(path)
 
-    told = f"{path}:2:4: the byte 0xff is no UTF-8 text, so this is no job file"
+    told = f"{path}:2:4: the byte 0xff is not UTF-8, so this is not a job file"
     assert caught.value.faults == (told,)
 
 
@@ -189,7 +189,7 @@ def test_a_missing_file_is_told_with_the_nearest_one(tmp_path: Path) -> None:
 def test_a_value_of_ten_megabytes_is_told_in_short(faults: Faults) -> None:
     told = faults(f"job: {'x' * 10_000_000}\nstages: [{{lines: [{{run: x}}]}}]")
 
-    assert told[0] == "1:6: a value of 10,000,000 characters is longer than 1,000,000"
+    assert told[0] == "1:6: a value of 10,000,000 characters is too long (at most 1,000,000)"
     assert all(len(fault) < 300 for fault in told)
 
 
@@ -236,7 +236,7 @@ def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("{seed:03d}", "takes no format; zeros in front come with the values, as in `range: [001,"),
+        ("{seed:03d}", "has no format; write leading zeros in the values, as in `range: [001,"),
         ("{seed+1}", "does not calculate; the shell does, as in `$(( {seed} +1 ))`"),
     ],
 )
@@ -271,7 +271,7 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{run: x, depends_on: a}", "order comes from files, so name the files that it reads"),
+        ("{run: x, depends_on: a}", "order comes from files, so list the files that it reads"),
         ("{run: x, after: a}", "order comes from files"),
         ("{command: x}", "has no key `command` (did you mean `run`?)"),
         ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),

@@ -56,7 +56,7 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
         ("mcc:x.root", 1, "there is no job `mcc`"),
         ("mc:y.root", 1, "job `mc` makes no file `y.root`"),
         ("job:x", 1, "`job:x` is a file of this job: write `x`"),
-        ("root://h/x", 1, "input `root://h/x` looks like a URL, which goes under `locator`"),
+        ("root://h/x", 1, "input `root://h/x` looks like a URL: write it under `locator`"),
         (
             "raw/d.raw",
             1,
@@ -74,9 +74,9 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
         ),
         ("{glob: '*.x'}", 8, "no file matches `*.x`"),
         ("{from: stage1}", 8, "stage `stage1` can't take its inputs from itself"),
-        ("{file: raw/a.raw, match: b}", 19, "`match` goes with `from`"),
-        ("{size: 4}", 1, "an input has one of `file`, `from` and `glob`, here none"),
-        ("[a]", 1, "an input is a file name or has keys; this is a list"),
+        ("{file: raw/a.raw, match: b}", 19, "`match` needs `from`"),
+        ("{size: 4}", 1, "an input needs one of `file`, `from` and `glob`, but has none"),
+        ("[a]", 1, "an input takes a file name or keys, not a list"),
     ],
 )
 def test_a_wrong_input_is_told(faults: Faults, given: str, column: int, told: str) -> None:
@@ -125,11 +125,11 @@ PACK = "names a directory: pack it into one file, as `tar -cf NAME.tar NAME` doe
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("/a", "output `/a` must be relative to where the binary runs"),
+        ("/a", "output `/a` must be a relative path"),
         ("a/../b", "output `a/../b` must not leave its directory by `..`"),
         ("a/", f"output `a/` {PACK}"),
         ("'.'", f"output `.` {PACK}"),
-        ("mc:x", "output `mc:x` reads like a file of another job, `JOB:NAME`"),
+        ("mc:x", "output `mc:x` looks like a file of another job, `JOB:NAME`"),
         ("x" * 256, f"the file name `{'x' * 80}...` is too long"),
         ('"a\\u0007"', "the file name `a\\x07` has a control character"),
     ],

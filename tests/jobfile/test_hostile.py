@@ -11,7 +11,7 @@ from d0ctl.jobfile.reader import read_text
 from d0ctl.jobfile.sections.binaries import BINARY_KEYS, INPUT_KEYS, OUTPUT_KEYS
 from d0ctl.jobfile.sections.loops import SOURCES
 from d0ctl.jobfile.sections.stages import JOB_KEYS, LINE_KEYS, PACKAGE_KEYS, STAGE_KEYS
-from d0ctl.jobfile.yaml.faults import MOST_FAULTS
+from d0ctl.jobfile.yaml.faults import MAX_FAULTS
 
 WORDS = [*JOB_KEYS, *STAGE_KEYS, *LINE_KEYS, *PACKAGE_KEYS, *BINARY_KEYS]
 WORDS += [*INPUT_KEYS, *OUTPUT_KEYS, *SOURCES, "zip", "<<", "n", "raw"]
@@ -62,7 +62,7 @@ def answer(text: str) -> None:
         spec = read_text(text, "job.yaml")
     except BadJobFile as error:
         assert error.faults
-        assert len(error.faults) <= MOST_FAULTS + 1
+        assert len(error.faults) <= MAX_FAULTS + 1
         assert all(fault.isprintable() for fault in error.faults)
         return
     lines = [line for stage in spec.stages for line in stage.lines]

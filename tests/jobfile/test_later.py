@@ -51,14 +51,14 @@ def test_a_late_output_is_taken_whole_or_in_part() -> None:
     ("outputs", "told"),
     [
         ('{file: "**/part", late: yes}',
-         "-:4:37: late output `**/part`: `**` is not known here, only `*`"),
+         "-:4:37: late output `**/part`: `**` is not supported, use `*`"),
         ('{file: "../p*", late: yes}',
          "-:4:37: output `../p*` must not leave its directory by `..`"),
-        ("{file: part, min-count: 2}", "-:4:43: `min-count` goes with `late: yes`"),
+        ("{file: part, min-count: 2}", "-:4:43: `min-count` needs `late: yes`"),
         ('{file: "p*", late: yes, min-count: some}',
          "-:4:65: `min-count` takes a whole number, 0 or more, not `some`"),
         ('{file: "p*", late: yes, checksum: "adler32:00000001"}',
-         "-:4:37: late output `p*` stands for several files, so it has no `checksum`"),
+         "-:4:37: late output `p*` stands for several files, so it can't have a `checksum`"),
     ],
 )  # fmt: skip
 def test_a_late_output_that_can_not_be_is_a_fault(outputs: str, told: str) -> None:
@@ -82,8 +82,8 @@ def test_inputs_that_come_later_can_not_be_named(run: str) -> None:
 
     at = JOB.format(outputs="", line=f"early-start: yes, run: {run}").splitlines()[-1]
     assert told == (
-        f"-:7:{at.index('{inputs}') + 1}: `{{inputs}}` can't stand here: a package that starts "
-        "early reads its inputs from a list as they come, `{inputs.list}`"
+        f"-:7:{at.index('{inputs}') + 1}: write `{{inputs.list}}` instead of `{{inputs}}`: "
+        "a package that starts early gets its inputs one by one"
     )
 
 

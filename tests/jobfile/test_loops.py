@@ -107,17 +107,17 @@ stages:
         ("{n: []}", "1:29: `list` takes values, as in `list: [10, 20]`"),
         (
             "{n: {rang: [1, 2]}}",
-            "1:30: `rang` is none of `glob:`, `list:`, `range:`, `csv:`, `lines:` "
+            "1:30: `rang` is not one of `glob:`, `list:`, `range:`, `csv:`, `lines:` "
             "(did you mean `range`?)",
         ),
         (
             "{n: {range: [1, x]}}",
             "1:37: `range` takes the first and the last number, as in `[1, 5]`",
         ),
-        ("{n: {range: [1, 5, 0]}}", "1:37: the range `[1, 5, 0]` holds no number"),
+        ("{n: {range: [1, 5, 0]}}", "1:37: the range `[1, 5, 0]` is empty"),
         (
             "{n: {range: [1, 1000000000000]}}",
-            "1:37: the range holds 1,000,000,000,000 numbers, and 10,000,000 are the most",
+            "1:37: the range has 1,000,000,000,000 numbers (at most 10,000,000)",
         ),
         ("{n: {glob: 'x*'}}", "1:36: no file matches `x*`"),
         ("{n: {lines: no.txt}}", "1:37: there is no file `no.txt` beside the job file"),
@@ -125,10 +125,10 @@ stages:
             "{n: {lines: runs.cvs}}",
             "1:37: there is no file `runs.cvs` beside the job file (did you mean `runs.csv`?)",
         ),
-        ("{n: {csv: runs.csv}}", "1:35: `runs.csv`: line 3 has 1 values, but the header 2"),
+        ("{n: {csv: runs.csv}}", "1:35: `runs.csv`: line 3 has 1 values, but the header has 2"),
         ("{n-x: [1]}", "1:26: the loop name `n-x` must be made of letters, digits and `_`"),
-        ("{inputs: [1]}", "1:26: `inputs` has a meaning of its own and can't be a loop name"),
-        ("{n: [1], zip: {n: [2]}}", "1:40: the loop name `n` stands twice"),
+        ("{inputs: [1]}", "1:26: `inputs` is a reserved word and can't be a loop name"),
+        ("{n: [1], zip: {n: [2]}}", "1:40: the loop name `n` is used twice"),
         ("{zip: [1]}", "1:26: `zip` takes names with their values, as in `zip: {a: .., b: ..}`"),
     ],
 )
@@ -144,8 +144,8 @@ def test_a_row_needs_the_name_of_a_column(faults: Faults, folder: Path) -> None:
     told = faults("stages: [{lines: [{for: {r: {csv: runs.csv}}, run: '{r} {r.enrgy}'}]}]")
 
     assert told == [
-        "1:53: `{r}` names no column of `run`, `energy`",
-        "1:57: `{r.enrgy}` names no column of `run`, `energy` (did you mean `energy`?)",
+        "1:53: `{r}` needs a column, one of `run`, `energy`",
+        "1:57: `{r.enrgy}` needs a column, one of `run`, `energy` (did you mean `energy`?)",
     ]
 
 

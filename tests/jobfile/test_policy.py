@@ -35,22 +35,22 @@ TOLD = """\
 2:22: `tries` takes a whole number, 0 or more, not `-1`
 2:34: `delay` takes a time such as `20m`, `1h30m` or `90` seconds, not `-5m`
 2:52: `factor` takes a number from 1 on, such as `2` or `1.5`, not `0.5`
-3:3: `stagein` is no reason of a failure (did you mean `stage-in`?)
-4:3: the rule for `killed` can never match: what is killed is canceled, not failed
+3:3: `stagein` is not a failure reason (did you mean `stage-in`?)
+4:3: the rule for `killed` can never match: killed packages are canceled, not failed
 5:10: the rule for `hook` has no key `trys` (did you mean `tries`?)
 5:38: `memory` takes a number greater than 1, such as `1.5`, not `1`
 5:41: `escalate` has no key `disk`
 6:14: the rule for `disk-full` takes keys such as `tries`, not `3`
-7:25: `delay` can never count: with `tries: 0` there is no other try
-8:22: 2 delays for `tries: 1`: the last can never count
-9:26: `release` takes `5m` or more: nothing is released more often
-10:28: `release` can never count: with `hold: no` nothing is held
+7:25: `delay` has no effect: with `tries: 0` there is no retry
+8:22: 2 delays for `tries: 1`: the last is never used
+9:26: `release` must be `5m` or longer
+10:28: `release` has no effect: with `hold: no` nothing is held
 11:35: `longest` is shorter than `delay`
-12:3: `site:Bad` is no reason of a failure: see docs/policy.md for them
+12:3: `site:Bad` is not a failure reason: see docs/policy.md for the list
 13:20: `attempt` takes a time such as `20m`, `1h30m` or `90` seconds, or `no`, not `-24h`
 13:26: `never` has no key `most`
 16:26: `policy` takes a mapping, not a list
-17:27: `lots` is no reason of a failure (did you mean `lost`?)
+17:27: `lots` is not a failure reason (did you mean `lost`?)
 """
 
 

@@ -152,14 +152,14 @@ GUARDED = [
 
 @pytest.mark.parametrize("run", GUARDED)
 def test_a_value_with_special_characters_is_refused_inside_quotes(run: str) -> None:
-    with pytest.raises(BadJobFile, match="stands inside quotes or a here-document"):
+    with pytest.raises(BadJobFile, match="is inside quotes or a here-document"):
         script_of(run, "a b")
 
     assert "run-7.raw" in script_of(run, "run-7.raw")
 
 
 def test_what_sh_reads_otherwise_than_bash_is_in_doubt_quoted() -> None:
-    with pytest.raises(BadJobFile, match="stands inside quotes"):
+    with pytest.raises(BadJobFile, match="is inside quotes"):
         scripts_of("echo $'it\\'s' {x}", "a b", shell="sh")
 
     assert scripts_of("echo {x}", "a b", shell="sh") == ["echo 'a b'"]
@@ -228,8 +228,8 @@ def test_the_list_of_inputs_needs_a_shell_that_expands(faults: Faults) -> None:
     )
 
     assert told == [
-        "1:31: `{inputs.list}` can't stand where the shell expands nothing",
-        "1:62: `{inputs.list}` needs a shell: `run:` as a text",
+        "1:31: `{inputs.list}` can't be used where the shell does not expand variables",
+        "1:62: `{inputs.list}` needs a shell: write `run` as a text",
         "1:94: `{inputs}` must be an element of its own",
     ]
 
@@ -247,7 +247,7 @@ stages:
 """
     )
 
-    meant = "is no known name (did you mean `raw`?"
+    meant = "is not a known name (did you mean `raw`?"
     assert told == [
         f"6:22: `{{rwa}}` {meant} `{{{{rwa}}}}` stands for itself)",
         f"7:16: `{{Raw}}` {meant} `{{{{Raw}}}}` stands for itself)",

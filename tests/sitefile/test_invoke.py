@@ -14,7 +14,7 @@ FILES = Files({"a.raw": "/data/raw/a.raw", "b c": "b c"}, ["-out"])
 
 def filled(text: str, **parameters: str) -> str:
     """A script with its values and inputs in place."""
-    return with_inputs(invoking_script(text, "bash", parameters, FILES), list(FILES.given))
+    return with_inputs(invoking_script(text, "bash", parameters, FILES), list(FILES.paths))
 
 
 def test_a_script_gets_its_files_and_parameters() -> None:

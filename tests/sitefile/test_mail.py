@@ -72,13 +72,13 @@ def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> Non
         "8:11: `sender` takes an address such as `emmy@example.org`, not `Eve <eve@x.org>`",
         "9:28: `cluster-admin` takes an address such as `emmy@example.org`, not `b`",
         "10:24: `farm` takes an address such as `emmy@example.org`, not `c`",
-        "11:12: `exit-cod` is no reason of a failure (did you mean `exit-code`?)",
+        "11:12: `exit-cod` is not a failure reason (did you mean `exit-code`?)",
         "11:44: a route takes `researcher`, `grid-control`, `cluster-admin`, `nobody` or "
         "addresses, not `resercher` (did you mean `researcher`?)",
-        "11:56: the rule for `killed` can never match: what is killed is canceled, not failed",
+        "11:56: the rule for `killed` can never match: killed packages are canceled, not failed",
         "12:9: `rate` takes a whole number of mails an hour, 1 or more, not `0`",
-        "13:9: `mode`: `some` is none of `everything`, `when-needed`, `never`",
-        "14:16: `emmy` is no address, so it needs `address`",
+        "13:9: `mode`: `some` is not one of `everything`, `when-needed`, `never`",
+        "14:16: `emmy` is not an address, so it needs `address`",
         "14:44: `eve@x.org` takes keys such as `mode`, not `now`",
         "14:57: a recipient has no key `colour`",
         "15:3: `command` takes the absolute path of a program, not `relative`",
@@ -93,16 +93,16 @@ def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> Non
         ("mail: {host: x}", "1:8: `mail` with a `host` needs a `sender`"),
         ("mail: {command: /bin/true, security: tls}", "1:28: `security` needs a `host`"),
         ("mail: {host: x, sender: a@b.c, login: gone}",
-         "1:39: `login`: `gone` is no absolute path"),
+         "1:39: `login`: `gone` is not an absolute path"),
         ("mail: {host: x, sender: a@b.c, login: /no/such}",
          "1:39: `login`: `/no/such` can't be read: No such file or directory"),
-        ("mail: {host: x, sender: a@b.c, login: /}", "1:39: `login`: `/` is no file"),
+        ("mail: {host: x, sender: a@b.c, login: /}", "1:39: `login`: `/` is not a file"),
         ("mail: {command: /bin/true, digest: 0}",
          "1:36: `digest`: takes a time of more than 0, not `0`"),
         ("mail: {command: /bin/true, routes: {}}",
-         "1:36: `routes` is empty: name a reason, or leave it out"),
+         "1:36: `routes` is empty: name a reason, or remove it"),
         ("mail: {command: /bin/true, routes: {lost: []}}",
-         "1:43: the route of `lost` is empty: name who is told, or `nobody`"),
+         "1:43: the route of `lost` is empty: name who gets the mail, or `nobody`"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_a_fault(faults: Faults, text: str, told: str) -> None:
@@ -116,7 +116,7 @@ def test_a_password_never_goes_over_the_network_in_the_clear(
     keys = f"sender: a@b.c, security: none, login: {folder}/login"
 
     (told,) = faults(f"mail: {{host: smtp.example.org, {keys}}}")
-    assert "the password would be open on the network" in told
+    assert "the password would be sent unencrypted" in told
     assert site(f"mail: {{host: localhost, {keys}}}").settings["mail"]["host"] == "localhost"
 
 

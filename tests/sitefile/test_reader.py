@@ -55,15 +55,15 @@ exclusion: always
 TOLD = """\
 1:1: a site has no key `nods` (did you mean `nodes`?)
 2:14: there is no folder `/no/such/folder`
-4:3: `farm 1` can't name a node: letters, digits, `.`, `_` and `-` do
-5:33: `cpus` takes a whole number of cpus, 1 or more, not `0`
-5:41: `dir` takes an absolute path of letters, digits and `._/-` alone, not `relative`
+4:3: `farm 1` is not a valid name for a node: use letters, digits, `.`, `_` and `-`
+5:33: `cpus` takes a whole number of CPUs, 1 or more, not `0`
+5:41: `dir` takes an absolute path of letters, digits and `._/-` only, not `relative`
 5:56: `via` takes `auto`, `fabric` or `openssh`, not `carrier-pigeon`
-5:79: `speed` takes how many times as fast as a standard node it is, such as `1.5`, not `0`
+5:79: `speed` takes the speed relative to a standard node, such as `1.5`, not `0`
 5:82: a node has no key `colour` (did you mean `cluster`?)
-6:20: `cluster`: the cluster `control` is this machine's own
+6:20: `cluster`: the cluster `control` belongs to this machine
 6:42: `accept-key` takes fingerprints of host keys, `SHA256:` and 43 characters, not `SHA256:short`
-6:67: `identity` takes the file of a private key, which is there, not `/no/key`
+6:67: `identity` takes the path of an existing private key, not `/no/key`
 6:86: `services` takes names of services, made of letters, digits and `._+-`, not `a b`
 7:10: `farm4` takes keys of a node, not a list
 9:19: `capacity` takes a size such as `200MB`, `1.5 GiB` or `4096`, not `huge`
@@ -71,13 +71,13 @@ TOLD = """\
 10:8: `pub` takes keys of a cluster, not `open`
 13:14: `version` takes a name of letters, digits and `._+-`, not `v1/2`
 15:5: software needs `version`
-15:32: `{inputs}` is quoted by itself and can't stand inside quotes
-16:5: software `sim/v1` for `a` stands twice
+15:32: `{inputs}` is inside quotes: remove them, d0ctl adds its own
+16:5: software `sim/v1` for `a` is listed twice
 16:30: an `archive` behind a URL needs its `checksum`
 17:30: `archive` takes a path, or an http, https or file URL
 17:66: `checksum` takes `sha256:` and 64 hexadecimal digits, not `123`
 18:5: software needs `script`, `archive` or both
-19:5: an entry of `software` has keys, as in `- name: x`; this is `text`
+19:5: an entry of `software` takes keys, as in `- name: x`, not `text`
 21:5: `match`: `(unclosed` is not a regular expression: missing ), unterminated subpattern \
 at position 0
 22:5: a log rule needs `match`
@@ -87,9 +87,9 @@ at position 0
 23:28: `timeout` takes a time such as `20m`, `1h30m` or `90` seconds, not `never`
 24:12: `lease` must be shorter than `unreachable-after`, which is 1h
 24:29: `nice` takes a whole number from 0 to 19, not `20`
-26:3: `Root` is no scheme such as `root` or `https`
+26:3: `Root` is not a scheme such as `root` or `https`
 27:17: `fetch` needs `{dest}`
-27:50: `{source}` is quoted by itself and can't stand inside quotes
+27:50: `{source}` is inside quotes: remove them, d0ctl adds its own
 28:20: `burnt` takes a whole number, 1 or more, or `no`, not `0`
 28:23: `pause` must not be longer than `minimum-run`, which is 20m
 28:50: `try-again` must not be longer than `longest`, which is 10m
@@ -123,7 +123,7 @@ def test_an_archive_that_a_node_would_refuse_is_a_fault(faults: Faults, folder: 
 @pytest.mark.parametrize("text", ["", "- a", "word"])
 def test_what_is_no_site_file_is_told(faults: Faults, text: str) -> None:
     (told,) = faults(text)
-    assert told.startswith("1:1: a site file has keys such as `nodes` and `software`; ")
+    assert told.startswith("1:1: a site file needs keys such as `nodes` and `software`; ")
 
 
 def test_nodes_and_clusters_are_read(site: Read, folder: Path) -> None:

@@ -117,7 +117,7 @@ def test_without_any_result_there_is_nothing_to_deliver(store: Store) -> None:
         ("plain", "late output `plain` has the name of a file of `late/1/2/1`"),
         ("part-*", "late output `part-*` has the name of a file of `late/1/1/1`"),
         ("a\x07", "late the file name `a\x07` has a control character"),
-        ("x:part", "late output `x:part` reads like a file of another job, `JOB:NAME`"),
+        ("x:part", "late output `x:part` looks like a file of another job, `JOB:NAME`"),
     ],
 )
 def test_a_name_that_can_not_be_is_a_failure_with_a_sentence(

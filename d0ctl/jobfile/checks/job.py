@@ -20,9 +20,9 @@ from d0ctl.jobfile.input_files import (
     StageOutputs,
     check_base_names,
 )
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import input_name
-from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
     InputRecipe,
@@ -30,15 +30,15 @@ from d0ctl.jobfile.recipe import (
     LineRecipe,
     PackageRecipe,
 )
-from d0ctl.jobfile.sections.late_outputs import judge_early
-from d0ctl.jobfile.sections.loops import MOST_VALUES
+from d0ctl.jobfile.sections.late_outputs import check_early_start
+from d0ctl.jobfile.sections.loops import MAX_VALUES
 from d0ctl.jobfile.site_names import KnownNames
-from d0ctl.jobfile.yaml.faults import Faults, Place, did_you_mean, shown
+from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
 
-MOST_SHARED = 2_000_000
+MAX_SHARED = 2_000_000
 """How many files are compared between the lines of a stage."""
 
-MOST_INPUTS = 30_000_000
+MAX_INPUTS = 30_000_000
 """How many inputs a job's `from:` may add up to."""
 
 
@@ -91,9 +91,9 @@ class _Check:
     def run(self) -> None:
         """Note every fault that shows in the expanded job."""
         ranges, packages = self.layout.ranges, self.layout.packages
-        if packages > MOST_VALUES:
-            message = f"{packages:,} packages are more than a job may have ({MOST_VALUES:,})"
-            self._faults.add(ranges[-1].line.place, message)
+        if packages > MAX_VALUES:
+            message = f"{packages:,} packages are more than a job may have ({MAX_VALUES:,})"
+            self._faults.add(ranges[-1].line.position, message)
             return
         self._outputs.collect(self._job)
         self._consumed = bytearray(len(self._outputs.numbers))
@@ -103,11 +103,11 @@ class _Check:
         for part in ranges:
             if any(package.takes_stages for package in part.line.packages):
                 self._check_stage_inputs(part)
-            judge_early(part.line, self.files, self._faults)
+            check_early_start(part.line, self.files, self._faults)
         self._check_cycles()
 
-    def _note(self, place: Place, kind: str, message: str) -> None:
-        self._faults.alike(place, kind, lambda: message)
+    def _note(self, position: Position, kind: str, message: str) -> None:
+        self._faults.add_similar(position, kind, lambda: message)
 
     def _check_named_inputs(self, part: PackageRange) -> None:
         """Find the origin of every input that is named, and check packages without others."""
@@ -115,17 +115,17 @@ class _Check:
         varying = bool(line.fields.varying)
         own_stage = self._outputs.of_stage[part.stage.name]
         checks = [PackageCheck.of(package) for package in line.packages]
-        for at, env in enumerate(line.loop):
+        for at, loop_values in enumerate(line.loop):
             if varying:
-                line.fields.check(env, self._faults)
+                line.fields.check(loop_values, self._faults)
             for check in checks:
                 is_due = check.each_line
                 for binary, recipe in check.named:
-                    origin = self._origin(check, binary, recipe, env, number, own_stage)
+                    origin = self._origin(check, binary, recipe, loop_values, number, own_stage)
                     self._origins[recipe].append(origin)
                     is_due = is_due or origin != Origin.MADE
                 if is_due and not check.takes_stages:
-                    self._check_package(check, env, at, part)
+                    self._check_package(check, loop_values, at, part)
                 number += 1
 
     def _origin(
@@ -133,7 +133,7 @@ class _Check:
         check: PackageCheck,
         binary: BinaryRecipe,
         recipe: InputRecipe,
-        env: Env,
+        loop_values: LoopValues,
         number: int,
         own_stage: range,
     ) -> Origin:
@@ -142,13 +142,13 @@ class _Check:
         if recipe.file.broken:
             return Origin.WRONG
         try:
-            name = input_name(recipe.file.render(env))
-        except WrongError as error:
-            self._note(recipe.place, "input", str(error))
+            name = input_name(recipe.file.render(loop_values))
+        except BadValueError as error:
+            self._note(recipe.position, "input", str(error))
             return Origin.WRONG
         made = self._outputs.numbers.get(name)
         if made is None:
-            return self._outside.origin(recipe, name, env)
+            return self._outside.origin(recipe, name, loop_values)
         if made in own_stage:
             self._consumed[made] = 1
         maker = self._outputs.maker(name)
@@ -158,10 +158,10 @@ class _Check:
         for earlier in check.package.binaries:
             if earlier is binary:
                 break
-            if any(self._outputs.name(output, env) == name for output in earlier.outputs):
+            if any(self._outputs.name(output, loop_values) == name for output in earlier.outputs):
                 return self._own(recipe, name)
         message = f"{shown(name)} is read before its own package makes it"
-        self._note(recipe.place, "own", message)
+        self._note(recipe.position, "own", message)
         return Origin.WRONG
 
     def _own(self, recipe: InputRecipe, name: str) -> Origin:
@@ -172,63 +172,69 @@ class _Check:
             f"late output {shown(name)} can't be an input in its own package: its files are "
             "there already"
         )
-        self._note(recipe.place, "own", message)
+        self._note(recipe.position, "own", message)
         return Origin.WRONG
 
     def _check_package(
-        self, check: PackageCheck, env: Env, at: int, part: PackageRange
+        self, check: PackageCheck, loop_values: LoopValues, at: int, part: PackageRange
     ) -> list[list[InputFile]]:
         """Check a package of one line; return the inputs of its binaries."""
         for fields in check.varying:
-            fields.check(env, self._faults)
+            fields.check(loop_values, self._faults)
         for binary in check.package.binaries:
             for recipe in binary.inputs:
                 if recipe.file is None:
-                    self._check_found(recipe, env, at)
+                    self._check_found(recipe, loop_values, at)
                 if recipe.glob is not None or recipe.match is not None:
-                    self._check_shared(recipe, env, at, part)
-        inputs = [self.files.of_binary(binary, env, at) for binary in check.package.binaries]
-        outputs = [output.file.render(env) for output in check.outputs]
+                    self._check_shared(recipe, loop_values, at, part)
+        inputs = [
+            self.files.of_binary(binary, loop_values, at) for binary in check.package.binaries
+        ]
+        outputs = [output.file.render(loop_values) for output in check.outputs]
         wrapper = check.package.wrapper
-        startup = [] if wrapper is None else self.files.of_entry(wrapper, env, at)
+        startup = [] if wrapper is None else self.files.of_entry(wrapper, loop_values, at)
         try:
             check_base_names([*inputs, startup], outputs)
-        except WrongError as error:
-            self._note(check.package.place, "bases", str(error))
+        except BadValueError as error:
+            self._note(check.package.position, "bases", str(error))
         if check.guarded:
-            self._check_quoted_values(check.package, inputs, env)
+            self._check_quoted_values(check.package, inputs, loop_values)
         return inputs
 
     def _check_quoted_values(
-        self, package: PackageRecipe, inputs: list[list[InputFile]], env: Env
+        self, package: PackageRecipe, inputs: list[list[InputFile]], loop_values: LoopValues
     ) -> None:
         """Check the values that stand inside quotes of a script."""
         for binary, own in zip(package.binaries, inputs, strict=True):
-            outputs = [output.file.render(env) for output in binary.outputs]
+            outputs = [output.file.render(loop_values) for output in binary.outputs]
             for run in binary.texts:
-                run.check(env, BinaryFiles(own, outputs, inputs), self._faults)
+                run.check(loop_values, BinaryFiles(own, outputs, inputs), self._faults)
 
-    def _check_found(self, recipe: InputRecipe, env: Env, at: int) -> None:
+    def _check_found(self, recipe: InputRecipe, loop_values: LoopValues, at: int) -> None:
         """Note an entry that takes the outputs of a stage or globs, and finds nothing."""
         if recipe.glob is not None:
-            problem = self.files.globs.problem(recipe.glob.render(env))
+            problem = self.files.globs.problem(recipe.glob.render(loop_values))
             if problem is not None:
-                self._note(recipe.place, "glob", problem)
+                self._note(recipe.position, "glob", problem)
         elif recipe in self._sources and self._outputs.are_known:
-            if self.files.of_entry(recipe, env, at):
+            if self.files.of_entry(recipe, loop_values, at):
                 return
             message = f"stage {shown(recipe.stage or '')} has no output that other stages can read"
             if recipe.match is not None:
-                pattern = recipe.match.render(env)
+                pattern = recipe.match.render(loop_values)
                 message = f"no output of stage {shown(recipe.stage or '')} matches {shown(pattern)}"
-            self._note(recipe.place, "from", message)
+            self._note(recipe.position, "from", message)
 
-    def _check_shared(self, recipe: InputRecipe, env: Env, at: int, part: PackageRange) -> None:
+    def _check_shared(
+        self, recipe: InputRecipe, loop_values: LoopValues, at: int, part: PackageRange
+    ) -> None:
         """Warn of a file that two lines of a stage take by different patterns."""
         template = recipe.match if recipe.match is not None else recipe.glob
         assert template is not None
-        pattern = template.render(env)
-        for file in self.files.of_entry(recipe, env, at)[: MOST_SHARED - len(self._patterns)]:
+        pattern = template.render(loop_values)
+        for file in self.files.of_entry(recipe, loop_values, at)[
+            : MAX_SHARED - len(self._patterns)
+        ]:
             key = part.stage_number, file.file
             first = self._patterns.setdefault(key, pattern)
             if first != pattern and file.file not in self._outputs.late:
@@ -237,7 +243,7 @@ class _Check:
                     f"file {shown(file.file)} goes into several {lines}: "
                     f"{shown(first)} and {shown(pattern)} both match it"
                 )
-                self._faults.warnings.alike(recipe.place, "shared", partial(str, message))
+                self._faults.warnings.add_similar(recipe.position, "shared", partial(str, message))
 
     def _open_stages(self) -> None:
         """Collect what each `from:` takes: the outputs that their own stage does not consume."""
@@ -247,10 +253,10 @@ class _Check:
                 stage = recipe.stage or ""
                 if stage == part.stage.name:
                     message = f"stage {shown(stage)} can't take its inputs from itself"
-                    self._faults.add(recipe.place, message)
+                    self._faults.add(recipe.position, message)
                 elif stage not in self._outputs.of_stage:
                     hint = did_you_mean(stage, self._outputs.of_stage)
-                    self._faults.add(recipe.place, f"there is no stage {shown(stage)}{hint}")
+                    self._faults.add(recipe.position, f"there is no stage {shown(stage)}{hint}")
                 else:
                     if stage not in opened:
                         names = tuple(self._outputs.without(stage, self._consumed))
@@ -261,16 +267,18 @@ class _Check:
         """Check the packages that take the outputs of a stage, and note whom they wait for."""
         number = part.first_package
         checks = [PackageCheck.of(package) for package in part.line.packages]
-        for at, env in enumerate(part.line.loop):
+        for at, loop_values in enumerate(part.line.loop):
             for check in checks:
                 if check.takes_stages:
-                    for file in chain.from_iterable(self._check_package(check, env, at, part)):
+                    for file in chain.from_iterable(
+                        self._check_package(check, loop_values, at, part)
+                    ):
                         if file.written is None:
                             self._waits.add(self._outputs.maker(file.file), number)
                             self._from_stages += 1
-                if self._from_stages > MOST_INPUTS:
-                    message = f"more than {MOST_INPUTS:,} inputs come by `from`"
-                    self._faults.add(part.line.place, message)
+                if self._from_stages > MAX_INPUTS:
+                    message = f"more than {MAX_INPUTS:,} inputs come by `from`"
+                    self._faults.add(part.line.position, message)
                     return
                 number += 1
 
@@ -280,7 +288,7 @@ class _Check:
             paths = ", ".join(f"`{self.layout.path(number)}`" for number in sorted(cycle)[:10])
             more = f" and {len(cycle) - 10:,} more" if len(cycle) > 10 else ""
             message = f"packages {paths}{more} wait for each other in a circle"
-            self._note(self.layout.recipe(min(cycle)).place, "circle", message)
+            self._note(self.layout.recipe(min(cycle)).position, "circle", message)
 
 
 def _stage_inputs(line: LineRecipe) -> Iterator[InputRecipe]:

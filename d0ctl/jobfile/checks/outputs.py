@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.package import outputs_of
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import is_pattern, output_name
-from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
-from d0ctl.jobfile.sections.late_outputs import judge_pattern
+from d0ctl.jobfile.sections.late_outputs import check_late_pattern
 from d0ctl.jobfile.yaml.faults import Faults, shown
 
 
@@ -44,19 +44,19 @@ class Outputs:
         """Return the number of the package that makes an output."""
         return self._makers[self.numbers[name]]
 
-    def name(self, output: OutputRecipe, env: Env) -> str | None:
+    def name(self, output: OutputRecipe, loop_values: LoopValues) -> str | None:
         """Return the name of an output; None where there is a fault about it."""
         if output.file.broken:
             return None
         try:
-            name = output_name(output.file.render(env))
+            name = output_name(output.file.render(loop_values))
             if output.fields.fixed.get("late") and is_pattern(name):
-                judge_pattern(name, output.fields.fixed)
+                check_late_pattern(name, output.fields.fixed)
                 self.late.add(name)
             return name
-        except WrongError as error:
+        except BadValueError as error:
             message = str(error)
-            self._faults.alike(output.place, "output", lambda: message)
+            self._faults.add_similar(output.position, "output", lambda: message)
             return None
 
     def without(self, stage: str, consumed: bytearray) -> Iterator[str]:
@@ -70,10 +70,10 @@ class Outputs:
         if not part.line.loop.size or any(o.file.broken for outputs in recipes for o in outputs):
             self.are_known = False
         numbers, makers = self.numbers, self._makers
-        for env in part.line.loop:
+        for loop_values in part.line.loop:
             for outputs in recipes:
                 for output in outputs:
-                    name = self.name(output, env)
+                    name = self.name(output, loop_values)
                     if name is None:
                         continue
                     if numbers.setdefault(name, len(makers)) != len(makers):
@@ -89,4 +89,4 @@ class Outputs:
                 return f"package `{path(number)}` makes {shown(name)} twice"
             return f"packages `{path(maker)}` and `{path(number)}` both make {shown(name)}"
 
-        self._faults.alike(output.place, "twice", message)
+        self._faults.add_similar(output.position, "twice", message)

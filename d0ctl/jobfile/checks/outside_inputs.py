@@ -7,9 +7,9 @@ from typing import Any
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.outputs import Outputs
 from d0ctl.jobfile.input_files import Origin
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import foreign, is_pattern
-from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import InputRecipe
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import Acquire
@@ -29,14 +29,14 @@ class OutsideInputs:
     known: KnownNames
     faults: Faults
 
-    def origin(self, recipe: InputRecipe, name: str, env: Env) -> Origin:
+    def origin(self, recipe: InputRecipe, name: str, loop_values: LoopValues) -> Origin:
         """Tell where such an input comes from; note a fault if it can't be there."""
         of_job = foreign(name)
         if of_job is not None:
             return self._foreign(recipe, *of_job)
         try:
-            fields = recipe.fields.get(env)
-        except WrongError:
+            fields = recipe.fields.get(loop_values)
+        except BadValueError:
             return Origin.WRONG
         acquire = fields.get("acquire")
         if acquire in (Acquire.NONE, Acquire.SELF):
@@ -50,7 +50,7 @@ class OutsideInputs:
         return Origin.FETCHED
 
     def _note(self, recipe: InputRecipe, kind: str, message: str) -> None:
-        self.faults.alike(recipe.place, kind, lambda: message)
+        self.faults.add_similar(recipe.position, kind, lambda: message)
 
     def _foreign(self, recipe: InputRecipe, job: str, name: str) -> Origin:
         """Check a file of another job, `JOB:NAME`."""
@@ -74,7 +74,7 @@ class OutsideInputs:
         if name.startswith("/") and not explicit:
             return Origin.PRESENT
         if self.outputs.are_known or name.startswith("/"):
-            self.faults.alike(recipe.place, "absent", lambda: self._absence(name))
+            self.faults.add_similar(recipe.position, "absent", lambda: self._absence(name))
         return Origin.WRONG
 
     def _absence(self, name: str) -> str:

@@ -9,7 +9,7 @@ from d0ctl.jobfile import local_files
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.language.script import Arguments, Script
-from d0ctl.jobfile.language.template import Env
+from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
     JobRecipe,
@@ -18,69 +18,74 @@ from d0ctl.jobfile.recipe import (
 )
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
-from d0ctl.jobfile.yaml.faults import Notes, Place, shown
+from d0ctl.jobfile.yaml.faults import Notes, Position, shown
 
-MOST_WORDS = 2000
-"""How many words of one text are looked at."""
+MAX_WORDS = 2000
+"""The number of words of one text that are compared with file names."""
 
 _SIGNS = re.compile(r"[\s;|&()<>\"'`=,:]+")
 _WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
 _CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
-"""A file of the folder that a text calls as `./NAME`."""
+"""A file that a text calls as `./NAME`."""
 
 _EXPANDED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}")
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
 
 def advise(job: JobRecipe, files: InputFiles, warnings: Notes) -> None:
-    """Warn of what can be seen in the first line of each loop, and of keys without effect."""
+    """Warn of likely mistakes in the first line of each loop, and of keys without effect."""
     for stage in job.stages:
         _requirement(stage, files, warnings)
         for line in stage.lines:
-            env = next(iter(line.loop), None)
-            if env is not None:
+            loop_values = next(iter(line.loop), None)
+            if loop_values is not None:
                 for package in line.packages:
-                    _package(package, env, files, warnings)
+                    _package(package, loop_values, files, warnings)
     _without_effect(job, warnings)
 
 
 def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None:
-    """Warn of a fraction of other stages in a stage that reads from none."""
-    if stage.require_place is not None and not any(
+    """Warn of `require` in a stage that reads no other stage."""
+    if stage.require_position is not None and not any(
         files.comes_from_packages(recipe)
         for line in stage.lines
         for package in line.packages
         for binary in package.binaries
         for recipe in binary.inputs
     ):
-        told = "has no effect: no line of this stage reads a file of another stage"
-        warnings.add(stage.require_place, f"`require` {told}")
+        message = "`require` has no effect: no line of this stage reads a file of another stage"
+        warnings.add(stage.require_position, message)
 
 
-def _package(package: PackageRecipe, env: Env, files: InputFiles, warnings: Notes) -> None:
-    inputs = [files.of_binary(binary, env, 0) for binary in package.binaries]
-    made = {output.file.render(env) for b in package.binaries for output in b.outputs}
+def _package(
+    package: PackageRecipe, loop_values: LoopValues, files: InputFiles, warnings: Notes
+) -> None:
+    inputs = [files.of_binary(binary, loop_values, 0) for binary in package.binaries]
+    made = {output.file.render(loop_values) for b in package.binaries for output in b.outputs}
     for binary, own in zip(package.binaries, inputs, strict=True):
-        text = _text(binary, own, inputs, env)
+        text = _text(binary, own, inputs, loop_values)
         if text is not None:
             words = _words(text)
             _beside(binary, words, inputs, made, text, files, warnings)
             _not_executable(binary, own, text, files, warnings)
             _script_among_inputs(binary, own, text, files, warnings)
             _flattened(binary, words, own, text, warnings)
-            _unnamed_outputs(binary, words, text, env, warnings)
+            _unnamed_outputs(binary, words, text, loop_values, warnings)
 
 
 def _text(
-    binary: BinaryRecipe, own: list[InputFile], inputs: list[list[InputFile]], env: Env
+    binary: BinaryRecipe,
+    own: list[InputFile],
+    inputs: list[list[InputFile]],
+    loop_values: LoopValues,
 ) -> str | None:
-    """Return what a binary runs; None where the catalogue says it."""
-    made = [output.file.render(env) for output in binary.outputs]
-    around = BinaryFiles(own, made, inputs)
+    """Return the text that a binary runs; None if it comes from the catalogue."""
+    made = [output.file.render(loop_values) for output in binary.outputs]
+    binary_files = BinaryFiles(own, made, inputs)
     if isinstance(binary.run, Script):
-        return binary.run.text(env, around)
+        return binary.run.text(loop_values, binary_files)
     if isinstance(binary.run, Arguments):
-        return "\n".join(binary.run.render(env, around)["argv"])
+        return "\n".join(binary.run.render(loop_values, binary_files)["argv"])
     return None
 
 
@@ -88,7 +93,7 @@ def _words(text: str) -> list[str]:
     """Return the words of a text that may name files, each once."""
     texts = text[:1_000_000], _EXPANDED.sub("*", text[:1_000_000])
     found = dict.fromkeys(word for one in texts for word in _SIGNS.split(one) if word)
-    return list(found)[:MOST_WORDS]
+    return list(found)[:MAX_WORDS]
 
 
 def _beside(
@@ -100,7 +105,7 @@ def _beside(
     files: InputFiles,
     warnings: Notes,
 ) -> None:
-    """Warn of a file beside the job file that is called, but does not go to the node."""
+    """Warn of a file beside the job file that is named, but is not an input."""
     known = {file.local_name for each in inputs for file in each} | made
     known |= {file.written or "" for each in inputs for file in each}
     known |= {name.removeprefix("./") for name in known | set(_WRITTEN.findall(text))}
@@ -109,15 +114,17 @@ def _beside(
         if not ("/" in word or "." in word) or name in known or not _is_relative(word):
             continue
         if local_files.is_file(files.absolute(name)):
-            told = f"{shown(word)} is beside the job file, but no input"
-            warnings.add(_place(binary, word), f"{told}: it will not be on the node; "
-                         f"add `inputs: {name}`")  # fmt: skip
+            message = (
+                f"{shown(word)} is beside the job file, but not an input: it will not be on the "
+                f"node; add `inputs: {name}`"
+            )
+            warnings.add(_position(binary, word), message)
 
 
 def _not_executable(
     binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
 ) -> None:
-    """Warn of a script beside the job file that is called by its name but can't be executed."""
+    """Warn of a script beside the job file that is called, but not executable."""
     called = set(_CALLED.findall(text[:1_000_000]))
     for file in own:
         path = files.absolute(file.file)
@@ -127,14 +134,14 @@ def _not_executable(
             and not local_files.is_program(path)
         ):
             word = f"./{file.local_name}"
-            warnings.add(_place(binary, word), f"{shown(word)} is not executable: chmod +x "
+            warnings.add(_position(binary, word), f"{shown(word)} is not executable: chmod +x "
                          f"{file.written or file.file}")  # fmt: skip
 
 
 def _script_among_inputs(
     binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
 ) -> None:
-    """Warn of a script that is called and stands among the inputs that it is given as a list."""
+    """Warn of a script that is called with a list of inputs that contains the script itself."""
     if len(own) < 2 or not any(sign in text for sign in _LISTS):
         return
     called = set(_CALLED.findall(text[:1_000_000]))
@@ -142,10 +149,10 @@ def _script_among_inputs(
         if file.local_name in called and local_files.is_file(files.absolute(file.file)):
             word = f"./{file.local_name}"
             message = (
-                f"the list of inputs that {shown(word)} gets has `{file.local_name}` in it, too: "
-                "name the others by a pattern such as `sim-*.txt`, or pass over it"
+                f"{shown(word)} is called with a list of inputs that contains `{file.local_name}` "
+                "itself: name the others by a pattern such as `sim-*.txt`, or skip it"
             )
-            warnings.add(_place(binary, word), message)
+            warnings.add(_position(binary, word), message)
 
 
 def _is_relative(word: str) -> bool:
@@ -155,7 +162,7 @@ def _is_relative(word: str) -> bool:
 def _flattened(
     binary: BinaryRecipe, words: list[str], own: list[InputFile], text: str, warnings: Notes
 ) -> None:
-    """Warn of an input that is read by its folder, which it has not where the binary runs."""
+    """Warn of an input that is named with its folder, which the working directory does not have."""
     plain = {word.removeprefix("./") for word in words}
     for file in own:
         written = file.written if file.written is not None else file.file
@@ -163,44 +170,48 @@ def _flattened(
         if "/" not in name or base == name or file.origin == Origin.OWN:
             continue
         if name in plain:
-            told = f"is an input and has its base name where the binary runs: write `{base}`"
-            warnings.alike(_place(binary, name), "folder", partial(str, f"{shown(name)} {told}"))
+            message = (
+                f"{shown(name)} is an input, which the working directory has without its folder: "
+                f"write `{base}`"
+            )
+            warnings.add_similar(_position(binary, name), "folder", partial(str, message))
         elif (
             not name.startswith("/")
             and file.entry.file is not None
             and base not in text
             and not any(sign in text for sign in _LISTS)
         ):
-            told = f"input {shown(name)} is `{base}` where the binary runs, without its folder"
-            warnings.alike(file.entry.place, "folder", partial(str, told))
+            message = (
+                f"input {shown(name)} is `{base}` in the working directory, without its folder"
+            )
+            warnings.add_similar(file.entry.position, "folder", partial(str, message))
 
 
 def _unnamed_outputs(
-    binary: BinaryRecipe, words: list[str], text: str, env: Env, warnings: Notes
+    binary: BinaryRecipe, words: list[str], text: str, loop_values: LoopValues, warnings: Notes
 ) -> None:
-    """Warn of outputs that the text of a binary does not name, not even in part."""
+    """Warn of outputs that the text of a binary does not name, not even partly."""
     for output in binary.outputs:
-        name = output.file.render(env)
+        name = output.file.render(loop_values)
         last = base_name(name)
         if last in text or any(_may_name(word, last) for word in words):
             continue
-        told = "is not named in `run`"
-        warnings.add(output.place, f"output {shown(name)} {told}; the package fails if it is "
-                     "not made")  # fmt: skip
+        message = f"output {shown(name)} is not named in `run`"
+        warnings.add(output.position, f"{message}; the package fails if it is not made")
 
 
 def _may_name(word: str, name: str) -> bool:
-    """Tell whether a word of a text may stand for a file, by a pattern or as how it begins."""
+    """Tell whether a word may name a file, as a pattern or as the beginning of its name."""
     word = word[word.rfind("/") + 1 :]
     return len(word) > 2 and (name.startswith(word) or ("*" in word and fnmatchcase(name, word)))
 
 
-def _place(binary: BinaryRecipe, word: str) -> Place:
-    """Return where a word stands in `run`, as well as can be told."""
+def _position(binary: BinaryRecipe, word: str) -> Position:
+    """Return the position of a word in `run`, or else of `run` or the binary."""
     for scalar in _scalars(binary):
         if word in scalar.text:
-            return scalar.place_of(word, 0)
-    return next((scalar.place for scalar in _scalars(binary)), binary.place)
+            return scalar.position_of(word, 0)
+    return next((scalar.position for scalar in _scalars(binary)), binary.position)
 
 
 def _scalars(binary: BinaryRecipe) -> Iterator[Scalar]:
@@ -209,16 +220,16 @@ def _scalars(binary: BinaryRecipe) -> Iterator[Scalar]:
 
 
 def _without_effect(job: JobRecipe, warnings: Notes) -> None:
-    """Warn of keys by which nothing goes yet, each once."""
+    """Warn of keys that have no effect yet, each once."""
     packages = [p for stage in job.stages for line in stage.lines for p in line.packages]
     for package in packages:
         if any("cpu" in _keys(binary) for binary in package.binaries):
-            warnings.add(package.place, "`cpu` has no effect yet")
+            warnings.add(package.position, "`cpu` has no effect yet")
             break
     for package in packages:
         if len(package.binaries) == 1 and "runtime" in _keys(package.binaries[0]):
-            told = "has no effect yet but on the progress of a chain of binaries"
-            warnings.add(package.place, f"`runtime` {told}")
+            message = "`runtime` has no effect yet except on the progress of a chain of binaries"
+            warnings.add(package.position, message)
             break
 
 

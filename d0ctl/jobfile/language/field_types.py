@@ -1,4 +1,4 @@
-"""Texts of fields as numbers, flags and members of enumerations."""
+"""The types of fields: how their texts become numbers, flags, times and other values."""
 
 import enum
 import math
@@ -21,68 +21,68 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
-MOST_IN_A_NAME = 200
-"""How long the name of a job, stage, line, package, binary or node may be."""
+MAX_NAME_LENGTH = 200
+"""The length of a name of a job, stage, line, package, binary or node, in characters."""
 
 _E = TypeVar("_E", bound=enum.StrEnum)
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Make a tuple out of words."""
+    """Split a text into its words."""
     return tuple(text.split())
 
 
-class WrongError(ValueError):
-    """A value that is refused for a reason of its own, which the message tells whole."""
+class BadValueError(ValueError):
+    """A value that is refused for a reason, which is the message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """How a field's text is read: `convert` raises ValueError, `expected` says what it takes."""
+class FieldType:
+    """How the text of a field is converted; `convert` raises ValueError for a wrong one."""
 
     convert: Callable[[str], Any]
     expected: str
 
 
 def text(value: str) -> str:
-    """Take any text that is not empty."""
+    """Accept any text that is not empty."""
     if not value:
         raise ValueError
     return value
 
 
 def one_line(value: str) -> str:
-    """Take a text of one line without control characters."""
+    """Accept one line without control characters."""
     if not value.strip() or not value.isprintable():
         raise ValueError
     return value
 
 
 def label(value: str) -> str:
-    """Take a name of a stage, line, package or binary."""
+    """Accept a name of a stage, line, package or binary."""
     if not value.strip() or not value.isprintable() or "/" in value:
         raise ValueError
-    if len(value) > MOST_IN_A_NAME:
-        raise WrongError(f"the name {shown(value)} is longer than {MOST_IN_A_NAME} characters")
+    if len(value) > MAX_NAME_LENGTH:
+        raise BadValueError(f"the name {shown(value)} is longer than {MAX_NAME_LENGTH} characters")
     return value
 
 
 def job_name(value: str) -> str:
-    """Take a name of a job."""
-    if not JOB_NAME.fullmatch(value) or len(value) > MOST_IN_A_NAME:
+    """Accept a name of a job."""
+    if not JOB_NAME.fullmatch(value) or len(value) > MAX_NAME_LENGTH:
         raise ValueError
     return value
 
 
 def flag(value: str) -> bool:
-    """Read yes or no as people and JSON write them."""
+    """Convert yes or no, as people and JSON write them."""
     if value.lower() not in _FLAGS:
         raise ValueError
     return _FLAGS[value.lower()]
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:
-    """Make a reader of whole numbers within bounds."""
+    """Make a converter of whole numbers within bounds."""
 
     def convert(value: str) -> int:
         if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
@@ -92,30 +92,30 @@ def whole(least: int, most: int) -> Callable[[str], int]:
     return convert
 
 
-def word(choices: type[_E], but: Collection[_E] = ()) -> Kind:
-    """Make the kind of a field that takes one of a few words."""
-    known = [one for one in choices if one not in but]
+def word(choices: type[_E], but: Collection[_E] = ()) -> FieldType:
+    """Make the type of a field that takes one of a few words."""
+    known = [choice for choice in choices if choice not in but]
 
     def convert(value: str) -> _E:
         if value not in known:
-            names = ", ".join(f"`{one}`" for one in known)
-            raise WrongError(f"{shown(value)} is none of {names}{did_you_mean(value, known)}")
+            names = ", ".join(f"`{choice}`" for choice in known)
+            raise BadValueError(f"{shown(value)} is not one of {names}{did_you_mean(value, known)}")
         return choices(value)
 
-    return Kind(convert, "one of a few words")
+    return FieldType(convert, "a known word")
 
 
 def pattern(value: str) -> str:
-    """Take a regular expression that compiles."""
+    """Accept a regular expression that compiles."""
     try:
         re.compile(value)
     except (re.error, OverflowError, RecursionError) as error:
-        raise WrongError(f"{shown(value)} is not a regular expression: {error}") from error
+        raise BadValueError(f"{shown(value)} is not a regular expression: {error}") from error
     return value
 
 
 def native(value: str, plain: bool) -> Any:
-    """Read a scalar of a free mapping as JSON would: numbers, true, false and null, else text."""
+    """Convert a scalar as JSON would: numbers, true, false and null, else text."""
     if not plain:
         return value
     if value in ("true", "false"):
@@ -130,48 +130,50 @@ def native(value: str, plain: bool) -> Any:
 
 
 def checked(check: Callable[[str], str]) -> Callable[[str], str]:
-    """Make a reader of what nodes check too, in their words."""
+    """Make a converter from a check that nodes use as well, with its messages."""
 
     def convert(value: str) -> str:
         try:
             return check(text(value))
         except ValueError as error:
-            raise WrongError(f"{shown(value)} {error}") from error
+            raise BadValueError(f"{shown(value)} {error}") from error
 
     return convert
 
 
-def some_time(text: str) -> float:
-    """Read a time of more than 0; raises WrongError for none."""
+def positive_time(text: str) -> float:
+    """Convert a time greater than 0."""
     if not (seconds := parse_time(text)):
-        raise WrongError(f"takes a time of more than 0, not {shown(text)}")
+        raise BadValueError(f"takes a time of more than 0, not {shown(text)}")
     return seconds
 
 
 def unfit_variable(name: str) -> str | None:
-    """Say why a name can't be that of a variable of the environment; None where it can."""
+    """Say why an environment variable can't have a name; None if it can."""
     if not name.isidentifier() or not name.isascii():
-        return f"{shown(name)} can't name an environment variable"
+        return f"{shown(name)} is not a valid name for an environment variable"
     if name.startswith("D0CTL_"):
         return f"{shown(name)} can't be set: d0ctl sets the variables `D0CTL_*` itself"
     return None
 
 
-TEXT = Kind(text, "a text")
-ONE_LINE = Kind(one_line, "one line without control characters")
-LABEL = Kind(label, "a name without `/`, line ends and control characters")
-JOB = Kind(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")
-FLAG = Kind(flag, "`yes` or `no`")
-SIZE = Kind(parse_size, "a size such as `200MB`, `1.5 GiB` or `4096`")
-TIME = Kind(parse_time, "a time such as `20m`, `1h30m` or `90` seconds")
-SPAN = Kind(some_time, "a time of more than 0 such as `20m`, `1h30m` or `90` seconds")
-FRACTION = Kind(parse_fraction, "a fraction such as `97%` or `0.97`")
-PERCENT = Kind(whole(0, 100), "a whole number from 0 to 100")
-COUNT = Kind(whole(0, 10_000_000), "a whole number, 0 or more")
-CPUS = Kind(whole(1, 100_000), "a whole number of cpus, 1 or more")
-LOCATOR = Kind(checked(locator.check), locator.EXPECTED)
-CHECKSUM = Kind(checked(checksum.normal), checksum.EXPECTED)
-PATTERN = Kind(pattern, "a regular expression")
+TEXT = FieldType(text, "a text")
+ONE_LINE = FieldType(one_line, "one line without control characters")
+LABEL = FieldType(label, "a name without `/`, line ends and control characters")
+JOB = FieldType(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")
+FLAG = FieldType(flag, "`yes` or `no`")
+SIZE = FieldType(parse_size, "a size such as `200MB`, `1.5 GiB` or `4096`")
+TIME = FieldType(parse_time, "a time such as `20m`, `1h30m` or `90` seconds")
+POSITIVE_TIME = FieldType(
+    positive_time, "a time of more than 0 such as `20m`, `1h30m` or `90` seconds"
+)
+FRACTION = FieldType(parse_fraction, "a fraction such as `97%` or `0.97`")
+PERCENT = FieldType(whole(0, 100), "a whole number from 0 to 100")
+COUNT = FieldType(whole(0, 10_000_000), "a whole number, 0 or more")
+CPUS = FieldType(whole(1, 100_000), "a whole number of CPUs, 1 or more")
+LOCATOR = FieldType(checked(locator.check), locator.EXPECTED)
+CHECKSUM = FieldType(checked(checksum.normal), checksum.EXPECTED)
+PATTERN = FieldType(pattern, "a regular expression")
 ACQUIRE = word(Acquire)
 MAIL_MODE = word(MailMode)
 OUTPUT_DISPOSITION = word(Disposition)

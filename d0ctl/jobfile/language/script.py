@@ -1,4 +1,4 @@
-"""The only place that puts values into what a node executes: `run:` and `check:`."""
+"""What a node executes, `run:` and `check:`, and how values are put into it."""
 
 import re
 from collections.abc import Sequence
@@ -8,222 +8,270 @@ from typing import Any, Protocol
 
 from d0ctl.jobfile.language.quoting import UNSAFE, quote
 from d0ctl.jobfile.language.shell import Context, contexts
-from d0ctl.jobfile.language.template import RUN_WORDS, Env, Mark, Scope, Slot, resolve, split
+from d0ctl.jobfile.language.template import (
+    RUN_WORDS,
+    Getter,
+    LoopValues,
+    Placeholder,
+    Scope,
+    resolve,
+    split,
+)
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
-from d0ctl.jobfile.yaml.faults import Faults, Place, shown
+from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 
 _PATH_SIGNS = re.compile(r"^-|[/:]").search
 
 
-class Around(Protocol):
-    """What a binary's text may name besides loop values: files, as words for a command line."""
+class FileWords(Protocol):
+    """The files that a text may name, as words for a command line."""
 
     def inputs(self) -> Sequence[str]:
-        """The inputs' names."""
+        """Return the names of the inputs."""
 
     def outputs(self) -> Sequence[str]:
-        """The outputs' names."""
+        """Return the names of the outputs."""
 
     def word(self, value: str) -> str:
-        """Return a value, or the name of the input of which it is the path."""
+        """Return a value, or the local name of the input whose path it is."""
 
 
 class Run(Protocol):
-    """What a binary executes."""
+    """The program of a binary, with placeholders."""
 
     @property
     def guarded(self) -> bool:
-        """Tell whether a value may be refused, so that every line has to be looked at."""
+        """Tell whether a value may be refused, so that every line has to be checked."""
 
     @property
-    def named(self) -> Sequence["Hole"]:
-        """The placeholders that are filled."""
+    def named(self) -> Sequence["Insertion"]:
+        """Its insertions."""
 
-    def check(self, env: Env, around: Around, faults: Faults) -> None:
-        """Note the values that can't stand where they would."""
+    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+        """Note values that are not safe where their placeholder is."""
 
-    def render(self, env: Env, around: Around) -> dict[str, Any]:
-        """Return the fields of a BinarySpec that say what runs."""
+    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+        """Return the fields of a BinarySpec that hold the program."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
-    """A placeholder of a run text: `words` gives its value, or its values for `{inputs}`."""
+class Insertion:
+    """A placeholder of a script or an argument list, which a value replaces.
+
+    `getter` is None for `{inputs}` and `{outputs}`. `direct` means that the value is taken whole:
+    where it is the path of an input, the local name of that input replaces it.
+    """
 
     scalar: Scalar
-    mark: Mark
-    slot: Slot | None = None
+    placeholder: Placeholder
+    getter: Getter | None = None
     direct: bool = False
     context: Context = Context.BARE
 
-    def words(self, env: Env, around: Around) -> Sequence[str]:
-        """Return the value, which is an input's base name where it is that input's path."""
-        if self.slot is None:
-            return (INPUTS,) if self.is_inputs else around.outputs()
-        value = self.slot(env)
+    def words(self, loop_values: LoopValues, binary_files: FileWords) -> Sequence[str]:
+        """Return the value, or the values for `{inputs}` and `{outputs}`."""
+        if self.getter is None:
+            return (INPUTS,) if self.is_inputs else binary_files.outputs()
+        value = self.getter(loop_values)
         if self.direct and _PATH_SIGNS(value):
-            value = around.word(value)
+            value = binary_files.word(value)
         return (value,)
 
-    def fill(self, env: Env, around: Around) -> str:
-        """Return what to write in its place in a script."""
+    def fill(self, loop_values: LoopValues, binary_files: FileWords) -> str:
+        """Return the text that replaces the placeholder in a script."""
         if self.context is Context.BARE and not self.is_inputs:
-            return " ".join([quote(word) for word in self.words(env, around)])
-        return " ".join(self.words(env, around))
+            return " ".join([quote(word) for word in self.words(loop_values, binary_files)])
+        return " ".join(self.words(loop_values, binary_files))
 
     @property
     def is_inputs(self) -> bool:
-        """Tell whether it stands for the inputs, which are named at launch."""
-        return self.slot is None and self.mark.name == "inputs"
+        """Tell whether it is `{inputs}`, whose names are filled in at launch."""
+        return self.getter is None and self.placeholder.name == "inputs"
 
     @property
-    def place(self) -> Place:
-        """Where it stands in the job file."""
-        text = self.mark.text
-        return self.scalar.place_of(text, self.scalar.text[: self.mark.at].count(text))
+    def written(self) -> str:
+        """The placeholder as it is written."""
+        return self.placeholder.text
+
+    @property
+    def position(self) -> Position:
+        """Its position in the job file."""
+        before = self.scalar.text[: self.placeholder.at]
+        return self.scalar.position_of(self.written, before.count(self.written))
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Text for a shell, with values quoted as they need: `layout` has `%s` for each hole."""
+    """A text for a shell; `layout` has `%s` for each insertion."""
 
     layout: str
-    holes: list[Hole]
+    insertions: list[Insertion]
     shell: str
     scalars: tuple[Scalar, ...]
 
     @property
-    def named(self) -> Sequence[Hole]:
-        """The placeholders that are filled."""
-        return self.holes
+    def named(self) -> Sequence[Insertion]:
+        """Its insertions."""
+        return self.insertions
 
     @property
     def guarded(self) -> bool:
-        """Tell whether a placeholder stands inside quotes."""
-        return any(hole.context is not Context.BARE for hole in self.holes)
+        """Tell whether a placeholder is inside quotes."""
+        return any(insertion.context is not Context.BARE for insertion in self.insertions)
 
-    def check(self, env: Env, around: Around, faults: Faults) -> None:
-        """Note values with characters that could end the quotes they stand in."""
-        for hole in self.holes:
-            if hole.context is Context.BARE:
+    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+        """Note values with characters that could end the quotes around them."""
+        for insertion in self.insertions:
+            if insertion.context is Context.BARE:
                 continue
-            words = around.inputs() if hole.is_inputs else hole.words(env, around)
+            words = (
+                binary_files.inputs()
+                if insertion.is_inputs
+                else insertion.words(loop_values, binary_files)
+            )
             value = " ".join(words)
             if UNSAFE(value):
                 message = (
-                    f"`{hole.mark.text}` stands inside quotes or a here-document, where its value "
-                    f"{shown(value)} isn't safe; outside of them it is quoted by itself"
+                    f"`{insertion.written}` is inside quotes or a here-document, where its value "
+                    f"{shown(value)} is not safe; outside of them d0ctl quotes it"
                 )
-                faults.alike(hole.place, "quotes", partial(str, message))
+                faults.add_similar(insertion.position, "quotes", partial(str, message))
 
-    def render(self, env: Env, around: Around) -> dict[str, Any]:
-        """Return the text and the shell it is for."""
-        return {"script": self.text(env, around), "shell": self.shell}
+    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+        """Return the text with its shell."""
+        return {"script": self.text(loop_values, binary_files), "shell": self.shell}
 
-    def text(self, env: Env, around: Around) -> str:
-        """Put the values in."""
-        return self.layout % tuple([hole.fill(env, around) for hole in self.holes])
+    def text(self, loop_values: LoopValues, binary_files: FileWords) -> str:
+        """Return the text with all values filled in."""
+        return self.layout % tuple(
+            [insertion.fill(loop_values, binary_files) for insertion in self.insertions]
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """A program and its arguments, executed without a shell."""
 
-    elements: list[list[str | Hole]]
+    elements: list[list[str | Insertion]]
     scalars: tuple[Scalar, ...]
     guarded: bool = False
 
     @property
-    def named(self) -> Sequence[Hole]:
-        """The placeholders that are filled."""
-        return [part for element in self.elements for part in element if isinstance(part, Hole)]
+    def named(self) -> Sequence[Insertion]:
+        """Its insertions."""
+        return [
+            part for element in self.elements for part in element if isinstance(part, Insertion)
+        ]
 
-    def check(self, env: Env, around: Around, faults: Faults) -> None:
-        """Find nothing: without a shell every value is safe."""
+    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+        """Note nothing: without a shell every value is safe."""
 
-    def render(self, env: Env, around: Around) -> dict[str, Any]:
-        """Put the values in; `{inputs}` as an element of its own becomes several."""
+    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+        """Return the arguments; `{inputs}` as an element of its own becomes several."""
         arguments: list[str] = []
         for element in self.elements:
-            if len(element) == 1 and isinstance(element[0], Hole):
-                arguments.extend(element[0].words(env, around))
+            if len(element) == 1 and isinstance(element[0], Insertion):
+                arguments.extend(element[0].words(loop_values, binary_files))
             else:
-                parts = [p if isinstance(p, str) else p.words(env, around)[0] for p in element]
+                parts = [
+                    p if isinstance(p, str) else p.words(loop_values, binary_files)[0]
+                    for p in element
+                ]
                 arguments.append("".join(parts))
         return {"argv": tuple(arguments)}
 
 
 @dataclass(frozen=True, slots=True)
 class FromCatalogue:
-    """What the software catalogue brings for the platform of the node, at launch."""
+    """A program from the software catalogue, chosen at launch by the platform of the node."""
 
     guarded: bool = False
 
     @property
-    def named(self) -> Sequence[Hole]:
-        """The placeholders that are filled: none before the launch."""
+    def named(self) -> Sequence[Insertion]:
+        """Return nothing: values are filled in at launch."""
         return ()
 
-    def check(self, env: Env, around: Around, faults: Faults) -> None:
-        """Find nothing: the catalogue was checked when it came."""
+    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+        """Note nothing: the catalogue was checked with its site file."""
 
-    def render(self, env: Env, around: Around) -> dict[str, Any]:
-        """Return nothing: the software is named by a field of its own."""
+    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+        """Return nothing: the software has a field of its own."""
         return {}
 
 
 def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "bash") -> Script:
-    """Make the recipe of a text for the shell."""
-    pieces = _holes(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
-    marks = [(p.mark.at, p.mark.at + len(p.mark.text)) for p in pieces if isinstance(p, Hole)]
+    """Compile a text for the shell."""
+    pieces = _insertions(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
+    marks = [
+        (p.placeholder.at, p.placeholder.at + len(p.placeholder.text))
+        for p in pieces
+        if isinstance(p, Insertion)
+    ]
     found = iter(contexts(scalar.text, marks, shell) if marks else ())
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in placed)
-    holes = [piece for piece in placed if isinstance(piece, Hole)]
-    return Script(layout, holes, shell, (scalar,))
+    insertions = [piece for piece in placed if isinstance(piece, Insertion)]
+    return Script(layout, insertions, shell, (scalar,))
 
 
 def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> Arguments:
-    """Make the recipe of a list under `run:`."""
+    """Compile a list under `run:`."""
     compiled = []
     for scalar in elements:
-        pieces = _holes(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
-        for hole in pieces:
-            if isinstance(hole, Hole) and hole.slot is None:
-                if hole.mark.attributes:
-                    faults.add(hole.place, f"`{hole.mark.text}` needs a shell: `run:` as a text")
+        pieces = _insertions(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
+        for insertion in pieces:
+            if isinstance(insertion, Insertion) and insertion.getter is None:
+                if insertion.placeholder.attributes:
+                    faults.add(
+                        insertion.position,
+                        f"`{insertion.written}` needs a shell: write `run` as a text",
+                    )
                 elif len(pieces) > 1:
-                    faults.add(hole.place, f"`{hole.mark.text}` must be an element of its own")
+                    faults.add(
+                        insertion.position,
+                        f"`{insertion.written}` must be an element of its own",
+                    )
         compiled.append(pieces or [""])
     return Arguments(compiled, tuple(elements))
 
 
-def _holes(
-    pieces: list[str | Mark], scalar: Scalar, scope: Scope, faults: Faults
-) -> list[str | Hole]:
-    return [p if isinstance(p, str) else _hole(p, scalar, scope, faults) for p in pieces]
+def _insertions(
+    pieces: list[str | Placeholder], scalar: Scalar, scope: Scope, faults: Faults
+) -> list[str | Insertion]:
+    return [p if isinstance(p, str) else _insertion(p, scalar, scope, faults) for p in pieces]
 
 
-def _hole(mark: Mark, scalar: Scalar, scope: Scope, faults: Faults) -> Hole:
-    if mark.name in RUN_WORDS:
-        if mark.attributes and (mark.name, *mark.attributes) != ("inputs", "list"):
+def _insertion(placeholder: Placeholder, scalar: Scalar, scope: Scope, faults: Faults) -> Insertion:
+    if placeholder.name in RUN_WORDS:
+        if placeholder.attributes and (placeholder.name, *placeholder.attributes) != (
+            "inputs",
+            "list",
+        ):
             known = "`{inputs}`, `{inputs.list}` and `{outputs}`"
-            faults.add(Hole(scalar, mark).place, f"`{mark.text}` is none of {known}")
-        return Hole(scalar, mark)
-    loop = scope.loops.get(mark.name)
+            faults.add(
+                Insertion(scalar, placeholder).position,
+                f"`{placeholder.text}` is not one of {known}",
+            )
+        return Insertion(scalar, placeholder)
+    loop = scope.loops.get(placeholder.name)
     named = (loop is not None and loop.columns is not None) or (
-        loop is None and mark.name == "parameters"
+        loop is None and placeholder.name == "parameters"
     )
-    direct = len(mark.attributes) == (1 if named else 0)
-    return Hole(scalar, mark, resolve(scalar, mark, scope, faults), direct)
+    direct = len(placeholder.attributes) == (1 if named else 0)
+    return Insertion(scalar, placeholder, resolve(scalar, placeholder, scope, faults), direct)
 
 
-def _in_context(hole: Hole, context: Context, faults: Faults) -> str | Hole:
-    """Tell a placeholder where it stands; `{inputs.list}` becomes a variable of the shell."""
-    if hole.slot is None and hole.mark.attributes:
+def _in_context(insertion: Insertion, context: Context, faults: Faults) -> str | Insertion:
+    """Add its context to an insertion; `{inputs.list}` becomes a shell variable."""
+    if insertion.getter is None and insertion.placeholder.attributes:
         if context is Context.LITERAL:
-            message = f"`{hole.mark.text}` can't stand where the shell expands nothing"
-            faults.add(hole.place, message)
+            message = (
+                f"`{insertion.written}` can't be used where the shell does not expand variables"
+            )
+            faults.add(insertion.position, message)
         return '"$D0CTL_INPUTS"' if context is Context.BARE else "${D0CTL_INPUTS}"
-    return Hole(hole.scalar, hole.mark, hole.slot, hole.direct, context)
+    return Insertion(
+        insertion.scalar, insertion.placeholder, insertion.getter, insertion.direct, context
+    )

@@ -1,4 +1,12 @@
-"""The only place that reads shell text, as far as to tell what stands inside quotes."""
+"""A scanner of shell text that tells which placeholders are inside quotes.
+
+A value is quoted where its placeholder is bare, and only safe characters are accepted inside
+quotes, as in `"{raw}"`, `'{raw}'` or a here-document, which job files use with numbers and names.
+Variables of the environment can't replace this: nothing expands them inside single quotes or a
+here-document of another language. A parser can't either: bashlex 0.18 refuses 17 of 63 scripts
+of the tests and examples (arithmetic, arrays, `case`, `[[`, quoted here-documents), takes ten
+times as long and is under the GPL.
+"""
 
 import enum
 import re
@@ -10,59 +18,60 @@ _HEREDOC = re.compile(r"<<(-?)[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()])
 
 
 class Context(enum.Enum):
-    """Where a placeholder stands."""
+    """The quoting around a placeholder."""
 
     BARE = "bare"
-    """A word of its own or part of one: a quoted value is safe."""
+    """Outside of quotes, as a word or a part of one: a quoted value is safe."""
     EXPANDING = "expanding"
-    """Inside quotes or a here-document where `$` counts."""
+    """Inside quotes or a here-document where the shell expands `$`."""
     LITERAL = "literal"
-    """Inside quotes, a here-document or a comment where every character stands for itself."""
+    """Inside quotes, a here-document or a comment where the shell expands nothing."""
 
 
-def contexts(text: str, marks: Sequence[tuple[int, int]], shell: str) -> list[Context]:
-    """Return where each mark (begin and end, in order) stands in a script.
+def contexts(text: str, spans: Sequence[tuple[int, int]], shell: str) -> list[Context]:
+    """Return the context of each span (begin and end, in order) of a script.
 
-    In doubt a mark does not stand bare, so that a value can never end a quote.
+    In doubt a span does not count as bare, so that a value can never end a quote.
     """
-    lexer = _Lexer(text, marks, shell)
+    lexer = _Lexer(text, spans, shell)
     lexer.read()
     return lexer.found
 
 
 class _Lexer:
-    """Walks through a script with a stack of what is open.
+    """A walk through a script with a stack of the constructs that are open.
 
-    On the stack: `(` a subshell or command substitution, `A` a parenthesis of arithmetic,
-    `"`, `{` for `${`.
+    On the stack are `(` for a subshell or a command substitution, `A` for a parenthesis of
+    arithmetic, `"`, and `{` for `${`.
     """
 
-    def __init__(self, text: str, marks: Sequence[tuple[int, int]], shell: str) -> None:
+    def __init__(self, text: str, spans: Sequence[tuple[int, int]], shell: str) -> None:
         self.text = text
         self.shell = shell
-        self.ends = dict(marks)
+        self.ends = dict(spans)
         self.found: list[Context] = []
         self.stack: list[str] = []
         self.at = 0
         self.heredocs: list[tuple[str, bool, bool]] = []
 
     def read(self) -> None:
-        """Read to the end; what can't be understood makes every mark unsafe from there on."""
+        """Read to the end; after something that is not understood no span counts as bare."""
         while self.at < len(self.text):
             if self.at in self.ends:
                 bare = all(opened == "(" for opened in self.stack)
-                self._mark(Context.BARE if bare else Context.EXPANDING)
+                self._found_span(Context.BARE if bare else Context.EXPANDING)
             elif not self._step(self.text[self.at]):
                 self._rest()
+        # Something is never closed, so that even what seemed bare may be inside of it.
         if self.stack:
             self.found = [c if c is Context.LITERAL else Context.EXPANDING for c in self.found]
 
-    def _mark(self, context: Context) -> None:
+    def _found_span(self, context: Context) -> None:
         self.found.append(context)
         self.at = self.ends[self.at]
 
     def _step(self, char: str) -> bool:
-        """Go over one character or what it opens; False where it can't be understood."""
+        """Step over one character or what it opens; return False if it is not understood."""
         top = self.stack[-1] if self.stack else "("
         if char == "\\":
             self._skip(self.at + 2, Context.EXPANDING)
@@ -75,6 +84,7 @@ class _Lexer:
             self._toggle(top)
         elif char == "'" and top != '"':
             if top == "{" and '"' in self.stack:
+                # In "${x:-'y'}" bash takes the quote as a character, in "${x#'y'}" as a quote.
                 return False
             end_at = self.text.find("'", self.at + 1)
             return self._skip(end_at + 1 if end_at >= 0 else None, Context.LITERAL)
@@ -140,6 +150,7 @@ class _Lexer:
         elif char == ")" and self.stack:
             self._pop()
         elif word_starts and self.stack and _CASE.match(self.text, self.at):
+            # The `)` after a pattern would seem to close the substitution around the `case`.
             return False
         else:
             self.at += 1
@@ -168,7 +179,7 @@ class _Lexer:
         return self._skip(found.end(), Context.EXPANDING)
 
     def _body(self, word: str, dashed: bool, quoted: bool) -> None:
-        """Go over the lines of a here-document, with the one that ends it."""
+        """Step over the lines of a here-document and the one that ends it."""
         context = Context.LITERAL if quoted else Context.EXPANDING
         while self.at < len(self.text):
             end = self.text.find("\n", self.at)
@@ -179,12 +190,12 @@ class _Lexer:
                 return
 
     def _skip(self, end: int | None, context: Context) -> bool:
-        """Go on to `end`, giving every mark on the way a context; False where there is no end."""
+        """Step to `end` and give spans on the way a context; return False if there is no end."""
         if end is None:
             return False
         while self.at < end:
             if self.at in self.ends:
-                self._mark(context)
+                self._found_span(context)
             else:
                 self.at += 1
         return True

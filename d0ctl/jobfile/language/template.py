@@ -1,4 +1,4 @@
-"""The only place that knows placeholders: which `{word}` of a text is replaced, and by what.
+"""Placeholders: which `{word}` of a text is replaced, and by which value.
 
 A text is split once, when the job file is read, and rendered once for each combination of
 loop values. Only `{known}` and `{known.attr}` are replaced, never after `$`; `{{known}}` is
@@ -14,26 +14,26 @@ from typing import Any, NamedTuple
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, near
 
-Env = tuple[Any, ...]
-"""The loop values of one line: a text each, or a tuple of columns for a row of a csv file."""
+LoopValues = tuple[Any, ...]
+"""The loop values of one line: a text for each name, or a tuple of columns for a csv row."""
 
-Slot = Callable[[Env], str]
-"""What a placeholder stands for, given the loop values."""
+Getter = Callable[[LoopValues], str]
+"""Returns the text that replaces a placeholder, from the loop values."""
 
 _WORD = r"([A-Za-z_]\w*)((?:\.[\w-]+)*)"
 _FORM = r"(:[^{}\s]{1,16}|\s?[-+*/%]\s?\d{1,15})?"
-_MARK = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
+_PLACEHOLDER = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
 _SLIP = 0.66
-"""How near to a known name an unknown one must be to count as misspelt; `{rwa}` is, for `{raw}`."""
+"""The similarity at which an unknown name counts as a misspelt one, as `{rwa}` for `{raw}`."""
 
 RUN_WORDS = ("inputs", "outputs")
-"""Known under `run:` only."""
+"""Words that are known only in `run:` and `check:`."""
 
 RESERVED = (*RUN_WORDS, "parameters", "zip")
 
 
-class Mark(NamedTuple):
-    """One placeholder of a text: the name, its attributes, and where in the text it begins."""
+class Placeholder(NamedTuple):
+    """One placeholder of a text: its name, its attributes, and its index in the text."""
 
     name: str
     attributes: tuple[str, ...]
@@ -71,12 +71,12 @@ PATH_PARTS: dict[str, Callable[[str], str]] = {
     "stem": _stem,
     "suffix": _suffix,
 }
-"""The attributes that every value has, as those of a path."""
+"""The attributes that every value has, as parts of a path."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopName:
-    """Where the value of a loop name lies among the loop values, and its columns if it has any."""
+    """The index of a name among the loop values, and the columns of a csv row."""
 
     index: int
     columns: tuple[str, ...] | None = None
@@ -86,88 +86,94 @@ class LoopName:
 class Template:
     """A text with its placeholders resolved; `constant` where it has none.
 
-    A `broken` one has a fault already, so that what it makes is not worth a second.
+    A `broken` template has a fault, so that what it renders is not checked.
     """
 
     scalar: Scalar
     constant: str | None
-    render: Slot
+    render: Getter
     broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that placeholders may use at one place of the job file."""
+    """The names that placeholders may use in one part of the job file."""
 
     loops: dict[str, LoopName] = field(default_factory=dict)
     parameters: dict[str, Template | None] = field(default_factory=dict)
 
     def names(self, words: Iterable[str] = ()) -> list[str]:
-        """Return every name known here."""
+        """Return every known name."""
         return [*self.loops, *self.parameters, "parameters", *words]
 
-    def slot(self, mark: Mark) -> Slot:
-        """Return what a placeholder stands for; raises ValueError where it can't be told."""
-        if mark.name in self.loops:
-            return self._loop(mark, self.loops[mark.name])
-        if mark.name == "parameters":
-            if not mark.attributes or mark.attributes[0] not in self.parameters:
-                raise ValueError(self._no_parameter(mark))
-            name, rest = mark.attributes[0], mark.attributes[1:]
+    def getter(self, placeholder: Placeholder) -> Getter:
+        """Return the getter of a placeholder. Raises ValueError if it has no value."""
+        if placeholder.name in self.loops:
+            return self._loop(placeholder, self.loops[placeholder.name])
+        if placeholder.name == "parameters":
+            if not placeholder.attributes or placeholder.attributes[0] not in self.parameters:
+                raise ValueError(self._no_parameter(placeholder))
+            name, rest = placeholder.attributes[0], placeholder.attributes[1:]
         else:
-            name, rest = mark.name, mark.attributes
+            name, rest = placeholder.name, placeholder.attributes
         template = self.parameters[name]
         if template is None:
-            raise ValueError(f"parameter `{name}` is no text, so `{mark.text}` can't stand for it")
-        return _parts(mark, template.render, rest)
+            raise ValueError(
+                f"parameter `{name}` is not a text, so `{placeholder.text}` can't be replaced by it"
+            )
+        return _parts(placeholder, template.render, rest)
 
-    def _no_parameter(self, mark: Mark) -> str:
-        if not mark.attributes:
-            return "`{parameters}` needs the name of one, as in `{parameters.energy}`"
-        hint = did_you_mean(mark.attributes[0], self.parameters)
-        return f"there is no parameter `{mark.attributes[0]}`{hint}"
+    def _no_parameter(self, placeholder: Placeholder) -> str:
+        if not placeholder.attributes:
+            return "`{parameters}` needs the name of a parameter, as in `{parameters.energy}`"
+        hint = did_you_mean(placeholder.attributes[0], self.parameters)
+        return f"there is no parameter `{placeholder.attributes[0]}`{hint}"
 
-    def _loop(self, mark: Mark, loop: LoopName) -> Slot:
+    def _loop(self, placeholder: Placeholder, loop: LoopName) -> Getter:
         value = itemgetter(loop.index)
         if loop.columns is None:
-            return _parts(mark, value, mark.attributes)
-        if not mark.attributes or mark.attributes[0] not in loop.columns:
-            column = mark.attributes[0] if mark.attributes else ""
+            return _parts(placeholder, value, placeholder.attributes)
+        if not placeholder.attributes or placeholder.attributes[0] not in loop.columns:
+            column = placeholder.attributes[0] if placeholder.attributes else ""
             hint = did_you_mean(column, loop.columns)
             columns = ", ".join(f"`{column}`" for column in loop.columns[:10])
-            raise ValueError(f"`{mark.text}` names no column of {columns}{hint}")
-        index, column_of = loop.index, loop.columns.index(mark.attributes[0])
-        return _parts(mark, lambda env: str(env[index][column_of]), mark.attributes[1:])
+            raise ValueError(f"`{placeholder.text}` needs a column, one of {columns}{hint}")
+        index, column_of = loop.index, loop.columns.index(placeholder.attributes[0])
+        return _parts(
+            placeholder,
+            lambda loop_values: str(loop_values[index][column_of]),
+            placeholder.attributes[1:],
+        )
 
 
-def _parts(mark: Mark, value: Slot, attributes: tuple[str, ...]) -> Slot:
-    """Follow path attributes such as `.stem` from a value."""
+def _parts(placeholder: Placeholder, value: Getter, attributes: tuple[str, ...]) -> Getter:
+    """Apply path attributes such as `.stem` to a value."""
     for attribute in attributes:
         if attribute not in PATH_PARTS:
             known = ", ".join(f"`.{part}`" for part in PATH_PARTS)
             hint = did_you_mean(attribute, PATH_PARTS)
-            raise ValueError(f"`{mark.text}`: a value has {known}, not `.{attribute}`{hint}")
+            raise ValueError(f"`{placeholder.text}`: a value has {known}, not `.{attribute}`{hint}")
         value = _then(value, PATH_PARTS[attribute])
     return value
 
 
-def _then(first: Slot, second: Callable[[str], str]) -> Slot:
-    return lambda env: second(first(env))
+def _then(first: Getter, second: Callable[[str], str]) -> Getter:
+    return lambda loop_values: second(first(loop_values))
 
 
 def split(
     scalar: Scalar, scope: Scope, faults: Faults, words: tuple[str, ...] = (), strict: bool = False
-) -> list[str | Mark]:
-    """Take a text apart into literals and the placeholders of known names.
+) -> list[str | Placeholder]:
+    """Split a text into literals and the placeholders of known names.
 
     A near miss of a known name is a fault; with `strict` every unknown name is.
     """
     if "{" not in scalar.text:
         return [scalar.text] if scalar.text else []
     text, names = scalar.text, scope.names(words)
-    pieces: list[str | Mark] = []
+    pieces: list[str | Placeholder] = []
     literal, end, counts = "", 0, dict[str, int]()
-    for found in _MARK.finditer(text):
+    for found in _PLACEHOLDER.finditer(text):
         literal, end = literal + text[end : found.start()], found.end()
         name, form = found[4], found[6]
         if name is None or name not in names or form:
@@ -175,42 +181,44 @@ def split(
                 literal += found[0][1:-1]
                 continue
             if name in names:
-                faults.add(scalar.place_of(found[0], 0), _formed(found[0], name, form))
+                faults.add(scalar.position_of(found[0], 0), _formed(found[0], name, form))
             elif name is not None and (strict or not form):
-                _judge(scalar, found[0], name, (names, faults, strict), counts)
+                _check(scalar, found[0], name, (names, faults, strict), counts)
             literal += found[0]
             continue
         if literal:
             pieces.append(literal)
         literal = ""
         attributes = tuple(found[5].split(".")[1:])
-        pieces.append(Mark(name, attributes, found.start()))
+        pieces.append(Placeholder(name, attributes, found.start()))
     if literal + text[end:]:
         pieces.append(literal + text[end:])
     return pieces
 
 
 def _formed(written: str, name: str, form: str) -> str:
-    """Say that a placeholder takes neither a format nor a calculation."""
+    """Return the fault of a placeholder with a format or a calculation."""
     itself = f"`{{{written}}}` stands for itself"
     if form.startswith(":"):
-        told = "takes no format; zeros in front come with the values, as in `range: [001, 200]`"
+        reason = "has no format; write leading zeros in the values, as in `range: [001, 200]`"
     else:
-        told = f"does not calculate; the shell does, as in `$(( {{{name}}} {form.strip()} ))`"
-    return f"`{written}`: a placeholder {told} ({itself})"
+        reason = f"does not calculate; the shell does, as in `$(( {{{name}}} {form.strip()} ))`"
+    return f"`{written}`: a placeholder {reason} ({itself})"
 
 
-def _judge(
+def _check(
     scalar: Scalar,
     written: str,
     name: str,
     rules: tuple[list[str], Faults, bool],
     counts: dict[str, int],
 ) -> None:
-    """Note a fault for an unknown name that is most probably meant to be known."""
+    """Note a fault for an unknown name that is probably misspelt, or is not allowed at all."""
     names, faults, strict = rules
     if name in RUN_WORDS:
-        faults.add(scalar.place_of(written, 0), f"`{written}` is known under `run` only")
+        faults.add(
+            scalar.position_of(written, 0), f"`{written}` can only be used in `run` and `check`"
+        )
         return
     nth = counts.get(written, 0)
     counts[written] = nth + 1
@@ -218,43 +226,43 @@ def _judge(
     if meant:
         doubled = f"{{{written}}}"
         hint = f"(did you mean `{meant}`? `{doubled}` stands for itself)"
-        faults.add(scalar.place_of(written, nth), f"`{written}` is no known name {hint}")
+        faults.add(scalar.position_of(written, nth), f"`{written}` is not a known name {hint}")
     elif strict:
-        faults.add(scalar.place_of(written, nth), f"`{written}` is no known name")
+        faults.add(scalar.position_of(written, nth), f"`{written}` is not a known name")
 
 
-def resolve(scalar: Scalar, mark: Mark, scope: Scope, faults: Faults) -> Slot:
-    """Return what a placeholder stands for; where it can't be told that is a fault."""
+def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faults) -> Getter:
+    """Return the getter of a placeholder; note a fault if it has no value."""
     try:
-        return scope.slot(mark)
+        return scope.getter(placeholder)
     except ValueError as error:
-        nth = scalar.text[: mark.at].count(mark.text)
-        faults.add(scalar.place_of(mark.text, nth), str(error))
-        return lambda env: ""
+        nth = scalar.text[: placeholder.at].count(placeholder.text)
+        faults.add(scalar.position_of(placeholder.text, nth), str(error))
+        return lambda loop_values: ""
 
 
 def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = False) -> Template:
-    """Make the template of a text whose values are put in as they are, without quotes."""
+    """Compile a text whose values are filled in as they are, without quotes."""
     if "{" not in scalar.text:
         return constant(scalar)
     noted = faults.noted
     pieces = split(scalar, scope, faults, strict=strict)
     if all(isinstance(piece, str) for piece in pieces):
         text = "".join(str(piece) for piece in pieces)
-        return Template(scalar, text, lambda env: text, faults.noted > noted)
-    slots = [resolve(scalar, m, scope, faults) for m in pieces if isinstance(m, Mark)]
+        return Template(scalar, text, lambda loop_values: text, faults.noted > noted)
+    getters = [resolve(scalar, m, scope, faults) for m in pieces if isinstance(m, Placeholder)]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in pieces)
-    if not any(m.name in scope.loops for m in pieces if isinstance(m, Mark)) and _fixed(
+    if not any(m.name in scope.loops for m in pieces if isinstance(m, Placeholder)) and _fixed(
         pieces, scope
     ):
-        return constant(scalar, layout % tuple([slot(()) for slot in slots]))
-    return Template(scalar, None, _renderer(layout, slots), faults.noted > noted)
+        return constant(scalar, layout % tuple([getter(()) for getter in getters]))
+    return Template(scalar, None, _renderer(layout, getters), faults.noted > noted)
 
 
-def _fixed(pieces: list[str | Mark], scope: Scope) -> bool:
-    """Tell whether all placeholders are parameters that do not change from line to line."""
+def _fixed(pieces: list[str | Placeholder], scope: Scope) -> bool:
+    """Tell whether all placeholders are parameters that are the same for all lines."""
     for piece in pieces:
-        if isinstance(piece, Mark):
+        if isinstance(piece, Placeholder):
             name = piece.attributes[0] if piece.name == "parameters" and piece.attributes else ""
             template = scope.parameters.get(name or piece.name)
             if template is not None and template.constant is None:
@@ -265,13 +273,13 @@ def _fixed(pieces: list[str | Mark], scope: Scope) -> bool:
 def constant(scalar: Scalar, text: str | None = None) -> Template:
     """Make the template of a text without placeholders."""
     fixed = scalar.text if text is None else text
-    return Template(scalar, fixed, lambda env: fixed)
+    return Template(scalar, fixed, lambda loop_values: fixed)
 
 
-def _renderer(layout: str, slots: list[Slot]) -> Slot:
+def _renderer(layout: str, getters: list[Getter]) -> Getter:
     if layout == "%s":
-        return slots[0]
-    if len(slots) == 1:
-        only = slots[0]
-        return lambda env: layout % only(env)
-    return lambda env: layout % tuple([slot(env) for slot in slots])
+        return getters[0]
+    if len(getters) == 1:
+        only = getters[0]
+        return lambda loop_values: layout % only(loop_values)
+    return lambda loop_values: layout % tuple([getter(loop_values) for getter in getters])

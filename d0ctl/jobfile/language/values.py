@@ -1,146 +1,151 @@
-"""Values of fields that may hold placeholders: read once where they have none, else per line."""
+"""Values of fields with placeholders: converted once if they have none, else for each line."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from d0ctl.jobfile.language.field_types import Kind, WrongError
-from d0ctl.jobfile.language.template import Env, Template
-from d0ctl.jobfile.yaml.faults import Faults, Place, shown
+from d0ctl.jobfile.language.field_types import BadValueError, FieldType
+from d0ctl.jobfile.language.template import LoopValues, Template
+from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 
 
 class Value(Protocol):
-    """What a field is worth for given loop values; get raises WrongError with the fault's text."""
+    """The value of a field for given loop values; `get` raises BadValueError with the fault."""
 
     @property
-    def place(self) -> Place: ...
+    def position(self) -> Position: ...
     @property
     def fixed(self) -> bool: ...
-    def get(self, env: Env, /) -> Any: ...
-    def wrong(self, env: Env, /) -> Iterator[tuple[Place, str]]: ...
+    def get(self, loop_values: LoopValues, /) -> Any: ...
+    def wrong(self, loop_values: LoopValues, /) -> Iterator[tuple[Position, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One text of a kind."""
+class TextValue:
+    """A text of a field type."""
 
     key: str
     template: Template
-    kind: Kind
+    field_type: FieldType
 
     @property
-    def place(self) -> Place:
-        """Where the text stands."""
-        return self.template.scalar.place
+    def position(self) -> Position:
+        """The position of the text."""
+        return self.template.scalar.position
 
     @property
     def fixed(self) -> bool:
-        """Tell whether it is the same for each line."""
+        """Tell whether it is the same for all lines."""
         return self.template.constant is not None
 
-    def get(self, env: Env) -> Any:
-        """Read the text; raises WrongError where it is not of the kind."""
-        text = self.template.render(env)
+    def get(self, loop_values: LoopValues) -> Any:
+        """Convert the text. Raises BadValueError if it is not of the type."""
+        text = self.template.render(loop_values)
         try:
-            return self.kind.convert(text)
-        except WrongError as error:
-            raise WrongError(f"`{self.key}`: {error}") from None
+            return self.field_type.convert(text)
+        except BadValueError as error:
+            raise BadValueError(f"`{self.key}`: {error}") from None
         except ValueError:
-            expected = self.kind.expected
-            raise WrongError(f"`{self.key}` takes {expected}, not {shown(text)}") from None
+            expected = self.field_type.expected
+            raise BadValueError(f"`{self.key}` takes {expected}, not {shown(text)}") from None
 
-    def wrong(self, env: Env) -> Iterator[tuple[Place, str]]:
-        """Tell what is wrong, and where."""
+    def wrong(self, loop_values: LoopValues) -> Iterator[tuple[Position, str]]:
+        """Return what is wrong, and where."""
         try:
-            self.get(env)
-        except WrongError as error:
-            yield self.place, str(error)
+            self.get(loop_values)
+        except BadValueError as error:
+            yield self.position, str(error)
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
-    """A list of values, put together by `gather`."""
+class ListValue:
+    """A list of values, put together by `combine`."""
 
-    place: Place
+    position: Position
     cells: tuple[Value, ...]
-    gather: Callable[[list[Any]], Any] = tuple
+    combine: Callable[[list[Any]], Any] = tuple
 
     @property
     def fixed(self) -> bool:
-        """Tell whether it is the same for each line."""
-        return all(cell.fixed for cell in self.cells)
+        """Tell whether it is the same for all lines."""
+        return all(text_value.fixed for text_value in self.cells)
 
-    def get(self, env: Env) -> Any:
-        """Read all; raises WrongError at the first that is not of the kind."""
-        return self.gather([cell.get(env) for cell in self.cells])
+    def get(self, loop_values: LoopValues) -> Any:
+        """Convert all. Raises BadValueError at the first that is not of its type."""
+        return self.combine([text_value.get(loop_values) for text_value in self.cells])
 
-    def wrong(self, env: Env) -> Iterator[tuple[Place, str]]:
-        """Tell what is wrong with each, and where."""
-        for cell in self.cells:
-            yield from cell.wrong(env)
+    def wrong(self, loop_values: LoopValues) -> Iterator[tuple[Position, str]]:
+        """Return what is wrong with each, and where."""
+        for text_value in self.cells:
+            yield from text_value.wrong(loop_values)
 
 
-def gathered(place: Place, cells: dict[str, Cell]) -> Many:
-    """Make a mapping of values that are read each by its kind."""
+def mapping_value(position: Position, cells: dict[str, TextValue]) -> ListValue:
+    """Make a mapping of values, each with a type of its own."""
     names = tuple(cells)
-    return Many(place, tuple(cells.values()), lambda values: dict(zip(names, values, strict=True)))
+    return ListValue(
+        position, tuple(cells.values()), lambda values: dict(zip(names, values, strict=True))
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """A free mapping or list, whose texts may have placeholders."""
+class TreeValue:
+    """A mapping or list of any content, whose texts may have placeholders."""
 
-    place: Place
+    position: Position
     root: Any
     fixed: bool
 
-    def get(self, env: Env) -> Any:
+    def get(self, loop_values: LoopValues) -> Any:
         """Return it as plain dicts, lists and texts."""
-        return _filled(self.root, env)
+        return _filled(self.root, loop_values)
 
-    def wrong(self, env: Env) -> Iterator[tuple[Place, str]]:
-        """Tell nothing: every text will do."""
-        del env
+    def wrong(self, loop_values: LoopValues) -> Iterator[tuple[Position, str]]:
+        """Return nothing: every text is accepted."""
+        del loop_values
         return iter(())
 
 
-def _filled(item: Any, env: Env) -> Any:
+def _filled(item: Any, loop_values: LoopValues) -> Any:
     if isinstance(item, Template):
-        return item.render(env)
+        return item.render(loop_values)
     if isinstance(item, dict):
-        return {key: _filled(value, env) for key, value in item.items()}
+        return {key: _filled(value, loop_values) for key, value in item.items()}
     if isinstance(item, list):
-        return [_filled(value, env) for value in item]
+        return [_filled(value, loop_values) for value in item]
     return item
 
 
 @dataclass(slots=True)
 class Fields:
-    """The fields of one record: those that never change, and those that do from line to line."""
+    """The fields of one record: those that are the same for all lines, and those that vary."""
 
     fixed: dict[str, Any] = field(default_factory=dict)
     varying: dict[str, Value] = field(default_factory=dict)
 
     def set(self, name: str, value: Value, faults: Faults) -> None:
-        """Add a field; one that never changes is read and judged now."""
+        """Add a field; one that does not vary is converted and checked now."""
         if not value.fixed:
             self.varying[name] = value
             return
         wrong = list(value.wrong(()))
-        for place, message in wrong:
-            faults.add(place, message)
+        for position, message in wrong:
+            faults.add(position, message)
         if not wrong:
             self.fixed[name] = value.get(())
 
-    def get(self, env: Env) -> Mapping[str, Any]:
+    def get(self, loop_values: LoopValues) -> Mapping[str, Any]:
         """Return the fields for given loop values."""
         if not self.varying:
             return self.fixed
-        return {**self.fixed, **{name: value.get(env) for name, value in self.varying.items()}}
+        return {
+            **self.fixed,
+            **{name: value.get(loop_values) for name, value in self.varying.items()},
+        }
 
-    def check(self, env: Env, faults: Faults) -> None:
-        """Note the fields that the loop values make wrong."""
+    def check(self, loop_values: LoopValues, faults: Faults) -> None:
+        """Note the fields that these loop values make wrong."""
         for name, value in self.varying.items():
-            for place, message in value.wrong(env):
-                faults.alike(place, f"value of {name}", partial(str, message))
+            for position, message in value.wrong(loop_values):
+                faults.add_similar(position, f"value of {name}", partial(str, message))

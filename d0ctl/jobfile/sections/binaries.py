@@ -1,4 +1,4 @@
-"""Reading the levels of a job file below the package: binary, input and output."""
+"""The lower levels of a job file: binary, input and output."""
 
 from typing import Any
 
@@ -17,18 +17,18 @@ from d0ctl.jobfile.language.field_types import (
     SOFTWARE,
     TEXT,
     TIME,
-    Kind,
-    WrongError,
+    BadValueError,
+    FieldType,
     words,
 )
 from d0ctl.jobfile.language.script import FromCatalogue, Run, compile_arguments, compile_script
 from d0ctl.jobfile.language.template import Scope, Template
-from d0ctl.jobfile.language.values import Cell, Fields, gathered
+from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe
-from d0ctl.jobfile.sections.late_outputs import judge_late
+from d0ctl.jobfile.sections.late_outputs import check_late_keys
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
-from d0ctl.jobfile.sections.locators import locator_kind
-from d0ctl.jobfile.sections.log_rules import read_judges
+from d0ctl.jobfile.sections.locators import locator_type
+from d0ctl.jobfile.sections.log_rules import read_verification
 from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -42,50 +42,50 @@ INPUT_KEYS = words(
 )
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
 SHELLS = ("bash", "sh")
-PROGRESS_KINDS = {"log": PATTERN, "output": TEXT, "of": SIZE}
-"""The keys of `progress`, and what they hold."""
+PROGRESS_TYPES = {"log": PATTERN, "output": TEXT, "of": SIZE}
+"""The keys of `progress` with their types."""
 
 
 def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> BinaryRecipe:
-    """Make the recipe of one binary; `level` holds its keys where it is written short."""
+    """Make the recipe of a binary; `level` has its keys if it is written in the short form."""
     level = level or Level(node, "a binary", BINARY_KEYS, reading)
     fields = Fields()
     if level.what == "a binary":
         level.fields({"name": LABEL}, fields)
     level.fields(
-        {"software": _software_kind(level), "runtime": TIME, "work-size": SIZE, "cpu": PERCENT},
+        {"software": _software_type(level), "runtime": TIME, "work-size": SIZE, "cpu": PERCENT},
         fields,
     )
     level.lists({"needs": TEXT}, fields)
     level.trees({"parameters": False}, fields)
-    read_judges(level, fields)
+    read_verification(level, fields)
     _progress(level, fields)
     inner = reading.within(_with_parameters(level, reading.scope))
     run, text = _run(level, inner), level.scalar("check")
     check = compile_script(text, inner.scope, reading.faults) if text is not None else None
     inputs = _inputs(level.get("inputs"), reading)
     outputs = _outputs(level.get("outputs"), reading)
-    return BinaryRecipe(node.place, fields, run, check, inputs, outputs)
+    return BinaryRecipe(node.position, fields, run, check, inputs, outputs)
 
 
-def _software_kind(level: Level) -> Kind:
-    """Make the kind of a field that names software, which has to bring what `run` does not say."""
+def _software_type(level: Level) -> FieldType:
+    """Make the type of a field that names software, which needs a script if there is no `run`."""
     known, alone = level.reading.known.software, "run" not in level
 
     def convert(value: str) -> str:
         if not SOFTWARE.fullmatch(value):
             raise ValueError
         if known is not None and value not in known:
-            raise WrongError(f"there is no software {shown(value)}{did_you_mean(value, known)}")
+            raise BadValueError(f"there is no software {shown(value)}{did_you_mean(value, known)}")
         if known is not None and alone and not known[value]:
-            raise WrongError(f"software {shown(value)} has no `script`, so it needs `run`")
+            raise BadValueError(f"software {shown(value)} has no `script`: add `run`")
         return value
 
-    return Kind(convert, "software as NAME/VERSION, such as `reco/v12-01`")
+    return FieldType(convert, "software as NAME/VERSION, such as `reco/v12-01`")
 
 
 def _with_parameters(level: Level, scope: Scope) -> Scope:
-    """Add the binary's own parameters to the names that its `run:` knows."""
+    """Add the parameters of a binary to the names that its `run:` knows."""
     node = level.get("parameters")
     if not isinstance(node, Mapping):
         return scope
@@ -99,46 +99,48 @@ def _with_parameters(level: Level, scope: Scope) -> Scope:
 def _progress(level: Level, fields: Fields) -> None:
     node = level.get("progress")
     if isinstance(node, Scalar):
-        cells = {"log": level.reading.cell("progress", node, PATTERN)}
-        fields.set("progress", gathered(node.place, cells), level.reading.faults)
+        cells = {"log": level.reading.text_value("progress", node, PATTERN)}
+        fields.set("progress", mapping_value(node.position, cells), level.reading.faults)
     elif (rule := level.mapping("progress")) is not None:
-        inner = Level(rule, "`progress`", PROGRESS_KINDS, level.reading)
+        inner = Level(rule, "`progress`", PROGRESS_TYPES, level.reading)
         if ("log" in inner) == ("output" in inner) or ("of" in inner and "log" in inner):
             message = "`progress` takes `log: REGEX`, or `output: NAME` with or without `of: SIZE`"
-            level.reading.fault(rule.place, message)
+            level.reading.fault(rule.position, message)
             return
-        values = {name: inner.value(name, kind) for name, kind in PROGRESS_KINDS.items()}
-        cells = {name: value for name, value in values.items() if isinstance(value, Cell)}
-        fields.set("progress", gathered(rule.place, cells), level.reading.faults)
+        values = {name: inner.value(name, kind) for name, kind in PROGRESS_TYPES.items()}
+        cells = {name: value for name, value in values.items() if isinstance(value, TextValue)}
+        fields.set("progress", mapping_value(rule.position, cells), level.reading.faults)
 
 
 def _run(level: Level, reading: Reading) -> Run | None:
-    """Read `run:`, a text for a shell or a list for none."""
+    """Read `run:`, a text for a shell or a list of arguments."""
     shell = level.scalar("shell")
     if shell is not None and shell.text not in SHELLS:
         hint = did_you_mean(shell.text, SHELLS)
-        reading.fault(shell.place, f"`shell` takes `bash` or `sh`, not `{shell.text}`{hint}")
+        reading.fault(shell.position, f"`shell` takes `bash` or `sh`, not `{shell.text}`{hint}")
     node = level.get("run")
     if isinstance(node, Sequence) and node.items:
         scalars = [reading.scalar(item, "an element of `run`") for item in node.items]
         elements = [scalar for scalar in scalars if scalar is not None]
         if shell is not None:
-            reading.fault(shell.place, "a list under `run` is executed without a shell")
+            reading.fault(
+                shell.position, "a list under `run` is executed without a shell: remove `shell`"
+            )
         if elements and not elements[0].text:
-            reading.fault(elements[0].place, "the first element of `run` names the program")
+            reading.fault(elements[0].position, "the first element of `run` must name the program")
         return compile_arguments(elements, reading.scope, reading.faults)
     if isinstance(node, Scalar) and node.text.strip():
         name = shell.text if shell is not None else "bash"
         return compile_script(node, reading.scope, reading.faults, name)
     if node is not None:
-        reading.fault(node.place, f"`run` takes a text or a list, not {kind_of(node)}")
+        reading.fault(node.position, f"`run` takes a text or a list, not {kind_of(node)}")
     elif "software" in level:
         if shell is not None:
-            reading.fault(shell.place, "`shell` goes with `run`; software says its own")
+            reading.fault(shell.position, "`shell` needs `run`; software has its own")
         level.scalar("software")
         return FromCatalogue()
     else:
-        reading.fault(level.place("run"), f"{level.what} needs `run`")
+        reading.fault(level.position("run"), f"{level.what} needs `run`")
     return None
 
 
@@ -155,34 +157,36 @@ def _inputs(node: Node | None, reading: Reading) -> list[InputRecipe]:
 
 def _input(node: Node, reading: Reading) -> InputRecipe | None:
     if isinstance(node, Scalar):
-        return InputRecipe(node.place, Fields(), file=reading.template(node, strict=True))
+        return InputRecipe(node.position, Fields(), file=reading.template(node, strict=True))
     if not isinstance(node, Mapping):
-        reading.fault(node.place, f"an input is a file name or has keys; this is {kind_of(node)}")
+        reading.fault(node.position, f"an input takes a file name or keys, not {kind_of(node)}")
         return None
     level = Level(node, "an input", INPUT_KEYS, reading)
     ways = [key for key in ("file", "from", "glob") if key in level]
     if len(ways) != 1:
-        told = " and ".join(f"`{way}`" for way in ways) if ways else "none"
-        reading.fault(node.place, f"an input has one of `file`, `from` and `glob`, here {told}")
+        written = " and ".join(f"`{way}`" for way in ways) if ways else "none"
+        reading.fault(
+            node.position, f"an input needs one of `file`, `from` and `glob`, but has {written}"
+        )
         return None
     if "match" in level and ways != ["from"]:
-        reading.fault(level.place("match"), "`match` goes with `from`")
+        reading.fault(level.position("match"), "`match` needs `from`")
     fields = Fields()
-    kinds = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
+    types = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
              "writable": FLAG}  # fmt: skip
-    level.fields({"checksum": CHECKSUM, **kinds}, fields)
+    level.fields({"checksum": CHECKSUM, **types}, fields)
     is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
-    level.fields({"locator": locator_kind(reading, "fetch") if is_brought else LOCATOR}, fields)
+    level.fields({"locator": locator_type(reading, "fetch") if is_brought else LOCATOR}, fields)
     scalar, match = level.scalar(ways[0]), level.scalar("match")
     if scalar is None:
         return None
     if ways == ["from"]:
         pattern = reading.template(match, strict=True) if match is not None else None
-        return InputRecipe(scalar.place, fields, stage=reading.text(scalar), match=pattern)
+        return InputRecipe(scalar.position, fields, stage=reading.text(scalar), match=pattern)
     template = reading.template(scalar, strict=True)
     if ways == ["glob"]:
-        return InputRecipe(scalar.place, fields, glob=template)
-    return InputRecipe(scalar.place, fields, file=template)
+        return InputRecipe(scalar.position, fields, glob=template)
+    return InputRecipe(scalar.position, fields, file=template)
 
 
 def _outputs(node: Node | None, reading: Reading) -> list[OutputRecipe]:
@@ -192,22 +196,22 @@ def _outputs(node: Node | None, reading: Reading) -> list[OutputRecipe]:
 
 def _output(node: Node, reading: Reading) -> OutputRecipe | None:
     if isinstance(node, Scalar):
-        return OutputRecipe(node.place, reading.template(node, strict=True), Fields())
+        return OutputRecipe(node.position, reading.template(node, strict=True), Fields())
     if not isinstance(node, Mapping):
-        reading.fault(node.place, f"an output is a file name or has keys; this is {kind_of(node)}")
+        reading.fault(node.position, f"an output takes a file name or keys, not {kind_of(node)}")
         return None
     level = Level(node, "an output", OUTPUT_KEYS, reading)
     fields = Fields()
-    kinds = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG, "min-count": COUNT}
-    level.fields({"locator": locator_kind(reading, "store"), "checksum": CHECKSUM, **kinds}, fields)
-    judge_late(level, fields)
+    types = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG, "min-count": COUNT}
+    level.fields({"locator": locator_type(reading, "store"), "checksum": CHECKSUM, **types}, fields)
+    check_late_keys(level, fields)
     disposition = level.get("disposition")
     if disposition is not None:
-        many = reading.many("disposition", disposition, OUTPUT_DISPOSITION, frozenset)
-        fields.set("dispositions", many, reading.faults)
+        list_value = reading.list_value("disposition", disposition, OUTPUT_DISPOSITION, frozenset)
+        fields.set("dispositions", list_value, reading.faults)
     scalar: Any = level.scalar("file")
     if scalar is None:
         if "file" not in level:
-            reading.fault(node.place, "an output needs `file`")
+            reading.fault(node.position, "an output needs `file`")
         return None
-    return OutputRecipe(scalar.place, reading.template(scalar, strict=True), fields)
+    return OutputRecipe(scalar.position, reading.template(scalar, strict=True), fields)

@@ -1,32 +1,32 @@
-"""Reading one level of a job file: its keys, and nodes as scalars, lists and free mappings."""
+"""One level of a job file: its keys, and their values as texts, lists and mappings."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import Kind, native
+from d0ctl.jobfile.language.field_types import FieldType, native
 from d0ctl.jobfile.language.template import Scope, Template, compile_text
-from d0ctl.jobfile.language.values import Cell, Fields, Many, Tree, Value
+from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, TreeValue, Value
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
-from d0ctl.jobfile.yaml.faults import Faults, Place, did_you_mean, near, shown
+from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
 
 _MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
-"""Words that other programs have for a key."""
+"""Words that other programs use for a key."""
 
 _ORDER = re.compile(
     "(depends?|after|before|needs?|requires?|parents?|children|wait)([-_]?(on|for|stages?|jobs?))?"
     "|dependenc(y|ies)|upstream|downstream"
 )
-"""Words that other programs have for the order of work."""
+"""Words that other programs use for the order of work."""
 
 
 def _hint(name: str, known: list[str]) -> str:
-    """Say what a key that does not exist may have been meant to be."""
+    """Suggest what an unknown key may have been meant to be."""
     is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)
     if is_work and _ORDER.fullmatch(name) and near(name, known, 0.8) is None:
-        return ": order comes from files, so name the files that it reads under `inputs`"
+        return ": order comes from files, so list the files that it reads under `inputs`"
     if _MEANT.get(name) in known:
         return f" (did you mean `{_MEANT[name]}`?)"
     return did_you_mean(name, known)
@@ -34,7 +34,7 @@ def _hint(name: str, known: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a level needs to be read: where faults go, what names are known, what lies beside."""
+    """The context of reading: a list of faults, the known names, and the folder of the file."""
 
     faults: Faults
     directory: str
@@ -42,15 +42,15 @@ class Reading:
     known: KnownNames = NOTHING_KNOWN
 
     def within(self, scope: Scope) -> "Reading":
-        """Return the same with other names known."""
+        """Return the same with other known names."""
         return replace(self, scope=scope)
 
-    def fault(self, place: Place, message: str) -> None:
+    def fault(self, position: Position, message: str) -> None:
         """Note a fault."""
-        self.faults.add(place, message)
+        self.faults.add(position, message)
 
     def scalar(self, node: Node, what: str) -> Scalar | None:
-        """Return a node that has to be a text; otherwise that is a fault."""
+        """Return a node that has to be a text; note a fault if it is not."""
         if isinstance(node, Scalar):
             return node
         hint = ""
@@ -58,33 +58,39 @@ class Reading:
             (key, (_, value)) = next(iter(node.items.items()))
             if isinstance(value, Scalar) and value.is_nothing:
                 hint = f'; a text that begins with `{{` needs quotes: `"{{{key}}}..."`'
-        self.fault(node.place, f"{what} takes a text, not {kind_of(node)}{hint}")
+        self.fault(node.position, f"{what} takes a text, not {kind_of(node)}{hint}")
         return None
 
     def template(self, scalar: Scalar, strict: bool = False) -> Template:
-        """Return a text with its placeholders resolved."""
+        """Compile a text with placeholders."""
         return compile_text(scalar, self.scope, self.faults, strict)
 
     def text(self, scalar: Scalar) -> str:
-        """Return a text in which only parameters can stand, replaced."""
+        """Return a text that may have parameters, with their values."""
         template = self.template(scalar, strict=True)
         return template.constant if template.constant is not None else scalar.text
 
-    def cell(self, key: str, scalar: Scalar, kind: Kind) -> Cell:
+    def text_value(self, key: str, scalar: Scalar, field_type: FieldType) -> TextValue:
         """Return a text as the value of a field."""
-        return Cell(key, self.template(scalar), kind)
+        return TextValue(key, self.template(scalar), field_type)
 
-    def many(
-        self, key: str, node: Node, kind: Kind, gather: Callable[[list[Any]], Any] = tuple
-    ) -> Many:
+    def list_value(
+        self,
+        key: str,
+        node: Node,
+        field_type: FieldType,
+        combine: Callable[[list[Any]], Any] = tuple,
+    ) -> ListValue:
         """Return a list of texts, or a single one, as the value of a field."""
         items = node.items if isinstance(node, Sequence) else [node]
         scalars = [self.scalar(item, f"`{key}`") for item in items]
-        cells = [self.cell(key, scalar, kind) for scalar in scalars if scalar is not None]
-        return Many(node.place, tuple(cells), gather)
+        cells = [
+            self.text_value(key, scalar, field_type) for scalar in scalars if scalar is not None
+        ]
+        return ListValue(node.position, tuple(cells), combine)
 
-    def tree(self, node: Node, typed: bool) -> Tree:
-        """Return a free mapping or list; `typed` reads numbers, true, false and null as such."""
+    def tree_value(self, node: Node, typed: bool) -> TreeValue:
+        """Return a mapping or list of any content; `typed` converts numbers, true, false, null."""
         varying: list[Template] = []
 
         def build(item: Node) -> Any:
@@ -101,16 +107,16 @@ class Reading:
             return native(text, item.plain) if typed else text
 
         root = build(node)
-        return Tree(node.place, root, not varying)
+        return TreeValue(node.position, root, not varying)
 
 
 def kind_of(node: Node) -> str:
-    """Say what a node is, as people call it."""
+    """Say what a node is."""
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):
         return "a list" if node.items else "an empty list"
-    return f"{shown(node.text)}" if isinstance(node, Scalar) and node.text else "nothing"
+    return f"{shown(node.text)}" if isinstance(node, Scalar) and node.text else "an empty value"
 
 
 class Level:
@@ -129,71 +135,73 @@ class Level:
         for name, (key, _) in node.items.items():
             if name not in names:
                 message = f"{what} has no key {shown(name)}{_hint(name, names)}"
-                reading.fault(key.place, message)
+                reading.fault(key.position, message)
 
     def __contains__(self, name: str) -> bool:
         return name in self.keys
 
     def get(self, name: str) -> Node | None:
-        """Return a key's node."""
+        """Return the value of a key."""
         return self.keys[name][1] if name in self.keys else None
 
-    def place(self, name: str) -> Place:
-        """Return where a key stands, or the record where it is absent."""
-        return self.keys[name][0].place if name in self.keys else self.node.place
+    def position(self, name: str) -> Position:
+        """Return the position of a key, or of the record if the key is absent."""
+        return self.keys[name][0].position if name in self.keys else self.node.position
 
     def scalar(self, name: str) -> Scalar | None:
-        """Return a key's text."""
+        """Return the text of a key."""
         node = self.get(name)
         return None if node is None else self.reading.scalar(node, f"`{name}`")
 
-    def value(self, name: str, kind: Kind) -> Value | None:
-        """Return a key's text as a value that is yet to be read."""
+    def value(self, name: str, field_type: FieldType) -> Value | None:
+        """Return the text of a key as a value that is converted later."""
         scalar = self.scalar(name)
-        return None if scalar is None else self.reading.cell(name, scalar, kind)
+        return None if scalar is None else self.reading.text_value(name, scalar, field_type)
 
-    def fields(self, kinds: dict[str, Kind], into: Fields) -> None:
-        """Add all keys that hold one text of a kind; a dash becomes `_`."""
-        for name, kind in kinds.items():
-            value = self.value(name, kind)
+    def fields(self, types: dict[str, FieldType], into: Fields) -> None:
+        """Add the keys that hold one text; a dash becomes `_`."""
+        for name, field_type in types.items():
+            value = self.value(name, field_type)
             if value is not None:
                 into.set(name.replace("-", "_"), value, self.reading.faults)
 
-    def lists(self, kinds: dict[str, Kind], into: Fields) -> None:
-        """Add all keys that hold texts of a kind, or a single one."""
-        for name, kind in kinds.items():
+    def lists(self, types: dict[str, FieldType], into: Fields) -> None:
+        """Add the keys that hold a list of texts, or a single one."""
+        for name, field_type in types.items():
             node = self.get(name)
             if node is not None:
-                value = self.reading.many(name, node, kind)
+                value = self.reading.list_value(name, node, field_type)
                 into.set(name.replace("-", "_"), value, self.reading.faults)
 
     def trees(self, names: dict[str, bool], into: Fields) -> None:
-        """Add all keys that hold a free mapping, typed or as text."""
+        """Add the keys that hold a mapping of any content, typed or as text."""
         for name, typed in names.items():
             node = self.mapping(name)
             if node is not None:
-                value = self.reading.tree(node, typed)
+                value = self.reading.tree_value(node, typed)
                 into.set(name.replace("-", "_"), value, self.reading.faults)
 
     def mapping(self, name: str) -> Mapping | None:
-        """Return a key's mapping."""
+        """Return the mapping of a key."""
         node = self.get(name)
         if node is None or isinstance(node, Mapping):
             return node
-        self.reading.fault(node.place, f"`{name}` takes a mapping, not {kind_of(node)}")
+        self.reading.fault(node.position, f"`{name}` takes a mapping, not {kind_of(node)}")
         return None
 
     def records(self, name: str) -> list[Mapping]:
-        """Return the records of a list that has to be there and to hold some."""
+        """Return the records of a list that is needed and not empty."""
         node = self.get(name)
         if node is None:
-            self.reading.fault(self.place(name), f"{self.what} needs `{name}`")
+            self.reading.fault(self.position(name), f"{self.what} needs `{name}`")
             return []
         if not isinstance(node, Sequence) or not node.items:
-            self.reading.fault(node.place, f"`{name}` takes a list of entries, not {kind_of(node)}")
+            self.reading.fault(
+                node.position, f"`{name}` takes a list of entries, not {kind_of(node)}"
+            )
             return []
         for item in node.items:
             if not isinstance(item, Mapping):
-                message = f"an entry of `{name}` has keys, as in `- name: x`"
-                self.reading.fault(item.place, f"{message}; this is {kind_of(item)}")
+                message = f"an entry of `{name}` takes keys, as in `- name: x`, not {kind_of(item)}"
+                self.reading.fault(item.position, message)
         return [item for item in node.items if isinstance(item, Mapping)]

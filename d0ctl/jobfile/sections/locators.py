@@ -1,6 +1,6 @@
-"""Locators in a job file, compared with the nodes and the transfer commands of the site."""
+"""Checks of locators against the nodes and the transfer commands of the site."""
 
-from d0ctl.jobfile.language.field_types import LOCATOR, Kind, WrongError
+from d0ctl.jobfile.language.field_types import LOCATOR, BadValueError, FieldType
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl_wrapper.protocol.locator import on_node, scheme
@@ -9,23 +9,23 @@ WITHOUT_COMMAND = ("file", "http", "https")
 """Schemes that need no command of the site."""
 
 
-def locator_kind(reading: Reading, way: str) -> Kind:
-    """Make the kind of a locator that the site has to `fetch` from, or `store` to."""
+def locator_type(reading: Reading, way: str) -> FieldType:
+    """Make the type of a locator from which the site can `fetch`, or to which it can `store`."""
     nodes, transfer = reading.known.nodes, reading.known.transfer
 
     def convert(value: str) -> str:
         LOCATOR.convert(value)
-        place, name = on_node(value), scheme(value)
-        if place is not None and nodes is not None and place.node not in nodes:
-            hint = did_you_mean(place.node, nodes)
-            raise WrongError(f"there is no node {shown(place.node)}{hint}")
-        is_url = place is None and name not in WITHOUT_COMMAND
+        location, name = on_node(value), scheme(value)
+        if location is not None and nodes is not None and location.node not in nodes:
+            hint = did_you_mean(location.node, nodes)
+            raise BadValueError(f"there is no node {shown(location.node)}{hint}")
+        is_url = location is None and name not in WITHOUT_COMMAND
         if is_url and transfer is not None and way not in transfer.get(name, ()):
             hint = did_you_mean(name, (*transfer, *WITHOUT_COMMAND))
-            raise WrongError(
+            raise BadValueError(
                 f"the site has no command to {way} {shown(f'{name}:')} files{hint}; "
-                "`transfer` in the site file takes one"
+                "add one under `transfer` in the site file"
             )
         return value
 
-    return Kind(convert, LOCATOR.expected)
+    return FieldType(convert, LOCATOR.expected)

@@ -1,16 +1,16 @@
-"""Reading how a binary is judged: by lines of its log, and by the events that it has done."""
+"""Keys that verify a binary: lines of its log, its check, and the range of its events."""
 
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import FLAG, PATTERN, TIME, Kind, WrongError, whole
+from d0ctl.jobfile.language.field_types import FLAG, PATTERN, TIME, BadValueError, FieldType, whole
 from d0ctl.jobfile.language.file_names import output_name
-from d0ctl.jobfile.language.values import Cell, Fields, Many, gathered
+from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, mapping_value
 from d0ctl.jobfile.sections.level import Level, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl_wrapper.protocol.message import LOG_REASON
 
-MOST_EVENTS = 10**15
-"""How many events a binary may have, and how high their numbers may be."""
+MAX_EVENTS = 10**15
+"""The largest number of events, and the largest number of an event."""
 
 
 def _reason(value: str) -> str:
@@ -19,21 +19,21 @@ def _reason(value: str) -> str:
     return value
 
 
-REASON = Kind(_reason, "`log-message`, or `site:NAME` with a name of the site's own")
+REASON = FieldType(_reason, "`log-message`, or `site:NAME` with a name that the site chooses")
 
-LOG_RULE_KINDS = {"match": PATTERN, "reason": REASON, "passive": FLAG, "required": FLAG}
-EVENT_KINDS = {
-    "of": Kind(whole(1, MOST_EVENTS), "a whole number of events, 1 or more"),
-    "first": Kind(whole(0, MOST_EVENTS), "the number of the first event, 0 or more"),
-    "part": Kind(output_name, "the name of a file"),
+LOG_RULE_TYPES = {"match": PATTERN, "reason": REASON, "passive": FLAG, "required": FLAG}
+EVENT_TYPES = {
+    "of": FieldType(whole(1, MAX_EVENTS), "a whole number of events, 1 or more"),
+    "first": FieldType(whole(0, MAX_EVENTS), "the number of the first event, 0 or more"),
+    "part": FieldType(output_name, "the name of a file"),
 }
 
 
-def read_judges(level: Level, fields: Fields) -> None:
+def read_verification(level: Level, fields: Fields) -> None:
     """Add `log-rules`, `events` and `check-timeout`."""
     level.fields({"check-timeout": TIME}, fields)
     if "check-timeout" in level and "check" not in level:
-        level.reading.fault(level.place("check-timeout"), "`check-timeout` goes with `check`")
+        level.reading.fault(level.position("check-timeout"), "`check-timeout` needs `check`")
     _log_rules(level, fields)
     _events(level, fields)
 
@@ -44,61 +44,63 @@ def _log_rules(level: Level, fields: Fields) -> None:
         return
     items = node.items if isinstance(node, Sequence) else [node]
     rules = [rule for item in items if (rule := _log_rule(item, level)) is not None]
-    fields.set("log_rules", Many(node.place, tuple(rules)), level.reading.faults)
+    fields.set("log_rules", ListValue(node.position, tuple(rules)), level.reading.faults)
 
 
-def _log_rule(node: Node, level: Level) -> Many | None:
+def _log_rule(node: Node, level: Level) -> ListValue | None:
     reading = level.reading
     if isinstance(node, Scalar):
-        return gathered(node.place, {"match": reading.cell("match", node, PATTERN)})
+        return mapping_value(node.position, {"match": reading.text_value("match", node, PATTERN)})
     if not isinstance(node, Mapping):
-        message = f"a log rule is a regular expression or has keys; this is {kind_of(node)}"
-        reading.fault(node.place, message)
+        message = f"a log rule takes a regular expression or keys, not {kind_of(node)}"
+        reading.fault(node.position, message)
         return None
-    rule = Level(node, "a log rule", LOG_RULE_KINDS, reading)
+    rule = Level(node, "a log rule", LOG_RULE_TYPES, reading)
     if "match" not in rule:
-        reading.fault(node.place, "a log rule needs `match`")
+        reading.fault(node.position, "a log rule needs `match`")
         return None
-    cells = _cells(rule, LOG_RULE_KINDS)
+    cells = _cells(rule, LOG_RULE_TYPES)
     if _is_on(cells.get("required")):
         for other in ("passive", "reason"):
             if other in rule and not (other == "passive" and not _is_on(cells.get(other))):
-                reading.fault(rule.place(other), f"`required` goes without `{other}`")
-    return gathered(node.place, cells)
+                reading.fault(rule.position(other), f"`required` can't be combined with `{other}`")
+    return mapping_value(node.position, cells)
 
 
-def _is_on(cell: Cell | None) -> bool:
-    """Whether a flag is set, as far as that can be told before the lines are made."""
-    if cell is None or not cell.fixed:
+def _is_on(text_value: TextValue | None) -> bool:
+    """Tell whether a flag is set for all lines."""
+    if text_value is None or not text_value.fixed:
         return False
     try:
-        return bool(cell.get(()))
-    except WrongError:
+        return bool(text_value.get(()))
+    except BadValueError:
         return False
 
 
-def _cells(level: Level, kinds: dict[str, Kind]) -> dict[str, Cell]:
-    values = {name: level.value(name, kind) for name, kind in kinds.items()}
-    return {name: value for name, value in values.items() if isinstance(value, Cell)}
+def _cells(level: Level, types: dict[str, FieldType]) -> dict[str, TextValue]:
+    values = {name: level.value(name, field_type) for name, field_type in types.items()}
+    return {name: value for name, value in values.items() if isinstance(value, TextValue)}
 
 
 def _events(level: Level, fields: Fields) -> None:
     node = level.mapping("events")
     if node is None:
         return
-    inner = Level(node, "`events`", EVENT_KINDS, level.reading)
+    inner = Level(node, "`events`", EVENT_TYPES, level.reading)
     for name in ("of", "part"):
         if name not in inner:
-            level.reading.fault(node.place, f"`events` needs `{name}`: {_WANTED[name]}")
+            level.reading.fault(node.position, f"`events` needs `{name}`: {_MEANINGS[name]}")
             return
-    cells = _cells(inner, EVENT_KINDS)
+    cells = _cells(inner, EVENT_TYPES)
 
-    def gather(values: list[Any]) -> dict[str, Any]:
+    def combine(values: list[Any]) -> dict[str, Any]:
         found = dict(zip(cells, values, strict=True))
         first = found.get("first", 1)
         return {"first": first, "last": first + found["of"] - 1, "part": found["part"]}
 
-    fields.set("events", Many(node.place, tuple(cells.values()), gather), level.reading.faults)
+    fields.set(
+        "events", ListValue(node.position, tuple(cells.values()), combine), level.reading.faults
+    )
 
 
-_WANTED = {"of": "how many there are", "part": "the file that holds what is done of them"}
+_MEANINGS = {"of": "the number of events", "part": "the file that holds the finished ones"}

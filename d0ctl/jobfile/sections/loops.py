@@ -1,4 +1,4 @@
-"""The only place that reads a `for:`: loop names and the values they take."""
+"""Loops of a job file, `for:`: names and the values they take."""
 
 import csv
 import re
@@ -15,15 +15,15 @@ from d0ctl.jobfile.yaml.document import Sequence as ListNode
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
 SOURCES = ("glob", "list", "range", "csv", "lines")
-MOST_VALUES = 10_000_000
-"""How many values one loop name may take, and how many packages a job may have."""
+MAX_VALUES = 10_000_000
+"""The largest number of values of a loop name, and of packages of a job."""
 
 _SPAN = re.compile(r"([0-9]{1,15})\s*(?:\.{2,3}|-|:|to)\s*([0-9]{1,15})", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 
 
-class Counted(Sequence[str]):
-    """The numbers of a range as texts, made when asked for; zeros in front are kept."""
+class RangeValues(Sequence[str]):
+    """The numbers of a range as texts, made on demand; leading zeros are kept."""
 
     def __init__(self, numbers: range, width: int) -> None:
         self._numbers = numbers
@@ -40,22 +40,24 @@ class Counted(Sequence[str]):
     @overload
     def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, index: slice) -> "Counted": ...
-    def __getitem__(self, index: int | slice) -> "str | Counted":
+    def __getitem__(self, index: slice) -> "RangeValues": ...
+    def __getitem__(self, index: int | slice) -> "str | RangeValues":
         if isinstance(index, slice):
             raise TypeError
         return format(self._numbers[index], self._format)
 
 
 Values = tuple[Sequence[Any], tuple[str, ...] | None]
-"""What a name takes, and the columns where these are rows."""
+"""The values of a name, and their columns if they are rows."""
 
 
 def read_loop(node: Node, reading: Reading) -> Loop:
-    """Make the loop of a `for:`, with all its values."""
+    """Read a `for:` with all its values."""
     loop = Loop()
     if not isinstance(node, Mapping):
-        reading.fault(node.place, "`for` takes names with their values, as in `for: {n: [1, 2]}`")
+        reading.fault(
+            node.position, "`for` takes names with their values, as in `for: {n: [1, 2]}`"
+        )
         return loop
     seen: set[str] = set()
     for name, (key, value) in node.items.items():
@@ -64,20 +66,22 @@ def read_loop(node: Node, reading: Reading) -> Loop:
         else:
             loop.groups.append(_side_by_side([key], [value], reading, seen))
     if not loop.groups:
-        reading.fault(node.place, "`for` has no names")
+        reading.fault(node.position, "`for` has no names")
     return loop
 
 
 def _zip(key: Scalar, node: Node, reading: Reading, seen: set[str]) -> Group:
     if not isinstance(node, Mapping) or not node.items:
-        reading.fault(key.place, "`zip` takes names with their values, as in `zip: {a: .., b: ..}`")
+        reading.fault(
+            key.position, "`zip` takes names with their values, as in `zip: {a: .., b: ..}`"
+        )
         return Group({}, [()])
     keys, nodes = zip(*node.items.values(), strict=True)
     group = _side_by_side(list(keys), list(nodes), reading, seen)
     sizes = {name: len(values) for name, values in zip(group.names, group.values, strict=True)}
     if len(set(sizes.values())) > 1 and all(sizes.values()):
-        told = ", ".join(f"`{name}` has {size:,}" for name, size in sizes.items())
-        reading.fault(key.place, f"`zip` pairs as many values of each name, but {told}")
+        sizes_text = ", ".join(f"`{name}` has {size:,}" for name, size in sizes.items())
+        reading.fault(key.position, f"`zip` needs as many values of each name, but {sizes_text}")
     return group
 
 
@@ -85,36 +89,36 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
     names: dict[str, tuple[str, ...] | None] = {}
     values: list[Sequence[Any]] = []
     for key, node in zip(keys, nodes, strict=True):
-        _judge_name(key, reading, seen)
+        _check_name(key, reading, seen)
         found, names[key.text] = _values(key, node, reading)
         values.append(found)
     return Group(names, values)
 
 
-def _judge_name(key: Scalar, reading: Reading, seen: set[str]) -> None:
+def _check_name(key: Scalar, reading: Reading, seen: set[str]) -> None:
     name = key.text
     if name in RESERVED:
-        reading.fault(key.place, f"`{name}` has a meaning of its own and can't be a loop name")
+        reading.fault(key.position, f"`{name}` is a reserved word and can't be a loop name")
     elif not LOOP_NAME.fullmatch(name):
         message = f"the loop name {shown(name)} must be made of letters, digits and `_`"
-        reading.fault(key.place, message)
+        reading.fault(key.position, message)
     elif name in seen:
-        reading.fault(key.place, f"the loop name `{name}` stands twice")
+        reading.fault(key.position, f"the loop name `{name}` is used twice")
     seen.add(name)
 
 
 def _values(key: Scalar, node: Node, reading: Reading) -> Values:
-    """Read what one name takes: a list, or a mapping with the one word that tells from where."""
+    """Read the values of a name: a list, or a mapping with one source."""
     if isinstance(node, ListNode):
         return _list(node, reading), None
     sources = ", ".join(f"`{source}:`" for source in SOURCES)
     if not isinstance(node, Mapping) or len(node.items) != 1:
-        reading.fault(node.place, f"`{key.text}` takes one of {sources}{_range_hint(node)}")
+        reading.fault(node.position, f"`{key.text}` takes one of {sources}{_range_hint(node)}")
         return (), None
     source, (source_key, value) = next(iter(node.items.items()))
     if source not in SOURCES:
-        message = f"`{source}` is none of {sources}{did_you_mean(source, SOURCES)}"
-        reading.fault(source_key.place, message)
+        message = f"`{source}` is not one of {sources}{did_you_mean(source, SOURCES)}"
+        reading.fault(source_key.position, message)
         return (), None
     if source == "csv":
         return _csv(value, reading)
@@ -126,7 +130,7 @@ def _values(key: Scalar, node: Node, reading: Reading) -> Values:
 
 
 def _range_hint(node: Node) -> str:
-    """Show how a range is written, with the numbers of one that is written otherwise."""
+    """Show how a range is written, with the numbers of a text such as `1-5`."""
     meant = _SPAN.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
     return (
         f", as in `{{range: [{meant[1]}, {meant[2]}]}}`" if meant else ", as in `{range: [1, 5]}`"
@@ -135,7 +139,7 @@ def _range_hint(node: Node) -> str:
 
 def _list(node: Node, reading: Reading) -> Sequence[str]:
     if not isinstance(node, ListNode) or not node.items:
-        reading.fault(node.place, "`list` takes values, as in `list: [10, 20]`")
+        reading.fault(node.position, "`list` takes values, as in `list: [10, 20]`")
         return ()
     scalars = [reading.scalar(item, "a value of `list`") for item in node.items]
     return [reading.text(scalar) for scalar in scalars if scalar is not None]
@@ -146,19 +150,18 @@ def _range(node: Node, reading: Reading) -> Sequence[str]:
     scalars = [reading.scalar(item, "`range`") for item in items]
     texts = [reading.text(scalar) for scalar in scalars if scalar is not None]
     if len(texts) not in (2, 3) or not all(_NUMBER.fullmatch(text) for text in texts):
-        reading.fault(node.place, "`range` takes the first and the last number, as in `[1, 5]`")
+        reading.fault(node.position, "`range` takes the first and the last number, as in `[1, 5]`")
         return ()
     first, last, step = int(texts[0]), int(texts[1]), int(texts[2]) if len(texts) == 3 else 1
     numbers = range(first, last + (1 if step > 0 else -1), step) if step else range(0)
     if not numbers:
-        told = f"`[{', '.join(texts)}]`"
-        reading.fault(node.place, f"the range {told} holds no number")
-    if len(numbers) > MOST_VALUES:
-        told = f"{len(numbers):,} numbers, and {MOST_VALUES:,} are the most"
-        reading.fault(node.place, f"the range holds {told}")
+        reading.fault(node.position, f"the range `[{', '.join(texts)}]` is empty")
+    if len(numbers) > MAX_VALUES:
+        message = f"the range has {len(numbers):,} numbers (at most {MAX_VALUES:,})"
+        reading.fault(node.position, message)
         return ()
     padded = len(texts[0]) > 1 and texts[0].lstrip("-").startswith("0")
-    return Counted(numbers, len(texts[0]) if padded else 0)
+    return RangeValues(numbers, len(texts[0]) if padded else 0)
 
 
 def _glob(node: Node, reading: Reading) -> Sequence[str]:
@@ -168,13 +171,13 @@ def _glob(node: Node, reading: Reading) -> Sequence[str]:
     try:
         found = local_files.matching(reading.text(scalar), reading.directory)
     except local_files.TooWideError as error:
-        reading.fault(scalar.place, str(error))
+        reading.fault(scalar.position, str(error))
         return ()
     if not found:
-        reading.fault(scalar.place, f"no file matches {shown(reading.text(scalar))}")
+        reading.fault(scalar.position, f"no file matches {shown(reading.text(scalar))}")
     for name in found:
         if not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name):
-            reading.fault(scalar.place, f"the name of {shown(name)} is not UTF-8")
+            reading.fault(scalar.position, f"the name of {shown(name)} is not UTF-8")
     return found
 
 
@@ -184,15 +187,17 @@ def _read(scalar: Scalar, reading: Reading) -> list[str] | None:
     path = local_files.absolute(reading.directory, name)
     if not local_files.is_file(path):
         near_by = did_you_mean(name, local_files.beside(reading.directory, name))
-        reading.fault(scalar.place, f"there is no file {shown(name)} beside the job file{near_by}")
+        reading.fault(
+            scalar.position, f"there is no file {shown(name)} beside the job file{near_by}"
+        )
         return None
     try:
         return local_files.lines_of(path)
     except UnicodeDecodeError:
-        reading.fault(scalar.place, f"{shown(name)} is not a text in UTF-8")
+        reading.fault(scalar.position, f"{shown(name)} is not UTF-8 text")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        reading.fault(scalar.place, f"{shown(name)} can't be read: {reason.lower()}")
+        reading.fault(scalar.position, f"{shown(name)} can't be read: {reason.lower()}")
     return None
 
 
@@ -203,7 +208,7 @@ def _lines(node: Node, reading: Reading) -> Sequence[str]:
         return ()
     values = [line.rstrip("\r\n") for line in read if line.strip()]
     if not values:
-        reading.fault(scalar.place, f"{shown(reading.text(scalar))} has no lines")
+        reading.fault(scalar.position, f"{shown(reading.text(scalar))} has no lines")
     return values
 
 
@@ -220,14 +225,14 @@ def _csv(node: Node, reading: Reading) -> Values:
         header = tuple(column.strip() for column in next(reader, ()))
         for row in reader:
             if row and len(row) != len(header):
-                told = f"{len(row)} values, but the header {len(header)}"
-                reading.fault(scalar.place, f"{name}: line {reader.line_num} has {told}")
+                counts = f"{len(row)} values, but the header has {len(header)}"
+                reading.fault(scalar.position, f"{name}: line {reader.line_num} has {counts}")
             elif row:
                 rows.append(tuple(row))
     except csv.Error as error:
-        reading.fault(scalar.place, f"{name}: line {reader.line_num}: {error}")
+        reading.fault(scalar.position, f"{name}: line {reader.line_num}: {error}")
     if len(set(header)) < len(header):
-        reading.fault(scalar.place, f"{name}: two columns have the same name")
+        reading.fault(scalar.position, f"{name}: two columns have the same name")
     if not rows:
-        reading.fault(scalar.place, f"{name} has no rows below its header")
+        reading.fault(scalar.position, f"{name} has no rows below its header")
     return rows, header

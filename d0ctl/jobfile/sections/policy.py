@@ -1,10 +1,19 @@
-"""The only place that reads `policy:`: of a site, of software, of a job and of a package."""
+"""The section `policy:` of a site, of software, of a job and of a package."""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import FLAG, PERCENT, SIZE, TIME, Kind, flag, whole, words
+from d0ctl.jobfile.language.field_types import (
+    FLAG,
+    PERCENT,
+    SIZE,
+    TIME,
+    FieldType,
+    flag,
+    whole,
+    words,
+)
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -22,7 +31,7 @@ ONLY = "only"
 _SITE = re.compile(r"site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,9})?", re.ASCII)
 _AGAIN = words("delay factor longest elsewhere escalate priority")
-"""What only means something where there is another try."""
+"""Keys that have an effect only if there is a retry."""
 
 
 def _factor(value: str) -> float:
@@ -37,23 +46,23 @@ def _growth(value: str) -> float:
     return float(value)
 
 
-def _or_no(kind: Kind) -> Kind:
+def _or_no(field_type: FieldType) -> FieldType:
     def convert(value: str) -> Any:
-        return None if value == "no" else kind.convert(value)
+        return None if value == "no" else field_type.convert(value)
 
-    return Kind(convert, f"{kind.expected}, or `no`")
+    return FieldType(convert, f"{field_type.expected}, or `no`")
 
 
 def _elsewhere(value: str) -> bool | str:
     return ONLY if value == ONLY else flag(value)
 
 
-ELSEWHERE = Kind(_elsewhere, "`yes`, `no` or `only`")
-TRIES = Kind(whole(0, 1_000_000), "a whole number, 0 or more")
-FACTOR = Kind(_factor, "a number from 1 on, such as `2` or `1.5`")
-GROWTH = Kind(_growth, "a number greater than 1, such as `1.5`")
+ELSEWHERE = FieldType(_elsewhere, "`yes`, `no` or `only`")
+TRIES = FieldType(whole(0, 1_000_000), "a whole number, 0 or more")
+FACTOR = FieldType(_factor, "a number from 1 on, such as `2` or `1.5`")
+GROWTH = FieldType(_growth, "a number greater than 1, such as `1.5`")
 
-_KINDS = {
+_TYPES = {
     "tries": TRIES, "factor": FACTOR, "longest": TIME, "elsewhere": ELSEWHERE, "priority": PERCENT,
     "hold": FLAG, "release": TIME, "passive": FLAG,
 }  # fmt: skip
@@ -65,9 +74,9 @@ _ESCALATE = {"memory": GROWTH, "wall-time": GROWTH}
 
 
 def read_policy(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
-    """Read what follows which failure: a rule a reason, and `never`."""
+    """Read the rule for each reason of failure, and the limits under `never`."""
     if not isinstance(node, Mapping):
-        reading.fault(node.place, f"`policy` takes a mapping, not {kind_of(node)}")
+        reading.fault(node.position, f"`policy` takes a mapping, not {kind_of(node)}")
         return {}
     found: dict[str, dict[str, Any]] = {}
     for name, (key, value) in node.items.items():
@@ -79,16 +88,16 @@ def read_policy(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
 
 
 def is_reason(key: Scalar, reading: Reading) -> bool:
-    """Whether a failure can have this reason; otherwise that is a fault."""
+    """Tell whether a failure can have this reason; note a fault if it can't."""
     known = [str(reason) for reason in Reason if reason is not Reason.KILLED]
     if key.text in known or _SITE.fullmatch(key.text):
         return True
     if key.text == Reason.KILLED:
-        message = "the rule for `killed` can never match: what is killed is canceled, not failed"
+        message = "the rule for `killed` can never match: killed packages are canceled, not failed"
     else:
-        meant = did_you_mean(key.text, [*known, "never"]) or ": see docs/policy.md for them"
-        message = f"{shown(key.text)} is no reason of a failure{meant}"
-    reading.fault(key.place, message)
+        meant = did_you_mean(key.text, [*known, "never"]) or ": see docs/policy.md for the list"
+        message = f"{shown(key.text)} is not a failure reason{meant}"
+    reading.fault(key.position, message)
     return False
 
 
@@ -101,38 +110,40 @@ def _entry(
 ) -> dict[str, Any]:
     if isinstance(node, Mapping):
         return read(Level(node, what, keys, reading))
-    reading.fault(node.place, f"{what} takes keys such as `tries`, not {kind_of(node)}")
+    reading.fault(node.position, f"{what} takes keys such as `tries`, not {kind_of(node)}")
     return {}
 
 
 def _read_never(level: Level) -> dict[str, Any]:
     found = {}
-    for key, kind in _NEVER.items():
+    for key, field_type in _NEVER.items():
         if (scalar := level.scalar(key)) is not None:
-            found[key] = _value(level, key, scalar, kind)
+            found[key] = _value(level, key, scalar, field_type)
     return found
 
 
 def _rule(level: Level) -> dict[str, Any]:
     found = {}
-    for key, kind in _KINDS.items():
+    for key, field_type in _TYPES.items():
         if (scalar := level.scalar(key)) is not None:
-            found[key] = _value(level, key, scalar, kind)
+            found[key] = _value(level, key, scalar, field_type)
     if (node := level.get("delay")) is not None:
         found["delay"] = _delays(level, node)
     if more := _escalate(level):
         found["escalate"] = more
-    _judge(level, found)
-    return {key: one for key, one in found.items() if one is not None}
+    _check(level, found)
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _delays(level: Level, node: Node) -> list[float]:
     items = node.items if isinstance(node, Sequence) else [node]
     if not items:
-        level.reading.fault(node.place, "`delay` takes a time, or a list of them, not an empty one")
+        level.reading.fault(
+            node.position, "`delay` takes a time or a list of times, not an empty list"
+        )
     scalars = [level.reading.scalar(item, "`delay`") for item in items]
-    found = [_value(level, "delay", one, TIME) for one in scalars if one is not None]
-    return [one for one in found if one is not None]
+    delays = [_value(level, "delay", scalar, TIME) for scalar in scalars if scalar is not None]
+    return [delay for delay in delays if delay is not None]
 
 
 def _escalate(level: Level) -> dict[str, float]:
@@ -141,45 +152,45 @@ def _escalate(level: Level) -> dict[str, float]:
         return {}
     inner = Level(node, "`escalate`", ESCALATE_KEYS, level.reading)
     found = {
-        key: _value(inner, key, scalar, kind)
-        for key, kind in _ESCALATE.items()
+        key: _value(inner, key, scalar, field_type)
+        for key, field_type in _ESCALATE.items()
         if (scalar := inner.scalar(key)) is not None
     }
-    return {key: one for key, one in found.items() if one is not None}
+    return {key: value for key, value in found.items() if value is not None}
 
 
-def _value(level: Level, key: str, scalar: Scalar, kind: Kind) -> Any:
+def _value(level: Level, key: str, scalar: Scalar, field_type: FieldType) -> Any:
     text = level.reading.text(scalar)
     try:
-        return kind.convert(text)
+        return field_type.convert(text)
     except ValueError:
-        message = f"`{key}` takes {kind.expected}, not {shown(text)}"
-        level.reading.fault(scalar.place, message)
+        message = f"`{key}` takes {field_type.expected}, not {shown(text)}"
+        level.reading.fault(scalar.position, message)
         return None
 
 
-def _judge(level: Level, found: dict[str, Any]) -> None:
-    """Note what can never come to pass."""
+def _check(level: Level, found: dict[str, Any]) -> None:
+    """Note keys that contradict each other."""
     for key, message in _contradictions(level, found):
-        level.reading.fault(level.place(key), message)
+        level.reading.fault(level.position(key), message)
 
 
 def _contradictions(level: Level, found: dict[str, Any]) -> list[tuple[str, str]]:
-    told = []
+    messages = []
     tries, delays = found.get("tries"), found.get("delay") or []
     if tries == 0:
-        told += [(key, f"`{key}` can never count: with `tries: 0` there is no other try")
+        messages += [(key, f"`{key}` has no effect: with `tries: 0` there is no retry")
                  for key in _AGAIN if key in level]  # fmt: skip
     elif tries is not None and len(delays) > tries:
-        told.append(
-            ("delay", f"{len(delays)} delays for `tries: {tries}`: the last can never count")
+        messages.append(
+            ("delay", f"{len(delays)} delays for `tries: {tries}`: the last is never used")
         )
     if found.get("hold") is False and "release" in level:
-        told.append(("release", "`release` can never count: with `hold: no` nothing is held"))
+        messages.append(("release", "`release` has no effect: with `hold: no` nothing is held"))
     release = found.get("release")
     if release is not None and release < SHORTEST_RELEASE_S:
-        told.append(("release", "`release` takes `5m` or more: nothing is released more often"))
+        messages.append(("release", "`release` must be `5m` or longer"))
     longest = found.get("longest")
     if longest is not None and delays and longest < max(delays):
-        told.append(("longest", "`longest` is shorter than `delay`"))
-    return told
+        messages.append(("longest", "`longest` is shorter than `delay`"))
+    return messages

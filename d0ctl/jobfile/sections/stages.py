@@ -1,4 +1,4 @@
-"""Reading the upper levels of a job file: job, stage, line and package, with their short forms."""
+"""The upper levels of a job file: job, stage, line and package, with their short forms."""
 
 from collections.abc import Mapping as AnyMapping
 from typing import Any
@@ -13,12 +13,12 @@ from d0ctl.jobfile.language.field_types import (
     MAIL_MODE,
     ONE_LINE,
     PERCENT,
+    POSITIVE_TIME,
     SIZE,
-    SPAN,
     TEXT,
     TIME,
-    Kind,
-    WrongError,
+    BadValueError,
+    FieldType,
     unfit_variable,
     words,
 )
@@ -52,10 +52,10 @@ SHORT_PACKAGE_KEYS = tuple(dict.fromkeys((*PACKAGE_KEYS, *BINARY_KEYS)))
 SHORT_LINE_KEYS = tuple(dict.fromkeys((*LINE_KEYS, *SHORT_PACKAGE_KEYS)))
 
 
-def read_job(node: Mapping, reading: Reading, given: AnyMapping[str, str]) -> JobRecipe:
-    """Make the recipe of a whole job; `given` takes the place of its parameters."""
+def read_job(node: Mapping, reading: Reading, replaced: AnyMapping[str, str]) -> JobRecipe:
+    """Make the recipe of a job; `replaced` has new values of its parameters."""
     level = Level(node, "a job", JOB_KEYS, reading)
-    parameters = _parameters(level, given)
+    parameters = _parameters(level, replaced)
     scope = Scope(parameters={name: template for name, (template, _) in parameters.items()})
     inner = reading.within(scope)
     level.reading = inner
@@ -63,43 +63,43 @@ def read_job(node: Mapping, reading: Reading, given: AnyMapping[str, str]) -> Jo
     level.fields({"title": TEXT, "originator": ONE_LINE, "priority": PERCENT, "hold": FLAG}, fields)
     level.fields({"job": JOB, "mail": MAIL_MODE, "max-alike-failures": COUNT}, fields)
     stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
-    _judge_names(level, stages)
+    _check_names(level, stages)
     values = {name: value for name, (_, value) in parameters.items()}
     return JobRecipe(fields, values, _policy(level), stages)
 
 
 def _parameters(
-    level: Level, given: AnyMapping[str, str]
+    level: Level, replaced: AnyMapping[str, str]
 ) -> dict[str, tuple[Template | None, Any]]:
-    """Read the job's parameters, as text, with those of `--set` in their place."""
-    node = level.mapping("parameters") or Mapping(level.node.place)
+    """Read the parameters of the job, with those of `--set` instead of its own."""
+    node = level.mapping("parameters") or Mapping(level.node.position)
     known: dict[str, tuple[Template | None, Any]] = {}
     for name, (key, value) in node.items.items():
         if name in RESERVED:
-            message = f"`{name}` has a meaning of its own and can't be a parameter"
-            level.reading.fault(key.place, message)
+            message = f"`{name}` is a reserved word and can't be a parameter"
+            level.reading.fault(key.position, message)
         elif isinstance(value, Scalar):
-            text = given.get(name, value.text)
+            text = replaced.get(name, value.text)
             known[name] = constant(value, text), text
         else:
-            known[name] = None, level.reading.tree(value, typed=False).root
-    for name in given:
+            known[name] = None, level.reading.tree_value(value, typed=False).root
+    for name in replaced:
         if name not in known:
             message = f"the job has no parameter {shown(name)} to set{did_you_mean(name, known)}"
-            level.reading.fault(level.place("parameters"), message)
+            level.reading.fault(level.position("parameters"), message)
         elif known[name][0] is None:
-            message = f"parameter {shown(name)} is no text and can't be set"
-            level.reading.fault(level.place("parameters"), message)
+            message = f"parameter {shown(name)} is not a text, so it can't be set"
+            level.reading.fault(level.position("parameters"), message)
     return known
 
 
-def _judge_names(level: Level, stages: list[StageRecipe]) -> None:
-    """Note stages of equal names, which `from:` could not tell apart."""
+def _check_names(level: Level, stages: list[StageRecipe]) -> None:
+    """Note stages with the same name, between which `from:` could not choose."""
     seen: set[str] = set()
     for stage in stages:
         if stage.name in seen:
             message = f"two stages have the name {shown(stage.name)}"
-            level.reading.fault(stage.place, message)
+            level.reading.fault(stage.position, message)
         seen.add(stage.name)
 
 
@@ -108,15 +108,15 @@ def _stage(node: Mapping, number: int, reading: Reading) -> StageRecipe:
     fields = Fields()
     level.fields({"name": LABEL, "require": FRACTION}, fields)
     lines = [_line(item, reading) for item in level.records("lines")]
-    place = level.keys["name"][1].place if "name" in level else node.place
+    position = level.keys["name"][1].position if "name" in level else node.position
     name = fields.fixed.get("name", f"stage{number}")
     require = fields.fixed.get("require", 1.0)
-    require_place = level.place("require") if "require" in level else None
-    return StageRecipe(place, name, require, require_place, lines)
+    require_position = level.position("require") if "require" in level else None
+    return StageRecipe(position, name, require, require_position, lines)
 
 
 def _line(node: Mapping, reading: Reading) -> LineRecipe:
-    """Read a line; one without `packages:` has the keys of its one package."""
+    """Read a line; without `packages:` it has the keys of its one package."""
     level = Level(node, "a line", SHORT_LINE_KEYS, reading)
     values = level.get("for")
     loop = read_loop(values, reading) if values is not None else Loop()
@@ -125,38 +125,38 @@ def _line(node: Mapping, reading: Reading) -> LineRecipe:
     fields = Fields()
     level.fields({"name": LABEL, "early-start": FLAG}, fields)
     if "packages" not in node.items:
-        return LineRecipe(node.place, loop, fields, [_package(node, inner, level)])
-    _judge_level(level, LINE_KEYS, "packages")
+        return LineRecipe(node.position, loop, fields, [_package(node, inner, level)])
+    _check_level(level, LINE_KEYS, "packages")
     packages = [_package(item, inner) for item in level.records("packages")]
-    return LineRecipe(node.place, loop, fields, packages)
+    return LineRecipe(node.position, loop, fields, packages)
 
 
 def _package(node: Mapping, reading: Reading, level: Level | None = None) -> PackageRecipe:
-    """Read a package; one without `binaries:` has the keys of its one binary."""
+    """Read a package; without `binaries:` it has the keys of its one binary."""
     fields = Fields()
     if level is None:
         level = Level(node, "a package", SHORT_PACKAGE_KEYS, reading)
         level.fields({"name": LABEL}, fields)
-    sizes = {"memory": SIZE, "disk": SIZE, "wall-time": SPAN, "looping": TIME}
+    sizes = {"memory": SIZE, "disk": SIZE, "wall-time": POSITIVE_TIME, "looping": TIME}
     level.fields({"platform": TEXT, "cpus": CPUS, **sizes}, fields)
-    level.lists({"nodes": _node_kind(reading), "exclude-nodes": _node_kind(reading)}, fields)
+    level.lists({"nodes": _node_type(reading), "exclude-nodes": _node_type(reading)}, fields)
     wrapper = _wrapper(level, fields)
     if policy := _policy(level):
         fields.fixed["policy"] = policy
     _variables(level, "environment", fields)
     if "binaries" not in node.items:
-        return PackageRecipe(node.place, fields, [read_binary(node, reading, level)], wrapper)
-    _judge_level(level, PACKAGE_KEYS + LINE_KEYS, "binaries")
+        return PackageRecipe(node.position, fields, [read_binary(node, reading, level)], wrapper)
+    _check_level(level, PACKAGE_KEYS + LINE_KEYS, "binaries")
     binaries = [read_binary(item, reading) for item in level.records("binaries")]
-    return PackageRecipe(node.place, fields, binaries, wrapper)
+    return PackageRecipe(node.position, fields, binaries, wrapper)
 
 
-def _judge_level(level: Level, own: tuple[str, ...], key: str) -> None:
-    """Note keys of a lower level beside the key that spells this level out."""
+def _check_level(level: Level, own: tuple[str, ...], key: str) -> None:
+    """Note keys of a lower level beside the key that lists its records."""
     for name in level.keys:
         if name not in own and name in SHORT_PACKAGE_KEYS:
-            message = f"`{name}` goes into an entry of `{key}`, not beside it"
-            level.reading.fault(level.place(name), message)
+            message = f"`{name}` belongs in an entry of `{key}`, not beside it"
+            level.reading.fault(level.position(name), message)
 
 
 def _policy(level: Level) -> AnyMapping[str, Any]:
@@ -165,38 +165,38 @@ def _policy(level: Level) -> AnyMapping[str, Any]:
 
 
 def _wrapper(level: Level, fields: Fields) -> InputRecipe | None:
-    """Read the startup script of a package, and the variables that it gets."""
+    """Read the startup script of a package and its variables."""
     _variables(level, "wrapper-parameters", fields)
     scalar = level.scalar("wrapper")
     if scalar is None:
         if "wrapper-parameters" in level:
-            place = level.place("wrapper-parameters")
-            level.reading.fault(place, "`wrapper-parameters` goes with `wrapper`")
+            position = level.position("wrapper-parameters")
+            level.reading.fault(position, "`wrapper-parameters` needs `wrapper`")
         return None
     file = level.reading.template(scalar, strict=True)
-    return InputRecipe(scalar.place, Fields(), file=file)
+    return InputRecipe(scalar.position, Fields(), file=file)
 
 
 def _variables(level: Level, key: str, fields: Fields) -> None:
-    """Read names with texts that become variables of the environment."""
+    """Read the names and texts of environment variables."""
     node = level.mapping(key)
     for name, (scalar, value) in (node.items if node else {}).items():
         if why := unfit_variable(name):
-            level.reading.fault(scalar.place, why)
+            level.reading.fault(scalar.position, why)
         if not isinstance(value, Scalar):
             level.reading.scalar(value, f"`{name}`")
     level.trees({key: False}, fields)
 
 
-def _node_kind(reading: Reading) -> Kind:
-    """Make the kind of a field that names nodes."""
+def _node_type(reading: Reading) -> FieldType:
+    """Make the type of a field that names nodes."""
 
     def convert(value: str) -> str:
         if not value:
             raise ValueError
         nodes = reading.known.nodes
         if nodes is not None and value not in nodes:
-            raise WrongError(f"there is no node {shown(value)}{did_you_mean(value, nodes)}")
+            raise BadValueError(f"there is no node {shown(value)}{did_you_mean(value, nodes)}")
         return value
 
-    return Kind(convert, "names of nodes")
+    return FieldType(convert, "names of nodes")

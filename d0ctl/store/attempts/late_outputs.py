@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from d0ctl.jobfile.language.field_types import WrongError
+from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import output_name
 from d0ctl.jobfile.yaml.faults import escape
 from d0ctl.store.attempts.endings import End
@@ -100,7 +100,7 @@ def _fault(store: Store, known: Sequence[_Pattern], told: Mapping[str, str]) -> 
         try:
             if output_name(name) != name:
                 return f"late output `{escape(name)}` is no plain path"
-        except WrongError as error:
+        except BadValueError as error:
             return f"late {error}"
         row = store.row("file_of_name", job=pattern.job, name=name)
         if row is not None and row["pattern_id"] != pattern.id:
