@@ -51,7 +51,7 @@ def test_a_site_file_is_checked_without_a_home(d0ctl: Type, file: Path, home: Ho
     assert not home.exists()
     assert result.stderr.splitlines() == [
         f"{file}:5:25: warning: `capacity` has no effect yet",
-        f"{file}:8:18: warning: `runtime` has no effect yet but on the progress of a "
+        f"{file}:8:18: warning: `runtime` has no effect yet except on the progress of a "
         "chain of binaries",
     ]
     counts = document(d0ctl("site", "check", str(file), "--json").stdout)
@@ -219,7 +219,7 @@ def test_software_is_added_listed_and_removed(
         (["add", "reco"], 2, "`reco` is no software: it reads NAME/VERSION, as `reco/v12-01`"),
         (["add", "reco/v1"], 2, "software needs --archive, --script or both"),
         (["add", "a/b/c", "--script", "x"], 2, "`version` takes a name of letters"),
-        (["add", "reco/v1", "--script", "x '{inputs}'"], 2, "can't stand inside quotes"),
+        (["add", "reco/v1", "--script", "x '{inputs}'"], 2, "is inside quotes"),
         (["add", "reco/v1", "--archive", "gone"], 2, "gone` can't be read: no such file"),
         (["add", "reco/v1", "--archive", "https://x/y"], 2, "needs its `checksum`"),
         (["push", "reco/v1"], 3, "there is no software `reco/v1`"),

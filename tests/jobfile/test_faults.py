@@ -65,7 +65,7 @@ TOLD = """\
 11:38: `zip` needs as many values of each name, but `p` has 2, `q` has 1
 12:21: `{x}` is inside quotes or a here-document, where its value `b c` is not safe; \
 outside of them d0ctl quotes it
-12:26: `{xx}` is not a known name (did you mean `x`? `{{xx}}` stands for itself)
+12:26: `{xx}` is not a known name (did you mean `x`? `{{xx}}` gives a literal `{xx}`)
 12:31: `{x.stam}`: a value has `.name`, `.parent`, `.stem`, `.suffix`, not `.stam` \
 (did you mean `stem`?)
 12:40: there is no parameter `enrgy` (did you mean `energy`?)
@@ -249,7 +249,7 @@ def test_a_format_in_a_placeholder_gets_a_hint(
 
     first = faults(text)[0]
     assert f"`{written}`: a placeholder {told}" in first
-    assert f"`{{{written}}}` stands for itself" in first
+    assert f"`{{{written}}}` gives a literal `{written}`" in first
 
 
 def test_a_doubled_format_is_literal(job: Read) -> None:

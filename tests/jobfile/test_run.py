@@ -249,9 +249,9 @@ stages:
 
     meant = "is not a known name (did you mean `raw`?"
     assert told == [
-        f"6:22: `{{rwa}}` {meant} `{{{{rwa}}}}` stands for itself)",
-        f"7:16: `{{Raw}}` {meant} `{{{{Raw}}}}` stands for itself)",
-        f"7:22: `{{row}}` {meant} `{{{{row}}}}` stands for itself)",
+        f"6:22: `{{rwa}}` {meant} `{{{{rwa}}}}` gives a literal `{{rwa}}`)",
+        f"7:16: `{{Raw}}` {meant} `{{{{Raw}}}}` gives a literal `{{Raw}}`)",
+        f"7:22: `{{row}}` {meant} `{{{{row}}}}` gives a literal `{{row}}`)",
     ]
 
 

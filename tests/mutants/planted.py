@@ -339,7 +339,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/jobfile/sections/loops.py",
         "_zip: the call of reading.fault is lost",
-        'reading.fault(key.place, "`zip` takes names with their values, as in `zip: {a: .., b: ..}`")',
+        'reading.fault(\n            key.position, "`zip` takes names with their values, as in `zip: {a: .., b: ..}`"\n        )',
         "pass",
         ("tests/jobfile",),
     ),
@@ -360,7 +360,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/jobfile/checks/job.py",
         "_check_named_inputs: the call of self._check_package is lost",
-        "                if is_due and not check.takes_stages:\n                    self._check_package(check, env, at, part)",
+        "                if is_due and not check.takes_stages:\n                    self._check_package(check, loop_values, at, part)",
         "                if is_due and not check.takes_stages:\n                    pass",
         ("tests/jobfile",),
     ),

@@ -198,7 +198,7 @@ def split(
 
 def _formed(written: str, name: str, form: str) -> str:
     """Return the fault of a placeholder with a format or a calculation."""
-    itself = f"`{{{written}}}` stands for itself"
+    itself = f"`{{{written}}}` gives a literal `{written}`"
     if form.startswith(":"):
         reason = "has no format; write leading zeros in the values, as in `range: [001, 200]`"
     else:
@@ -225,7 +225,7 @@ def _check(
     meant = near(name, names, _SLIP)
     if meant:
         doubled = f"{{{written}}}"
-        hint = f"(did you mean `{meant}`? `{doubled}` stands for itself)"
+        hint = f"(did you mean `{meant}`? `{doubled}` gives a literal `{written}`)"
         faults.add(scalar.position_of(written, nth), f"`{written}` is not a known name {hint}")
     elif strict:
         faults.add(scalar.position_of(written, nth), f"`{written}` is not a known name")
