@@ -195,7 +195,7 @@ def open_link(
         hello = {
             "base": base,
             "cpus": cpus,
-            "visit": visit,
+            "read_only": visit,
             "silence": SILENCE_S,
             "keep_logs": site.keep_logs,
             "spool": str(site.dropbox) if address.kind == "local" and not aside else None,

@@ -237,7 +237,7 @@ def main() -> None:
     said = lines()
     hello = json.loads(next(said))
     write(f"d0ctl {hello['nonce']}\n".encode())
-    is_endless = hello["base"].endswith(f"/{ENDLESS}") and not hello["visit"]
+    is_endless = hello["base"].endswith(f"/{ENDLESS}") and not hello["read_only"]
     found = {**facts.gather(os.fsencode(FOLDER)), "machine_id": FOLDER.name}
     send({"kind": "hello", "facts": found, "attempts": [], "more": is_endless})
     if is_endless:

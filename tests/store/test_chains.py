@@ -53,7 +53,7 @@ def kept(through: int = 1) -> dict[str, Any]:
     return {
         "through": through,
         "why": "",
-        "given": ["x"] * through,
+        "supplied": ["x"] * through,
         "files": [file][:through],
         "parts": [],
         "left": [],
@@ -101,26 +101,26 @@ def test_a_launch_says_how_binaries_are_verified(world: World) -> None:
     assert second["log_rules"] == [
         {"match": "bad", "reason": "log-message", "passive": False, "required": False}
     ]
-    assert launched(world)["former"] == []
+    assert launched(world)["previous"] == []
 
 
 def test_what_was_kept_is_told_to_the_next_attempt_on_that_node(world: World) -> None:
     node = where(world)
-    end(world, 1, kept=kept())
+    end(world, 1, retained=kept())
     again(world)
 
     assert where(world) is node, "the files draw it there"
-    assert launched(world)["former"] == [{"attempt": 1, "number": 1, "kept": kept()}]
+    assert launched(world)["previous"] == [{"attempt": 1, "number": 1, "retained": kept()}]
 
 
 def test_another_node_is_told_of_nothing(world: World) -> None:
     node = where(world)
-    end(world, 1, kept=kept())
+    end(world, 1, retained=kept())
     world.unlink(node)
     again(world)
 
     assert where(world) is not node
-    assert launched(world)["former"] == []
+    assert launched(world)["previous"] == []
 
 
 def test_of_a_lost_attempt_only_the_number_is_told(world: World) -> None:
@@ -130,18 +130,18 @@ def test_of_a_lost_attempt_only_the_number_is_told(world: World) -> None:
     again(world)
 
     assert where(world) is node
-    assert launched(world)["former"] == [{"attempt": 1, "number": 1, "kept": None}]
+    assert launched(world)["previous"] == [{"attempt": 1, "number": 1, "retained": None}]
 
 
 def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -> None:
     node = where(world)
-    end(world, 1, kept=kept())
+    end(world, 1, retained=kept())
     assert purges(world.store) == []
     again(world)
     with world.store.writing():
         messages.fail(world.store, node.id, [2], reason="lost", message="gone", now=world.now)
     again(world)
-    assert [one["number"] for one in launched(world)["former"]] == [1, 2]
+    assert [one["number"] for one in launched(world)["previous"]] == [1, 2]
 
     end(world, 3, reason=None, began=2, began_why="attempt 1 left a", events=[], outputs=made(3))
     assert purges(world.store) == [
@@ -154,7 +154,7 @@ def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -
 
 def test_what_was_kept_is_cleared_away_when_the_package_is_dropped(world: World) -> None:
     node = where(world)
-    end(world, 1, kept=kept())
+    end(world, 1, retained=kept())
     with world.store.writing():
         lifecycle.choose(world.store, [1])
         lifecycle.drop(world.store, actor="tester", note=None, now=NOW)
@@ -170,8 +170,8 @@ def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(world: World) -
 
 
 def test_a_late_word_on_what_was_kept_changes_nothing(world: World) -> None:
-    end(world, 1, kept=kept())
-    end(world, 1, kept=kept(0), began=2, began_why="no")
+    end(world, 1, retained=kept())
+    end(world, 1, retained=kept(0), began=2, began_why="no")
     row = world.store.connection.execute("select kept, began_why from attempt where id = 1")
 
     found = tuple(row.fetchone())
@@ -186,7 +186,7 @@ def test_a_try_that_only_delivers_takes_nothing_of_its_node(tmp_path: Path) -> N
         world.schedule()
         [node] = world.nodes.values()
         world.launch(node)
-        end(world, 1, reason="stage-out", kept={**kept(), "whole": True})
+        end(world, 1, reason="stage-out", retained={**kept(), "whole": True})
         world.schedule()
         world.launch(node)
         assert list(phases(store).values()) == ["failed", "starting"]
@@ -201,6 +201,6 @@ def test_a_try_that_only_delivers_takes_nothing_of_its_node(tmp_path: Path) -> N
 
 def test_what_was_kept_draws_the_next_attempt_to_its_node(world: World) -> None:
     node = where(world)
-    end(world, 1, kept=kept())
+    end(world, 1, retained=kept())
     with world.store.writing():
         assert planning.local_bytes(world.store, [1]) == {1: {node.cluster: 7}}

@@ -79,7 +79,7 @@ def test_a_launch_has_the_limits_of_its_package(store: Store) -> None:
     }
     assert told["binaries"][0]["looping"] == 60.0
     assert told["binaries"][0]["work_size"] == 300
-    assert told["binaries"][0]["habit"] is None
+    assert told["binaries"][0]["run_time_history"] is None
 
 
 def test_a_launch_without_limits_has_only_those_of_the_site(store: Store) -> None:
@@ -99,7 +99,7 @@ def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: St
 
     told = begin(store)
 
-    assert told["binaries"][0]["habit"] == {"runs": FEWEST_RUNS, "gap": 509.0}
+    assert told["binaries"][0]["run_time_history"] == {"runs": FEWEST_RUNS, "gap": 509.0}
     assert told["binaries"][0]["looping"] == 5 * 509.0
 
 

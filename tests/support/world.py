@@ -100,7 +100,7 @@ class Node:
                 self.replies.append(("absent", what))
         elif kind == "resend":
             self.resend(what)
-        elif kind == "feed":
+        elif kind == "input_stream":
             self.feed(what)
 
     def resend(self, attempt: int) -> None:
@@ -238,7 +238,7 @@ class World:
             kills = attempts.killing(self.store, node.id)
             told = feed.due(self.store, node.id, limit=3, now=self.now)
         node.orders += [("launch", launch) for launch in launches]
-        node.orders += [("feed", entry) for entry in told]
+        node.orders += [("input_stream", entry) for entry in told]
         node.orders += [("kill", a) for a in kills if ("kill", a) not in node.orders]
         return len(launches) + len(told)
 

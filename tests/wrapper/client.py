@@ -70,7 +70,13 @@ class Client:
         self._pieces: list[bytes] = []
         self._long: list[str] = []
         self.acknowledges = True
-        greeting = {"nonce": "abc123", "base": str(base), "cpus": 4, "spool": None, "visit": False}
+        greeting = {
+            "nonce": "abc123",
+            "base": str(base),
+            "cpus": 4,
+            "spool": None,
+            "read_only": False,
+        }
         self.send("hello", **{**greeting, **hello})
 
     def send(self, kind: str, **fields: Any) -> None:

@@ -33,14 +33,14 @@ def failed(node: Client, **more: Any) -> Frame:
 
 def accepted(node: Client, end: Frame, attempt: int = 2, **more: Any) -> Frame:
     """Run an attempt that takes over what a failed one has left."""
-    former = [{"attempt": end["attempt"], "kept": end["kept"]}]
+    former = [{"attempt": end["attempt"], "retained": end["retained"]}]
     return node.run(
-        *CHAIN, keep=KEEP, attempt=attempt, former=former, accept=end["attempt"], **more
+        *CHAIN, keep=KEEP, attempt=attempt, previous=former, accept=end["attempt"], **more
     )
 
 
 def test_the_outputs_of_a_binary_that_failed_are_left(node: Client) -> None:
-    kept = failed(node)["kept"]
+    kept = failed(node)["retained"]
 
     assert [one["name"] for one in kept["files"]] == ["a"]
     assert [(one["name"], one["late"]) for one in kept["left"]] == [
@@ -51,7 +51,7 @@ def test_the_outputs_of_a_binary_that_failed_are_left(node: Client) -> None:
 
 
 def test_nothing_is_left_where_nobody_asked_for_it(node: Client) -> None:
-    assert failed(node, leave=False)["kept"]["left"] == []
+    assert failed(node, leave=False)["retained"]["left"] == []
     assert sorted(path.name for path in (node.base / "cache" / "1").iterdir()) == ["a"]
 
 
@@ -74,7 +74,7 @@ def test_what_a_person_accepts_becomes_the_outputs_without_a_run(
 @pytest.mark.parametrize("how", ["removed", "cut", "touched"])
 def test_what_is_not_as_it_was_left_is_not_accepted(node: Client, how: str) -> None:
     first = failed(node)
-    [path] = [Path(one["path"]) for one in first["kept"]["left"] if one["name"] == "b"]
+    [path] = [Path(one["path"]) for one in first["retained"]["left"] if one["name"] == "b"]
     if how == "removed":
         path.unlink()
     elif how == "cut":

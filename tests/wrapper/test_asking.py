@@ -18,7 +18,7 @@ COUNTS = 'for i in 1 2 3; do echo $i/4 >> "$D0CTL_PROGRESS"; done; echo up; touc
 @pytest.fixture
 def visitor(node: Client, connect: Connect) -> Client:
     """Somebody who looks, while another connection holds the node."""
-    client = connect(visit=True)
+    client = connect(read_only=True)
     client.wait("hello")
     return client
 
@@ -254,7 +254,7 @@ def test_every_python_answers_lists_and_reads(connect: Connect, version: str) ->
     environment = {"LC_ALL": "C"}
     node = connect(found()[version], environment=environment)
     run_up(node, COUNTS.replace("touch ../up", "echo y > größe; touch ../up"))
-    visitor = connect(found()[version], environment=environment, visit=True)
+    visitor = connect(found()[version], environment=environment, read_only=True)
 
     assert ask(visitor)["status"]["line"] == "3/4"
     assert "größe" in [entry["name"] for entry in listing(visitor, "work")["entries"]]

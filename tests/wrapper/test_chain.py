@@ -287,7 +287,7 @@ def test_a_failure_keeps_no_outputs_of_the_binary_that_failed(node: Client) -> N
     step = binary(script="echo 1 > x", outputs=[output("x"), output("never-made")])
     end = node.run(step, keep=["x", "never-made"])
 
-    assert (end["reason"], end["kept"]) == ("missing-output", None)
+    assert (end["reason"], end["retained"]) == ("missing-output", None)
     assert not (node.base / "cache/1").exists()
 
 

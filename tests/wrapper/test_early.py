@@ -45,7 +45,9 @@ def fed_input(folder: Path, name: str, *binaries: int) -> Frame:
 
 def feed(node: Client, *inputs: Frame, attempt: int = 1, closed: bool = False) -> None:
     """Hand inputs to an attempt that runs."""
-    node.send("feed", attempts=[{"attempt": attempt, "inputs": list(inputs), "closed": closed}])
+    node.send(
+        "input_stream", attempts=[{"attempt": attempt, "inputs": list(inputs), "closed": closed}]
+    )
 
 
 def early(folder: Path, *names: str, script: str = READS, **more: Any) -> Frame:
@@ -229,4 +231,4 @@ def test_a_feed_that_makes_no_sense_is_a_fault(
 ) -> None:
     feed(node, {**fed_input(tmp_path, "a"), **wrong})
 
-    assert "a frame of kind `feed`" in node.wait("fault")["message"]
+    assert "a frame of kind `input_stream`" in node.wait("fault")["message"]

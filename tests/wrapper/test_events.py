@@ -52,15 +52,15 @@ def test_all_events_are_done_at_once_when_nothing_fails(node: Client) -> None:
 def test_a_retry_takes_only_the_rest(node: Client) -> None:
     first = node.run(reco(node, "test $event != 6"), keep=["all"])
     assert (first["reason"], first["events"]) == ("exit-code", [{"binary": 1, "done": [(1, 6)]}])
-    assert [part["done"] for part in first["kept"]["parts"]] == [[(1, 6)]]
+    assert [part["done"] for part in first["retained"]["parts"]] == [[(1, 6)]]
 
     second = node.run(
-        reco(node, "test $event != 8"), attempt=2, keep=["all"], former=[former(first)]
+        reco(node, "test $event != 8"), attempt=2, keep=["all"], previous=[former(first)]
     )
     assert second["events"] == [{"binary": 1, "done": [(7, 8)]}]
 
     formers = [former(first), former(second)]
-    third = node.run(reco(node), attempt=3, keep=["all"], former=formers)
+    third = node.run(reco(node), attempt=3, keep=["all"], previous=formers)
     assert third["events"] == [{"binary": 1, "done": [(9, 10)]}]
     assert made(third) == list(range(1, 11))
     assert (node.folder(3) / "1.parts").read_text() == "new.part1\nnew.part2\n"
@@ -75,16 +75,16 @@ def test_what_was_done_when_the_wrapper_was_killed_is_not_done_again(node: Clien
     os.kill(wrapper, signal.SIGKILL)
     node.wait("dead")
 
-    end = node.run(reco(node), attempt=2, keep=["all"], former=[{"attempt": 1}])
+    end = node.run(reco(node), attempt=2, keep=["all"], previous=[{"attempt": 1}])
     assert end["events"] == [{"binary": 1, "done": [(5, 10)]}]
     assert made(end) == list(range(1, 11))
 
 
 def test_a_part_that_is_gone_is_done_again(node: Client) -> None:
     first = node.run(reco(node, "test $event != 6"), keep=["all"])
-    Path(first["kept"]["parts"][0]["path"]).write_text("1\n")
+    Path(first["retained"]["parts"][0]["path"]).write_text("1\n")
 
-    end = node.run(reco(node), attempt=2, keep=["all"], former=[former(first)])
+    end = node.run(reco(node), attempt=2, keep=["all"], previous=[former(first)])
     assert end["events"] == [{"binary": 1, "done": [(1, 10)]}]
 
 
@@ -92,7 +92,7 @@ def test_no_event_is_in_two_parts(node: Client) -> None:
     first = node.run(reco(node, "test $event != 6"), keep=["all"])
     again = node.run(reco(node, "test $event != 8"), attempt=2, keep=["all"])
     formers = [former(first), former(again)]
-    end = node.run(reco(node), attempt=3, keep=["all"], former=formers)
+    end = node.run(reco(node), attempt=3, keep=["all"], previous=formers)
 
     assert end["events"] == [{"binary": 1, "done": [(7, 10)]}]
     assert made(end) == list(range(1, 11))

@@ -88,7 +88,7 @@ def test_size_and_checksum_of_a_file_are_told(node: Client, aside: Path) -> None
     node.send("hash", id=1, path="cache/aside/1")
     node.send("hash", id=2, path="cache/aside")
     node.send("hash", id=3, path="link/x")
-    node.send("hash", id=4, path="poke")
+    node.send("hash", id=4, path="wake")
 
     found = node.wait("hashed", id=1)
     assert (found["ok"], found["size"], found["checksum"]) == (True, 10, CHECKSUM)
@@ -125,7 +125,7 @@ def test_a_piece_is_bounded(node: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["../x", "/etc/passwd", "link/x", "cache/../../x", "cache", "poke", "nowhere", "loop"]
+    "path", ["../x", "/etc/passwd", "link/x", "cache/../../x", "cache", "wake", "nowhere", "loop"]
 )
 def test_nothing_else_is_read(node: Client, aside: Path, path: str) -> None:
     (node.base / "loop").symlink_to("loop")

@@ -43,7 +43,7 @@ def notes(node: Client, attempt: int = 1) -> list[str]:
 
 
 def test_a_binary_of_which_nothing_shows_is_looping_with_the_numbers(node: Client) -> None:
-    end = node.run(binary(script=SPINS, looping=1.5, habit=HABIT))
+    end = node.run(binary(script=SPINS, looping=1.5, run_time_history=HABIT))
 
     assert sums_up(end) == ("failed", "looping", 1)
     assert re.fullmatch(
@@ -307,9 +307,9 @@ def test_attempts_take_turns(tmp_path: Path) -> None:
     assert one.take()
     assert not other.take()
     assert Turn(places, b"room").take(), "for another cause, others decide"
-    (tmp_path / "turn-cpu").write_text("99999999999.000\n")
+    (tmp_path / "rotation-cpu").write_text("99999999999.000\n")
     assert other.take(), "a time before the boot is no time"
-    (tmp_path / "turn-cpu").write_text("torn")
+    (tmp_path / "rotation-cpu").write_text("torn")
     assert other.take()
 
 
@@ -325,6 +325,6 @@ def test_guards_work_under_every_python(connect: Connect, version: str) -> None:
         "swap": 10**9,
         "yield_cpu": 1.0,
     }
-    end = node.run(binary(script=SPINS, looping=1.5, habit=HABIT), guards=guards)
+    end = node.run(binary(script=SPINS, looping=1.5, run_time_history=HABIT), guards=guards)
 
     assert sums_up(end) == ("failed", "looping", 1)

@@ -64,7 +64,7 @@ kept = st.fixed_dictionaries(
     {
         "through": sizes,
         "why": words,
-        "given": st.lists(words, max_size=2),
+        "supplied": st.lists(words, max_size=2),
         "files": st.lists(numbered(late=st.none() | names), max_size=2),
         "left": st.lists(left, max_size=2),
         "stored": st.lists(stored, max_size=2),
@@ -121,7 +121,7 @@ fields: dict[str, st.SearchStrategy[Message]] = {
             "stored": st.lists(stored, max_size=2),
             "began": ids,
             "began_why": lines,
-            "kept": st.none() | kept,
+            "retained": st.none() | kept,
             "events": st.lists(st.fixed_dictionaries({"binary": ids, "done": ranges}), max_size=3),
         }
     ),
@@ -178,11 +178,11 @@ END: Message = {
     "stored": [],
     "began": 1,
     "began_why": "",
-    "kept": None,
+    "retained": None,
     "events": [],
 }
 
-LATER = ("partial", "staged", "stored", "began", "began_why", "kept", "events")
+LATER = ("partial", "staged", "stored", "began", "began_why", "retained", "events")
 """What the first wrappers did not say."""
 
 
@@ -327,11 +327,16 @@ def long_end(outputs: int) -> Message:
     ]
     files = [{**one, "binary": 1, "late": None} for one in described]
     kept = {
-        "through": 1, "why": "", "given": ["x"], "files": files, "parts": [], "left": [],
+        "through": 1, "why": "", "supplied": ["x"], "files": files, "parts": [], "left": [],
         "stored": [], "whole": False,
     }  # fmt: skip
     listed = [{**one, "late": None, "inode": 7, "mtime": -1} for one in described]
-    return {**END, "outputs": listed, "kept": kept, "missing": [f"/in/{n}" for n in range(outputs)]}
+    return {
+        **END,
+        "outputs": listed,
+        "retained": kept,
+        "missing": [f"/in/{n}" for n in range(outputs)],
+    }
 
 
 def test_an_end_that_is_too_long_goes_in_parts_and_comes_back_whole() -> None:
@@ -362,7 +367,7 @@ def test_an_end_that_lacks_a_part_is_refused(line: int, reason: str) -> None:
 
 def test_a_part_of_what_an_end_does_not_have_is_refused() -> None:
     common = {"attempt": 1, "token": "0" * 64, "seq": 1, "time": 0.5, "kind": "part"}
-    part = {**common, "field": "kept.files", "items": []}
+    part = {**common, "field": "retained.files", "items": []}
 
     with pytest.raises(ValueError, match="a part of what its end does not have"):
         message.parse(message.text([part, END]))

@@ -343,7 +343,7 @@ def test_a_base_that_cannot_be_is_a_fault(connect: Connect) -> None:
 
 
 def test_a_visitor_looks_without_changing_anything(connect: Connect, tmp_path: Path) -> None:
-    visitor = connect(visit=True)
+    visitor = connect(read_only=True)
     assert visitor.wait("hello")["attempts"] == []
     assert not visitor.base.exists()
 

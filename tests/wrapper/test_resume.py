@@ -40,7 +40,7 @@ def ran(node: Client) -> str:
 
 def former(end: Frame) -> dict[str, Any]:
     """What a launch says of an attempt that told its end."""
-    return {"attempt": end["attempt"], "number": end["attempt"], "kept": end["kept"]}
+    return {"attempt": end["attempt"], "number": end["attempt"], "retained": end["retained"]}
 
 
 def began(node: Client, attempt: int) -> str:
@@ -51,9 +51,9 @@ def began(node: Client, attempt: int) -> str:
 def test_a_failure_at_binary_3_of_4_is_taken_up_there(node: Client) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
     assert (first["reason"], first["binary"]) == ("exit-code", 3)
-    assert [file["name"] for file in first["kept"]["files"]] == ["1.out", "2.out"]
+    assert [file["name"] for file in first["retained"]["files"]] == ["1.out", "2.out"]
 
-    second = node.run(*chain("true"), attempt=2, keep=KEEP, former=[former(first)])
+    second = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[former(first)])
     assert second["outcome"] == "successful"
     assert ran(node) == "12334"
     assert [one["binary"] for one in second["binaries"]] == [3, 4]
@@ -74,16 +74,16 @@ def test_a_wrapper_that_was_killed_leaves_what_its_binaries_had_done(connect: Co
     os.kill(wrapper, signal.SIGKILL)
     assert node.wait("dead")["attempts"][0]["attempt"] == 1
 
-    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[{"attempt": 1}])
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[{"attempt": 1}])
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 3, "12334")
 
 
 def test_a_chain_that_fails_again_is_taken_up_where_it_came_furthest(node: Client) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
-    second = node.run(*chain("exit 3"), attempt=2, keep=KEEP, former=[former(first)])
-    assert len(second["kept"]["files"]) == 2
+    second = node.run(*chain("exit 3"), attempt=2, keep=KEEP, previous=[former(first)])
+    assert len(second["retained"]["files"]) == 2
     formers = [former(first), former(second)]
-    third = node.run(*chain("true"), attempt=3, keep=KEEP, former=formers)
+    third = node.run(*chain("true"), attempt=3, keep=KEEP, previous=formers)
 
     assert (third["outcome"], ran(node)) == ("successful", "123334")
     assert "attempt 2 left" in began(node, 3)
@@ -101,9 +101,9 @@ def test_a_restart_begins_with_the_first_binary_whose_files_are_not_whole(
     node: Client, spoil: Any, why: str
 ) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
-    spoil(Path(first["kept"]["files"][1]["path"]))
+    spoil(Path(first["retained"]["files"][1]["path"]))
 
-    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[former(first)])
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[former(first)])
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 2, "123234")
     assert why in end["began_why"]
 
@@ -112,7 +112,7 @@ def test_a_restart_without_anything_whole_begins_at_the_start_and_says_why(node:
     first = node.run(*chain("exit 3"), keep=KEEP)
     shutil.rmtree(node.base / "cache/1")
 
-    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[former(first)])
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[former(first)])
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 1, "1231234")
     assert began(node, 2) == "began at binary 1: output `1.out` of attempt 1 is not there"
 
@@ -121,7 +121,7 @@ def test_a_binary_that_leaves_what_it_does_not_declare_is_done_again(node: Clien
     steps = [step(1), step(2, "echo x > scratch"), step(3, "exit 3"), step(4)]
     first = node.run(*steps, keep=KEEP)
     steps[2] = step(3)
-    end = node.run(*steps, attempt=2, keep=KEEP, former=[former(first)])
+    end = node.run(*steps, attempt=2, keep=KEEP, previous=[former(first)])
 
     assert (end["began"], ran(node)) == (2, "123234")
     assert "binary 2 left `scratch`, which it does not declare" in end["began_why"]
@@ -130,16 +130,16 @@ def test_a_binary_that_leaves_what_it_does_not_declare_is_done_again(node: Clien
 def test_a_binary_that_left_nothing_is_not_done_again(node: Client) -> None:
     quiet = binary(script="echo q >> ../../ran")
     first = node.run(step(1), quiet, binary("false"))
-    end = node.run(step(1), quiet, binary("true"), attempt=2, former=[former(first)])
+    end = node.run(step(1), quiet, binary("true"), attempt=2, previous=[former(first)])
 
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 3, "1q")
 
 
 def test_a_file_that_a_later_binary_spoilt_is_made_again(node: Client) -> None:
     first = node.run(step(1), step(2, "echo more >> 1.out; false"))
-    assert first["kept"] is None
+    assert first["retained"] is None
 
-    end = node.run(step(1), step(2), attempt=2, former=[former(first)])
+    end = node.run(step(1), step(2), attempt=2, previous=[former(first)])
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
 
@@ -148,7 +148,7 @@ def test_outputs_in_folders_are_taken_up(node: Client) -> None:
     first = node.run(made, binary(script="test -e ../../go"), keep=["a/b/c"])
     (node.base / "attempts/go").touch()
     end = node.run(
-        made, binary(script="test -e ../../go"), attempt=2, keep=["a/b/c"], former=[former(first)]
+        made, binary(script="test -e ../../go"), attempt=2, keep=["a/b/c"], previous=[former(first)]
     )
 
     assert (end["outcome"], end["began"]) == ("successful", 2)
@@ -157,9 +157,9 @@ def test_outputs_in_folders_are_taken_up(node: Client) -> None:
 
 def test_a_chain_of_which_only_the_keeping_failed_is_kept_only(node: Client) -> None:
     first = node.run(step(1), keep=["1.out", "never-made"])
-    assert (first["reason"], first["kept"]["through"]) == ("missing-output", 1)
+    assert (first["reason"], first["retained"]["through"]) == ("missing-output", 1)
 
-    end = node.run(step(1), attempt=2, keep=["1.out"], former=[former(first)])
+    end = node.run(step(1), attempt=2, keep=["1.out"], previous=[former(first)])
     assert (end["outcome"], end["binaries"], ran(node)) == ("successful", [], "1")
     assert began(node, 2).startswith("began after its last binary")
 
@@ -169,15 +169,15 @@ def test_a_former_attempt_that_still_runs_is_left_alone(node: Client) -> None:
     node.started(1)
     while ran(node) != "123":
         node.wait("pong", id=node.ping())
-    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[{"attempt": 1}])
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[{"attempt": 1}])
 
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
 
 def test_a_record_that_makes_no_sense_counts_as_none(node: Client) -> None:
     (node.base / "attempts/1").mkdir(parents=True)
-    (node.base / "attempts/1/kept").write_text('{"through": 9, "files": [{}]}')
-    end = node.run(step(1), step(2), attempt=2, former=[{"attempt": 1}])
+    (node.base / "attempts/1/retained").write_text('{"through": 9, "files": [{}]}')
+    end = node.run(step(1), step(2), attempt=2, previous=[{"attempt": 1}])
 
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
@@ -189,9 +189,9 @@ def test_a_shutdown_of_the_node_leaves_what_is_done(node: Client) -> None:
         node.wait("pong", id=node.ping())
     os.kill(wrapper, signal.SIGTERM)
     first = node.end(1)
-    assert (first["reason"], first["kept"]["through"]) == ("platform-failure", 2)
+    assert (first["reason"], first["retained"]["through"]) == ("platform-failure", 2)
 
-    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[former(first)])
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[former(first)])
     assert (end["outcome"], end["began"]) == ("successful", 3)
 
 
@@ -202,7 +202,7 @@ def test_who_is_killed_on_request_leaves_nothing(node: Client) -> None:
         node.wait("pong", id=node.ping())
     node.send("kill", attempts=[1], grace=1)
 
-    assert node.end(1)["kept"] is None
+    assert node.end(1)["retained"] is None
     assert not (node.base / "cache/1").exists()
 
 
@@ -218,7 +218,7 @@ def test_chains_are_taken_up_under_every_python(connect: Connect, version: str) 
     assert first["detail"].startswith("binary 3 (step) ended with exit code 64 (EX_USAGE)")
 
     steps[2] = step(3, events={"first": 1, "last": 5, "part": "new"})
-    second = node.run(*steps, attempt=2, former=[former(first)], **given)
+    second = node.run(*steps, attempt=2, previous=[former(first)], **given)
     assert (second["outcome"], second["began"], ran(node)) == ("successful", 3, "12334")
 
 
@@ -232,7 +232,7 @@ def test_what_was_made_of_other_inputs_is_made_again(node: Client, tmp_path: Pat
 
     merge["inputs"] = ["x"]
     end = node.run(
-        merge, binary("true"), attempt=2, inputs=given[:1], keep=["m"], former=[former(first)]
+        merge, binary("true"), attempt=2, inputs=given[:1], keep=["m"], previous=[former(first)]
     )
     assert (end["outcome"], end["began"]) == ("successful", 1)
     assert end["began_why"] == "binary 1 was given something else in attempt 1"
@@ -250,15 +250,15 @@ def test_what_was_made_of_an_input_that_was_made_anew_is_made_again(
     (tmp_path / "aside").write_text("2\n")
     (tmp_path / "aside").rename(file)
 
-    end = node.run(made, binary("true"), attempt=2, inputs=given, former=[former(first)])
+    end = node.run(made, binary("true"), attempt=2, inputs=given, previous=[former(first)])
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
 
 def test_an_end_that_nobody_heard_is_read_on_the_node(node: Client) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
-    assert first["kept"]
+    assert first["retained"]
 
-    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[{"attempt": 1}])
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[{"attempt": 1}])
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 3, "12334")
 
 
@@ -267,10 +267,10 @@ def test_no_file_is_taken_from_elsewhere(
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "1.out"
     first = node.run(*chain("exit 3"), keep=KEEP)
-    taken = Path(first["kept"]["files"][0]["path"])
+    taken = Path(first["retained"]["files"][0]["path"])
     shutil.move(taken, elsewhere)
-    first["kept"]["files"][0]["path"] = str(elsewhere)
+    first["retained"]["files"][0]["path"] = str(elsewhere)
 
-    end = node.run(*chain("true"), attempt=2, keep=KEEP, former=[former(first)])
+    end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[former(first)])
     assert (end["outcome"], end["began"]) == ("successful", 1)
     assert "is in none of our folders" in end["began_why"]

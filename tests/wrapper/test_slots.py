@@ -26,7 +26,7 @@ def wait_on(node: Client, attempt: int) -> None:
 
 def asks(node: Client, attempt: int) -> None:
     """Wait until a wrapper has its inputs and asks for processors."""
-    wait_until(lambda: (node.folder(attempt) / "asks").exists())
+    wait_until(lambda: (node.folder(attempt) / "cpu_request").exists())
 
 
 def test_inputs_are_brought_while_the_cpu_is_busy_with_another(connect: Connect) -> None:

@@ -118,8 +118,8 @@ def test_what_cannot_be_stored_is_told_and_kept(node: Client, store: Path, tmp_p
     assert "output `out` cannot be stored at `root://store/out`" in end["detail"]
     assert "exit code 51: no space there" in end["detail"]
     assert [one["locator"] for one in end["stored"]] == [str(tmp_path / "out")]
-    assert end["kept"]["stored"] == end["stored"]
-    assert {Path(file["path"]).read_text() for file in end["kept"]["files"]} == {
+    assert end["retained"]["stored"] == end["stored"]
+    assert {Path(file["path"]).read_text() for file in end["retained"]["files"]} == {
         DATA.decode(), "log\n",
     }  # fmt: skip
 
@@ -134,8 +134,8 @@ COUNTED = {**MAKE, "script": f"printf x >> ../../ran; {MAKE['script']}"}
 
 def again(node: Client, end: Frame, attempt: int, *locators: str, **more: Any) -> Frame:
     """Run the next attempt at a package, which knows of the one before."""
-    former = [{"attempt": end["attempt"], "kept": end["kept"]}]
-    return node.run(COUNTED, attempt=attempt, former=former, **made(*locators, **more))
+    former = [{"attempt": end["attempt"], "retained": end["retained"]}]
+    return node.run(COUNTED, attempt=attempt, previous=former, **made(*locators, **more))
 
 
 def test_after_a_failed_stage_out_only_the_rest_of_the_way_is_tried_again(
@@ -184,8 +184,8 @@ def test_late_outputs_are_stored_without_another_run(
     first = node.run(described, **wanted)
     (tmp_path / "broken").unlink()
 
-    former = [{"attempt": 1, "kept": first["kept"]}]
-    second = node.run(described, attempt=2, former=former, **wanted)
+    former = [{"attempt": 1, "retained": first["retained"]}]
+    second = node.run(described, attempt=2, previous=former, **wanted)
 
     assert (second["outcome"], ran(node)) == ("successful", 1), second
     late = {one["name"]: one.get("late") for one in second["outputs"]}
@@ -204,7 +204,7 @@ def test_a_wrapper_killed_while_it_stores_leaves_finished_outputs(
     (tmp_path / "stuck").unlink()
 
     more = made("root://store/out", transfer=rules(store))
-    end = node.run(COUNTED, attempt=2, former=[{"attempt": 1}], **more)
+    end = node.run(COUNTED, attempt=2, previous=[{"attempt": 1}], **more)
 
     assert (end["outcome"], ran(node)) == ("successful", 1), end
     assert (store / "out").read_bytes() == DATA
@@ -216,7 +216,7 @@ def test_outputs_that_are_not_whole_any_more_are_made_again(
     (tmp_path / "broken").touch()
     first = node.run(COUNTED, **made("root://store/out", transfer=rules(store)))
     (tmp_path / "broken").unlink()
-    Path(first["kept"]["files"][0]["path"]).write_text("spoilt")
+    Path(first["retained"]["files"][0]["path"]).write_text("spoilt")
 
     second = again(node, first, 2, "root://store/out", transfer=rules(store))
 
@@ -247,14 +247,14 @@ def test_a_delivery_waits_for_a_cpu_when_the_outputs_have_to_be_made_again(
     (tmp_path / "broken").touch()
     first = node.run(COUNTED, **made("root://store/out", transfer=rules(store)))
     (tmp_path / "broken").unlink()
-    Path(first["kept"]["files"][0]["path"]).write_text("spoilt")
+    Path(first["retained"]["files"][0]["path"]).write_text("spoilt")
     node.launch(launch(2, binary(script="while [ ! -e ../go ]; do sleep 0.02; done")))
     node.started(2)
 
-    former = [{"attempt": 1, "kept": first["kept"]}]
+    former = [{"attempt": 1, "retained": first["retained"]}]
     more = made("root://store/out", transfer=rules(store))
-    node.launch(launch(3, COUNTED, former=former, delivers=True, **more))
-    wait_until(lambda: (node.folder(3) / "asks").exists())
+    node.launch(launch(3, COUNTED, previous=former, delivers=True, **more))
+    wait_until(lambda: (node.folder(3) / "cpu_request").exists())
     assert ran(node) == 1
     (node.folder(2) / "go").touch()
 
@@ -277,7 +277,7 @@ def test_a_kill_while_outputs_are_stored_leaves_nothing_of_the_attempt(
     node.send("kill", attempts=[1], grace=5)
 
     end = node.end(1)
-    assert (end["outcome"], end["kept"]) == ("killed", None)
+    assert (end["outcome"], end["retained"]) == ("killed", None)
     assert not (node.base / "cache" / "1").exists()
 
 

@@ -173,8 +173,8 @@ def test_a_restart_in_mid_chain_calls_the_script_again(node: Client, scripts: Pa
     )
     first = node.run(*steps, **given(scripts, WITH_SETUP), keep=["a"])
     (node.folder(1).parent / "go").touch()
-    former = [{"attempt": 1, "kept": first["kept"]}]
-    end = node.run(*steps, attempt=2, **given(scripts, WITH_SETUP), keep=["a"], former=former)
+    former = [{"attempt": 1, "retained": first["retained"]}]
+    end = node.run(*steps, attempt=2, **given(scripts, WITH_SETUP), keep=["a"], previous=former)
 
     assert (first["outcome"], end["outcome"]) == ("failed", "successful")
     assert (node.folder(1).parent / "runs").read_text().split() == ["1", "2", "2"]

@@ -14,7 +14,7 @@ def test_a_failed_attempt_leaves_its_logs_only(node: Client) -> None:
 
     names = {path.name for path in node.folder(1).iterdir()}
     assert {"1.out", "1.err", "end"} <= names
-    assert not {"work", "staging", "leavings"} & names
+    assert not {"work", "staging", "unfinished_files"} & names
     assert (node.folder(1) / "1.out").read_text() == "said\n"
 
 

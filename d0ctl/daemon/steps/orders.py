@@ -59,7 +59,7 @@ def send_inputs(desk: Desk, turn: Turn) -> None:
             continue
         entries = input_stream.due(desk.store, node, limit=MOST_INPUTS, now=turn.now)
         if entries:
-            turn.after(courier.order, {"kind": "feed", "attempts": entries})
+            turn.after(courier.order, {"kind": "input_stream", "attempts": entries})
             turn.after(desk.wake.set)
 
 

@@ -21,7 +21,7 @@ def keep(store: Store, ends: Iterable["Ending"]) -> None:
 
 
 def _row(end: "Ending") -> tuple[Any, ...] | None:
-    began, kept, events = end.get("began", 1), end.get("kept"), end.get("events")
+    began, kept, events = end.get("began", 1), end.get("retained"), end.get("events")
     why = end.get("began_why") or None
     if why is None and not kept and not events:
         return None
@@ -38,7 +38,7 @@ def _left_size(kept: Mapping[str, Any] | None) -> int | None:
 
 def is_whole(end: "Ending") -> bool:
     """Whether all binaries of an attempt that failed are done, so that only a transfer is left."""
-    return bool((end.get("kept") or {}).get("whole"))
+    return bool((end.get("retained") or {}).get("whole"))
 
 
 def settle(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
@@ -66,7 +66,7 @@ def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
         former = {
             "attempt": row["id"],
             "number": row["number"],
-            "kept": None if kept is None else json.loads(kept),
+            "retained": None if kept is None else json.loads(kept),
         }
         found[row["package_id"]].append(former)
     return found

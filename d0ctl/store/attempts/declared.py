@@ -38,7 +38,7 @@ def _is_long(message: "Ending") -> bool:
         message.get("stored", ()),
         message.get("events", ()),
     )
-    return bool(message.get("kept")) or any(len(entries) > 1 for entries in lists)  # fmt: skip
+    return bool(message.get("retained")) or any(len(entries) > 1 for entries in lists)  # fmt: skip
 
 
 def _cut(message: "Ending", declared: Row) -> "Ending":
@@ -52,7 +52,7 @@ def _cut(message: "Ending", declared: Row) -> "Ending":
         "staged": message.get("staged", [])[: declared["inputs"]],
         "stored": message.get("stored", [])[: LOCATORS * outputs],
         "events": _first_of_each(message.get("events", ()), declared["binaries"]),
-        "kept": _kept(message.get("kept"), declared),
+        "retained": _kept(message.get("retained"), declared),
     }
 
 
@@ -71,7 +71,7 @@ def _kept(kept: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
         return None
     binaries, outputs = declared["binaries"], declared["outputs"] + MOST_LATE
     most = {
-        "given": binaries,
+        "supplied": binaries,
         "parts": binaries,
         "files": outputs,
         "left": outputs,

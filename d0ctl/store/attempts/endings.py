@@ -47,7 +47,7 @@ def ended_by_control(
         "utc_offset": None, "binary": None, "reason": reason, "detail": detail, "exit_code": None,
         "signal": None, "cpu": None, "rss": None, "stderr": "", "binaries": [], "outputs": [],
         "missing": [], "partial": False, "staged": [], "stored": [], "began": 1, "began_why": "",
-        "kept": None, "events": [],
+        "retained": None, "events": [],
     }  # fmt: skip
 
 

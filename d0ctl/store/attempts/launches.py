@@ -124,7 +124,7 @@ def _launch(
             "parameters": json.loads(package["wrapper_parameters"] or "{}"),
         }
     if formers:
-        launch["former"] = formers
+        launch["previous"] = formers
     if package["delivers"]:
         launch["delivers"] = True
     if package["early"] == 1:

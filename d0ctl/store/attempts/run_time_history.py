@@ -48,7 +48,7 @@ def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]
     limit = silence(asked, site, habit)
     if limit is None:
         return {}
-    known = {} if habit is None else {"habit": {"runs": habit.runs, "gap": habit.gap}}
+    known = {} if habit is None else {"run_time_history": {"runs": habit.runs, "gap": habit.gap}}
     return {"looping": limit, **known}
 
 

@@ -34,7 +34,7 @@ class Events:
     def __init__(self, places: Places, attempt: int, number: int, asked: "Dict[str, Any]") -> None:
         self._names = {
             end: places.attempt(attempt, b"%d.%s" % (number, end))
-            for end in (b"events", b"done", b"parts", b"given")
+            for end in (b"events", b"done", b"parts", b"supplied")
         }
         self.number = number
         self.all: Ranges = [(asked["first"], asked["last"])]
@@ -50,7 +50,7 @@ class Events:
         self.rest = ranges.without(self.all, done)
         write(self._names[b"events"], ranges.text(self.rest).encode("ascii"))
         write(self._names[b"parts"], to_path("".join(name + "\n" for name in names)))
-        write(self._names[b"given"], given.encode("ascii"))
+        write(self._names[b"supplied"], given.encode("ascii"))
         remove(self._names[b"done"])
 
     def environment(self) -> "Dict[bytes, bytes]":

@@ -159,7 +159,9 @@ class Report:
         except ValueError as error:
             detail = "its end cannot be sent: %s" % one_line(str(error))
             failed = {"outcome": "failed", "reason": "verification", "detail": detail}
-            self.unsent = [{**end, **bare, **failed, "outputs": [], "missing": [], "kept": None}]
+            self.unsent = [
+                {**end, **bare, **failed, "outputs": [], "missing": [], "retained": None}
+            ]
             self.unsent[0].pop("events", None)
             name, text = self._take()
         return name, text

@@ -59,7 +59,7 @@ class Wrapper:
         """Do the work, clear up, and tell about it."""
         self.report.start(self.setting.boot_id, "staging-in" if self.launch["ahead"] else "running")
         result = self._work()
-        if not (result.get("outputs") or result.get("kept")):
+        if not (result.get("outputs") or result.get("retained")):
             _drop(self.places.kept(self.attempt))
         for name in (b"work", b"staging"):
             _drop(self.places.attempt(self.attempt, name))

@@ -26,7 +26,7 @@ class Fed(NamedTuple):
 
 def path(places: Places, attempt: int) -> bytes:
     """Give where the file of an attempt lies."""
-    return places.attempt(attempt, b"fed")
+    return places.attempt(attempt, b"input_stream")
 
 
 def look(places: Places, attempt: int) -> Fed:

@@ -142,7 +142,7 @@ _GUARDS = shape.record(
 _BINARY_EXTRAS = {
     **_CHAIN_EXTRAS,
     "looping": (shape.maybe(shape.number), None),
-    "habit": (shape.maybe(_HABIT), None),
+    "run_time_history": (shape.maybe(_HABIT), None),
     "work_size": (shape.maybe(shape.whole), None),
     "progress": (shape.maybe(_PROGRESS), None),
     "runtime": (shape.maybe(shape.number), None),
@@ -187,7 +187,7 @@ _LAUNCH = shape.record(
         "transfer": (_TRANSFER, _TRANSFER({})),
         "lease": (shape.number, lease.LEASE),
         "hooks": (shape.many(_HOOK), []),
-        "former": (shape.many(retained.FORMER), []),
+        "previous": (shape.many(retained.FORMER), []),
         "accept": (shape.maybe(shape.positive), None),
         "leave": (shape.boolean, False),
         "largest_core": (shape.whole, LARGEST_CORE),

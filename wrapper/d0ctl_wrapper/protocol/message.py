@@ -236,10 +236,10 @@ _ITEMS: "Dict[str, shape.Check]" = {
     "staged": shape.record(_STAGED, stamp.FIELDS),
     "stored": retained.STORED,
     "events": _EVENTS,
-    "kept.files": retained.KEPT_FILE,
-    "kept.parts": retained.KEPT_PART,
-    "kept.left": retained.KEPT_LEFT,
-    "kept.stored": retained.STORED,
+    "retained.files": retained.KEPT_FILE,
+    "retained.parts": retained.KEPT_PART,
+    "retained.left": retained.KEPT_LEFT,
+    "retained.stored": retained.STORED,
 }
 """What is in the lists of an end message."""
 
@@ -275,7 +275,7 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
         "stored": (shape.many(_ITEMS["stored"]), []),
         "began": (shape.positive, 1),
         "began_why": (_line, ""),
-        "kept": (shape.maybe(retained.KEPT), None),
+        "retained": (shape.maybe(retained.KEPT), None),
         "events": (shape.many(_ITEMS["events"]), []),
     },
 }

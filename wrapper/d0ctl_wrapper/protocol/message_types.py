@@ -104,7 +104,7 @@ if TYPE_CHECKING:
         stored: List[Dict[str, Any]]
         began: int
         began_why: str
-        kept: Optional[Dict[str, Any]]
+        retained: Optional[Dict[str, Any]]
         events: List[Dict[str, Any]]
 
     class End(_Common, Ending):

@@ -16,10 +16,10 @@ FIELDS = (
     "staged",
     "stored",
     "events",
-    "kept.files",
-    "kept.parts",
-    "kept.left",
-    "kept.stored",
+    "retained.files",
+    "retained.parts",
+    "retained.left",
+    "retained.stored",
 )
 """The lists of an end message; a dot leads to a list of `kept`."""
 
@@ -36,8 +36,8 @@ A single item has fewer than 400,000: 10,000 ranges of events, and two texts.
 def split(end: Message) -> "List[Message]":
     """Give the parts of an end message, and what is left of it, numbered on from its `seq`."""
     left = dict(end)
-    if left.get("kept"):
-        left["kept"] = dict(left["kept"])
+    if left.get("retained"):
+        left["retained"] = dict(left["retained"])
     common = {name: end[name] for name in ("attempt", "token", "seq", "time")}
     found: "List[Message]" = []
     for field in FIELDS:

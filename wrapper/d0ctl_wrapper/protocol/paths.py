@@ -28,7 +28,7 @@ class Places:
         self.attempts = base + b"/attempts"
         self.cache = base + b"/cache"
         self.software = base + b"/software"
-        self.poke = base + b"/poke"
+        self.poke = base + b"/wake"
         self.lock = base + b"/lock"
 
     def attempt(self, attempt: int, name: bytes = b"") -> bytes:

@@ -45,7 +45,9 @@ _TEXT = shape.bounded(shape.string)
 
 KEPT_FILE = shape.record({**FILE, "binary": shape.positive}, LATE)
 
-KEPT_PART = shape.record({**FILE, "binary": shape.positive, "done": ranges.check, "given": _TEXT})
+KEPT_PART = shape.record(
+    {**FILE, "binary": shape.positive, "done": ranges.check, "supplied": _TEXT}
+)
 
 KEPT_LEFT = shape.record(
     {
@@ -63,7 +65,7 @@ KEPT = shape.record(
     {
         "through": shape.whole,
         "why": _TEXT,
-        "given": shape.many(_TEXT),
+        "supplied": shape.many(_TEXT),
         "files": shape.many(KEPT_FILE),
     },
     {
@@ -76,7 +78,7 @@ KEPT = shape.record(
 
 FORMER = shape.record(
     {"attempt": shape.positive},
-    {"kept": (shape.maybe(KEPT), None), "number": (shape.positive, 1)},
+    {"retained": (shape.maybe(KEPT), None), "number": (shape.positive, 1)},
 )
 """A former attempt; without `kept` it could not say, so what it recorded on its node counts.
 

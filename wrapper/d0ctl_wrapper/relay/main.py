@@ -62,7 +62,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
     spool = hello["spool"]
     places = Places(base, None if spool is None else to_path(spool))
     loop = Loop(stream, hello["silence"])
-    if hello["visit"]:
+    if hello["read_only"]:
         _greet(stream, places, [], [])
         look = Look(places, stream)
         loop.serve(lines, look.obey, look.asking.work)

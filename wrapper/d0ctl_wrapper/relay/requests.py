@@ -17,7 +17,7 @@ KEEP_LOGS = 30 * 86400
 _HELLO_DEFAULTS = {
     "cpus": None,
     "spool": None,
-    "visit": False,
+    "read_only": False,
     "silence": 120,
     "keep_logs": KEEP_LOGS,
 }
@@ -45,7 +45,7 @@ _HELLO = shape.record(
         "base": shape.filled,
         "cpus": shape.maybe(shape.positive),
         "spool": shape.maybe(shape.absolute),
-        "visit": shape.boolean,
+        "read_only": shape.boolean,
         "silence": shape.number,
         "keep_logs": shape.number,
     }
@@ -59,7 +59,7 @@ _FEED = shape.record(
 
 _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "launch": {"attempts": shape.many(lambda value: value)},
-    "feed": {"attempts": shape.many(_FEED)},
+    "input_stream": {"attempts": shape.many(_FEED)},
     "ack": {"names": shape.many(shape.string)},
     "kill": {"attempts": _ATTEMPTS, "grace": shape.number},
     "pause": {"attempts": _ATTEMPTS, "grace": shape.number},

@@ -92,7 +92,7 @@ class Service(Look):
         self.verbs.update(
             {
                 "launch": lambda frame: keeper.launch(frame["attempts"]),
-                "feed": lambda frame: keeper.feed(frame["attempts"]),
+                "input_stream": lambda frame: keeper.feed(frame["attempts"]),
                 "kill": lambda frame: keeper.kill(
                     frame["attempts"],
                     orders.Kill(frame["grace"], frame["partial"], frame["partial_grace"]),

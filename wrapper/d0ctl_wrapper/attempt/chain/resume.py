@@ -41,7 +41,7 @@ class Resume:
         self._binaries: "List[Binary]" = launch["binaries"]
         self._inputs = {entry["name"] for entry in launch["inputs"]}
         self._is_of_use = any(binary["outputs"] for binary in self._binaries)
-        self._former = Former(places, launch, boot_id, self.digests) if launch["former"] else None
+        self._former = Former(places, launch, boot_id, self.digests) if launch["previous"] else None
         self._known = {to_path(name) for name in self._inputs}
         self._files: "List[Dict[str, Any]]" = []
         self._events: "Dict[int, Events]" = {}
@@ -211,7 +211,7 @@ class Resume:
 
     def _record(self, through: int) -> Kept:
         told = [self._given.get(number, "") for number in range(1, through + 1)]
-        return {**NOTHING, "through": through, "why": self._why, "given": told, "files": [],
+        return {**NOTHING, "through": through, "why": self._why, "supplied": told, "files": [],
                 "parts": []}  # fmt: skip
 
     def _describe(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any]":
@@ -233,12 +233,12 @@ class Resume:
         }
         files = [{**one, "binary": numbers[one["name"]], "late": one.get("late")} for one in kept]
         record = self._record(len(self._binaries))
-        return {"kept": {**record, "why": "", "files": files, "stored": stored, "whole": True}}
+        return {"retained": {**record, "why": "", "files": files, "stored": stored, "whole": True}}
 
     def note_whole(self, kept: "List[Dict[str, Any]]") -> None:
         """Record on the node that all is done, for the case that nobody can say so any more."""
         try:
-            self._write(self.whole(kept, self.stored)["kept"])
+            self._write(self.whole(kept, self.stored)["retained"])
         except OSError:
             pass
 
@@ -265,7 +265,7 @@ class Resume:
                 kept["parts"] += self._salvage_part(self._events[number])
         if is_to_leave:
             kept["left"] = self._leave(kept["through"])
-        return {"kept": kept} if kept["files"] or kept["parts"] or kept["left"] else {}
+        return {"retained": kept} if kept["files"] or kept["parts"] or kept["left"] else {}
 
     def _leave(self, through: int) -> "List[Dict[str, Any]]":
         """Move the outputs that there are of the binaries after `through` into the cache."""
@@ -303,7 +303,7 @@ class Resume:
     def _salvage_part(self, events: Events) -> "List[Dict[str, Any]]":
         done = events.done()
         moved = self._move(events.number, {"name": events.part}) if done else None
-        told = {"done": done, "given": self._given[events.number]}
+        told = {"done": done, "supplied": self._given[events.number]}
         return [{**moved, **told}] if moved is not None else []
 
     def done_events(self) -> "Dict[str, Any]":

@@ -8,12 +8,12 @@ from d0ctl_wrapper.protocol.paths import Places, read, remove, write
 
 def note(places: Places, attempt: int, path: bytes) -> None:
     """Remember a file that is about to be made, until it has been cleared."""
-    write(places.attempt(attempt, b"leavings"), path)
+    write(places.attempt(attempt, b"unfinished_files"), path)
 
 
 def clear(places: Places, attempt: int) -> None:
     """Remove what is remembered, as far as that can be done now."""
-    notes = places.attempt(attempt, b"leavings")
+    notes = places.attempt(attempt, b"unfinished_files")
     try:
         path = read(notes)
     except OSError:

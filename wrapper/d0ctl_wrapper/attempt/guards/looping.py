@@ -65,7 +65,7 @@ class Looping:
     ) -> None:  # fmt: skip
         self._who = who
         self._limit: "float | None" = binary["looping"]
-        self._habit: "Dict[str, Any] | None" = binary["habit"]
+        self._habit: "Dict[str, Any] | None" = binary["run_time_history"]
         self._clock = clock
         self._signs = signs
         self._usage = usage

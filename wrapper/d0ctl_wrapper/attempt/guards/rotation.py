@@ -18,7 +18,7 @@ class Turn:
     """The right to stand still or to go on, one attempt of the node at a time."""
 
     def __init__(self, places: Places, name: bytes) -> None:
-        self._path = places.base + b"/turn-" + name
+        self._path = places.base + b"/rotation-" + name
 
     def take(self) -> bool:
         """Tell whether it is our turn; where that can't be known, as on a full disk, it is."""

@@ -14,7 +14,7 @@ from d0ctl_wrapper.attempt.run.spawn import SIGNALS
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol.paths import Places
 
-NONE, ASKED, GRANTED = b"slotless", b"asks", b"granted"
+NONE, ASKED, GRANTED = b"cpu_free", b"cpu_request", b"cpu_grant"
 
 ASK_AGAIN = 5.0
 """Every so many seconds a wrapper that waits wakes its relay, in case none has heard it."""

@@ -16,11 +16,11 @@ from d0ctl_wrapper.protocol.ranges import Ranges
 from d0ctl_wrapper.protocol.retained import KEPT, Kept
 from d0ctl_wrapper.protocol.text import one_line
 
-RECORD = b"kept"
+RECORD = b"retained"
 """The file of an attempt's folder in which its wrapper notes what is done."""
 
 NOTHING: Kept = {
-    "through": 0, "why": "", "given": [], "files": [], "parts": [], "left": [], "stored": [],
+    "through": 0, "why": "", "supplied": [], "files": [], "parts": [], "left": [], "stored": [],
     "whole": False,
 }  # fmt: skip
 
@@ -51,8 +51,8 @@ class Former:
         self._boot_id = boot_id
         self._ours = os.path.realpath(os.path.dirname(places.base))
         self._digests = digests
-        self._numbers = {former["attempt"]: former["number"] for former in launch["former"]}
-        self._formers = [former for former in launch["former"] if self._is_over(former)]
+        self._numbers = {former["attempt"]: former["number"] for former in launch["previous"]}
+        self._formers = [former for former in launch["previous"] if self._is_over(former)]
 
     def _is_over(self, former: "Dict[str, Any]") -> bool:
         """Tell whether no wrapper of a former attempt runs that might still write."""
@@ -74,7 +74,9 @@ class Former:
 
     def _kept(self, former: "Dict[str, Any]") -> Kept:
         """Give what is known of a former attempt, by its own word or by its record here."""
-        kept = former["kept"] or self._told(former["attempt"]) or self._recorded(former["attempt"])
+        kept = (
+            former["retained"] or self._told(former["attempt"]) or self._recorded(former["attempt"])
+        )
         return dict(kept or NOTHING)
 
     def _told(self, attempt: int) -> "Kept | None":
@@ -83,7 +85,7 @@ class Former:
             end = message.parse(self._read(attempt, b"end").decode("ascii"))[-1]
         except ValueError:
             return None
-        return dict(end["kept"]) if end.get("kept") else None
+        return dict(end["retained"]) if end.get("retained") else None
 
     def _recorded(self, attempt: int) -> "Kept | None":
         """Read what an attempt recorded whose wrapper died."""
@@ -106,7 +108,7 @@ class Former:
         used: "List[Dict[str, Any]]" = []
         through = min(kept["through"], len(self._binaries))
         for number in range(1, through + 1):
-            if self._given(number) != (kept["given"][number - 1 :] or [""])[0]:
+            if self._given(number) != (kept["supplied"][number - 1 :] or [""])[0]:
                 why = "binary %d was given something else in attempt %d" % (number, tried)
                 return Found(attempt, tried, number - 1, used, why, [])
             files: "List[Dict[str, Any]]" = []
@@ -188,11 +190,11 @@ class Former:
     ) -> "Part | None":
         attempt: int = former["attempt"]
         every = [(asked["first"], asked["last"])]
-        kept = former["kept"] or self._told(attempt)
+        kept = former["retained"] or self._told(attempt)
         if kept is None:
             return self._left(attempt, number, asked["part"], every)
         for one in kept["parts"]:
-            is_same = one["binary"] == number and one["given"] == self._given(number)
+            is_same = one["binary"] == number and one["supplied"] == self._given(number)
             if is_same and not self._fault(one):
                 done = ranges.common(one["done"], every)
                 path = to_path(one["path"])
@@ -207,7 +209,7 @@ class Former:
         path = os.path.join(self._places.attempt(attempt, b"work"), to_path(name))
         if os.path.islink(path) or not os.path.isfile(path):
             return None
-        if self._read(attempt, b"%d.given" % number) != self._given(number).encode("ascii"):
+        if self._read(attempt, b"%d.supplied" % number) != self._given(number).encode("ascii"):
             return None
         done = read_done(self._places.attempt(attempt, b"%d.done" % number), every)
         return Part(attempt, done, path, None, None)
