@@ -11,7 +11,7 @@ import pytest
 from d0ctl_wrapper.attempt.run.detach import Setting
 from d0ctl_wrapper.host import records
 from d0ctl_wrapper.protocol import message
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay.supervisor import Keeper
 from tests.support.waiting import descendants, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
@@ -274,7 +274,7 @@ def test_a_binary_that_fails_on_a_disk_with_room_keeps_its_reason(
 def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = Places(os.fsencode(tmp_path))
+    places = NodePaths(os.fsencode(tmp_path))
     places.make()
     folder = tmp_path / "attempts" / "7"
     folder.mkdir(parents=True)
@@ -284,7 +284,7 @@ def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(
         return False
 
     monkeypatch.setattr(records, "is_running", end_just_now)
-    records.write_record(places, 7, records.Record(1, 1, "boot", 1))
+    records.write_record(places.attempt(7), records.Record(1, 1, "boot", 1))
     setting = Setting(places, "boot", {}, 0o077)
     keeper = Keeper(setting, 1, lambda _: None, lambda _: None, lambda _: None)
     assert keeper.adopt() == [{"attempt": 7, "state": "ended"}]

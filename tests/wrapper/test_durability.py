@@ -5,13 +5,13 @@ from pathlib import Path
 
 from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
-from d0ctl_wrapper.protocol.paths import Places, to_path
+from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from tests.support.durability import assert_settled, journal
 
 
 def test_outputs_and_their_folders_are_synced_before_they_are_told(tmp_path: Path) -> None:
-    places = Places(os.fsencode(tmp_path / "base"))
-    work = tmp_path / "work"
+    folder = NodePaths(os.fsencode(tmp_path / "base")).attempt(1)
+    work = Path(os.fsdecode(folder.work))
     (work / "deep").mkdir(parents=True)
     (tmp_path / "base" / "cache").mkdir(parents=True)
     names = ["a", "deep/b"]
@@ -19,11 +19,11 @@ def test_outputs_and_their_folders_are_synced_before_they_are_told(tmp_path: Pat
         (work / name).write_text(name)
 
     with journal() as steps:
-        kept = outputs.keep(places, 1, os.fsencode(work), names, set(), Digests(lambda: None), {})
+        kept = outputs.keep(folder, names, set(), Digests(lambda: None), {})
 
     for output in kept:
         path = Path(os.fsdecode(to_path(output["path"])))
         assert_settled(steps, path)
-        for folder in path.parents:
-            if folder.is_relative_to(tmp_path / "base" / "cache"):
-                assert ("fsync", folder) in steps
+        for parent in path.parents:
+            if parent.is_relative_to(tmp_path / "base" / "cache"):
+                assert ("fsync", parent) in steps

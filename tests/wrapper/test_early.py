@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from d0ctl_wrapper.host import input_stream
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -213,16 +213,16 @@ def test_a_package_that_waits_for_inputs_can_be_killed(node: Client, tmp_path: P
 
 
 def test_half_a_line_of_what_was_fed_counts_for_nothing(tmp_path: Path) -> None:
-    places = Places(os.fsencode(tmp_path))
+    folder = NodePaths(os.fsencode(tmp_path)).attempt(1)
     (tmp_path / "attempts" / "1").mkdir(parents=True)
-    input_stream.append(places, 1, [{"name": "a"}])
-    with Path(os.fsdecode(input_stream.path(places, 1))).open("ab") as torn:
+    input_stream.append(folder, [{"name": "a"}])
+    with Path(os.fsdecode(input_stream.path(folder))).open("ab") as torn:
         torn.write(b'{"name":"b"')
 
-    assert input_stream.look(places, 1) == input_stream.Fed({"a"}, False)
-    input_stream.append(places, 1, [{"name": "c"}, input_stream.CLOSED])
+    assert input_stream.look(folder) == input_stream.Fed({"a"}, False)
+    input_stream.append(folder, [{"name": "c"}, input_stream.CLOSED])
 
-    assert input_stream.look(places, 1) == input_stream.Fed({"a", "c"}, True)
+    assert input_stream.look(folder) == input_stream.Fed({"a", "c"}, True)
 
 
 @pytest.mark.parametrize("wrong", [{"binaries": [0]}, {"path": "relative"}, {"name": "a/b"}])

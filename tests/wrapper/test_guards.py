@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from d0ctl_wrapper.attempt.guards.rotation import Turn
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.pythons import found
@@ -301,7 +301,7 @@ def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:
 
 
 def test_attempts_take_turns(tmp_path: Path) -> None:
-    places = Places(os.fsencode(tmp_path))
+    places = NodePaths(os.fsencode(tmp_path))
     one, other = Turn(places, b"cpu"), Turn(places, b"cpu")
 
     assert one.take()

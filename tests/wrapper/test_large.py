@@ -9,7 +9,7 @@ from d0ctl_wrapper.attempt.chain.late_outputs import MOST
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol.frames import LONGEST, Stream
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay.uplink import Post
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.test_late import late, run
@@ -110,7 +110,7 @@ def test_a_long_list_of_attempts_comes_in_several_frames(tmp_path: Path) -> None
 
 
 def test_nothing_is_kept_of_messages_that_were_acknowledged(tmp_path: Path) -> None:
-    places = Places(os.fsencode(tmp_path))
+    places = NodePaths(os.fsencode(tmp_path))
     places.make()
     names = [f"{n}.1" for n in range(1, 101)]
     for name in names:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from d0ctl_wrapper.protocol import lease
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -119,7 +119,7 @@ def test_a_store_under_way_is_broken_off_with_the_lease(node: Client, tmp_path: 
 
 
 def test_a_lease_is_one_of_this_boot(tmp_path: Path) -> None:
-    places = Places(os.fsencode(tmp_path))
+    places = NodePaths(os.fsencode(tmp_path))
     assert lease.until(places, "boot") == 0.0
 
     lease.renew(places, "boot", 100)
@@ -134,4 +134,4 @@ def test_a_lease_is_one_of_this_boot(tmp_path: Path) -> None:
 def test_a_spoilt_lease_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "lease").write_bytes(os.fsencode(text))
 
-    assert lease.until(Places(os.fsencode(tmp_path)), "boot") == 0.0
+    assert lease.until(NodePaths(os.fsencode(tmp_path)), "boot") == 0.0

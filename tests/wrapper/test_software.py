@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from d0ctl_wrapper.host import archive, software
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.support.archives import RECO, Server, member, packed
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
@@ -292,7 +292,7 @@ def test_what_a_killed_helper_left_is_in_nobodys_way(node: Client, reco: Path) -
 
 
 def test_an_attempt_that_waits_for_software_can_be_ended(node: Client, reco: Path) -> None:
-    places = Places(os.fsencode(node.base))
+    places = NodePaths(os.fsencode(node.base))
     with software._locked(places, order(reco), archive.nothing):
         node.launch(launch(1, binary("reco", software=order(reco))))
         wait_until(lambda: any(one["kind"] == "start" for one in _messages(node)))

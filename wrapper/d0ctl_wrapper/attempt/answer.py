@@ -22,7 +22,7 @@ MOST_LOOKED_AT = 1000
 
 def give(report: Report, tree: Tree) -> None:
     """Write the present state of an attempt; on a full disk whoever asks waits in vain."""
-    path = report.places.attempt(report.attempt, STATUS)
+    path = report.folder.file(STATUS)
     text = shape.encode(_state(report, tree))
     try:
         write(path + b".aside", text.encode("ascii"))
@@ -44,7 +44,7 @@ def _state(report: Report, tree: Tree) -> "Dict[str, Any]":
         "cpu": round(usage.cpu, 3),
         "rss": usage.rss,
         "processes": len(process.below(os.getpid())),
-        "disk_free": _free(report.places.attempts),
+        "disk_free": _free(report.folder.node.attempts),
         "last_sign": _last_sign(report),
     }
 
@@ -64,7 +64,7 @@ def _last_sign(report: Report) -> "float | None":
 
 
 def _times(report: Report) -> "Iterator[float]":
-    folder = report.places.attempt(report.attempt)
+    folder = report.folder.path
     for name in (b"progress", b"%d.out" % (report.binary or 0), b"%d.err" % (report.binary or 0)):
         try:
             yield os.stat(folder + b"/" + name).st_mtime

@@ -10,41 +10,41 @@ from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.command_file import TERMINATE, CommandFile
 from d0ctl_wrapper.attempt.run.processes import Tree
 from d0ctl_wrapper.attempt.run.suspend import Suspension
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import AttemptFolder
 
 LOOK = 0.1
 """Every so many seconds a binary that was asked to end by itself is looked at."""
 
 
-def end(places: Places, attempt: int, tree: Tree, suspension: "Suspension | None") -> str:
+def end(folder: AttemptFolder, tree: Tree, suspension: "Suspension | None") -> str:
     """End all processes as the order says, and give which way they went.
 
     Whoever asks again meanwhile may have shortened the grace, or want no outputs any more.
     """
     if suspension is not None:
         suspension.lift()
-    way = _ask(places, attempt, tree)
+    way = _ask(folder, tree)
     if way:
         tree.end(lambda: 0.0)
         return way
-    return tree.end(lambda: _order(places, attempt).grace)
+    return tree.end(lambda: _order(folder).grace)
 
 
-def _ask(places: Places, attempt: int, tree: Tree) -> str:
+def _ask(folder: AttemptFolder, tree: Tree) -> str:
     """Ask the binary to end by itself, if its outputs are wanted; empty when it did not."""
-    if not _order(places, attempt).partial or not tree.is_running:
+    if not _order(folder).partial or not tree.is_running:
         return ""
-    command = CommandFile(places, attempt)
+    command = CommandFile(folder)
     command.give(TERMINATE)
     began = time.monotonic()
-    while _order(places, attempt).partial:
+    while _order(folder).partial:
         if tree.has_ended_within(LOOK):
             answer = command.answer()
             return "it ended by itself" + (", saying: %s" % answer if answer else "")
-        if time.monotonic() - began > _order(places, attempt).partial_grace:
+        if time.monotonic() - began > _order(folder).partial_grace:
             break
     return ""
 
 
-def _order(places: Places, attempt: int) -> orders.Kill:
-    return orders.kill_asked(places, attempt) or orders.Kill(orders.DEFAULT_GRACE, False)
+def _order(folder: AttemptFolder) -> orders.Kill:
+    return orders.kill_asked(folder) or orders.Kill(orders.DEFAULT_GRACE, False)

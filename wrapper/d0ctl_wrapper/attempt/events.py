@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple
 
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol import ranges
-from d0ctl_wrapper.protocol.paths import Places, remove, to_path, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, remove, to_path, write
 from d0ctl_wrapper.protocol.ranges import Ranges
 
 LONGEST = 100
@@ -31,9 +31,9 @@ class Part(NamedTuple):
 class Events:
     """The events of one binary in one attempt."""
 
-    def __init__(self, places: Places, attempt: int, number: int, asked: "Dict[str, Any]") -> None:
+    def __init__(self, folder: AttemptFolder, number: int, asked: "Dict[str, Any]") -> None:
         self._names = {
-            end: places.attempt(attempt, b"%d.%s" % (number, end))
+            end: folder.file(b"%d.%s" % (number, end))
             for end in (b"events", b"done", b"parts", b"supplied")
         }
         self.number = number

@@ -8,7 +8,7 @@ import os
 from typing import Any, Dict, NamedTuple
 
 from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.paths import Places, read, remove, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove, write
 
 KILL, PAUSE = b"kill", b"pause"
 
@@ -36,40 +36,40 @@ class Kill(NamedTuple):
     partial_grace: float = 0.0
 
 
-def ask_kill(places: Places, attempt: int, kill: Kill) -> None:
+def ask_kill(folder: AttemptFolder, kill: Kill) -> None:
     """Note for a wrapper how it is to end; SIGTERM tells it to."""
-    _put(places, attempt, KILL, dict(kill._asdict()))
+    _put(folder, KILL, dict(kill._asdict()))
 
 
-def ask_pause(places: Places, attempt: int, grace: float) -> None:
+def ask_pause(folder: AttemptFolder, grace: float) -> None:
     """Note for a wrapper that its binaries are to stand still."""
-    _put(places, attempt, PAUSE, {"grace": grace})
+    _put(folder, PAUSE, {"grace": grace})
 
 
-def ask_resume(places: Places, attempt: int) -> None:
+def ask_resume(folder: AttemptFolder) -> None:
     """Note for a wrapper that its binaries may go on."""
-    remove(places.attempt(attempt, PAUSE))
+    remove(folder.file(PAUSE))
 
 
-def kill_asked(places: Places, attempt: int) -> "Kill | None":
+def kill_asked(folder: AttemptFolder) -> "Kill | None":
     """Read how an attempt is to end; None while nobody has asked for its end."""
-    if not os.path.exists(places.attempt(attempt, KILL)):
+    if not os.path.exists(folder.file(KILL)):
         return None
-    found = _get(places, attempt, KILL, _KILL)
+    found = _get(folder, KILL, _KILL)
     return Kill(**found) if found else Kill(DEFAULT_GRACE, False)
 
 
-def pause_asked(places: Places, attempt: int) -> "float | None":
+def pause_asked(folder: AttemptFolder) -> "float | None":
     """Read how many seconds binaries have to pause by themselves; None when they may run."""
-    if not os.path.exists(places.attempt(attempt, PAUSE)):
+    if not os.path.exists(folder.file(PAUSE)):
         return None
-    found = _get(places, attempt, PAUSE, _PAUSE)
+    found = _get(folder, PAUSE, _PAUSE)
     return float(found["grace"]) if found else PAUSE_GRACE
 
 
-def _put(places: Places, attempt: int, name: bytes, value: "Dict[str, Any]") -> None:
+def _put(folder: AttemptFolder, name: bytes, value: "Dict[str, Any]") -> None:
     """Write an order; on a full disk an empty file has to say that there is one."""
-    path = places.attempt(attempt, name)
+    path = folder.file(name)
     try:
         write(path + b".aside", shape.encode(value).encode("ascii"))
         os.rename(path + b".aside", path)
@@ -78,10 +78,10 @@ def _put(places: Places, attempt: int, name: bytes, value: "Dict[str, Any]") -> 
         raise
 
 
-def _get(places: Places, attempt: int, name: bytes, check: shape.Check) -> "Dict[str, Any] | None":
+def _get(folder: AttemptFolder, name: bytes, check: shape.Check) -> "Dict[str, Any] | None":
     """Read an order; None when a full disk left nothing legible of it."""
     try:
-        found: "Dict[str, Any]" = check(shape.decode(read(places.attempt(attempt, name))))
+        found: "Dict[str, Any]" = check(shape.decode(read(folder.file(name))))
     except (OSError, ValueError):
         return None
     return found

@@ -10,7 +10,7 @@ from d0ctl_wrapper.protocol import message, shape
 from d0ctl_wrapper.protocol import text as words
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.message import LARGEST_COUNT
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import AttemptFolder
 from d0ctl_wrapper.protocol.text import one_line
 
 LONGEST_LEFT = 10 * 365 * 86400.0
@@ -20,9 +20,8 @@ LONGEST_LEFT = 10 * 365 * 86400.0
 class Report:
     """What one attempt has to say, in its order."""
 
-    def __init__(self, places: Places, launch: Launch) -> None:
-        self.places = places
-        self.attempt: int = launch["attempt"]
+    def __init__(self, folder: AttemptFolder, launch: Launch) -> None:
+        self.folder = folder
         self.token: str = launch["token"]
         self.clock_offset = time.time() - time.monotonic()
         self.started = self.now()
@@ -116,7 +115,7 @@ class Report:
         if self.unsent:
             name, text = self._take()
             try:
-                spool.write(self.places, name, text)
+                spool.write(self.folder.node, name, text)
             except OSError:
                 pass
 
@@ -143,7 +142,7 @@ class Report:
         }
         self._say("end", {**end, **result})
         name, text = self._take_end({**end, "staged": [], "stored": [], "binaries": []})
-        spool.write_end(self.places, self.attempt, name, text)
+        spool.write_end(self.folder, name, text)
 
     def _take_end(self, bare: "Dict[str, Any]") -> "tuple[bytes, bytes]":
         """Give name and text of the last file; the end is a bare failure if nobody would take it.
@@ -171,13 +170,13 @@ class Report:
 
     def _stderr(self) -> str:
         if self.binary is None:
-            return words.tail(self.places.attempt(self.attempt, b"startup.err"))
-        return words.tail(self.places.attempt(self.attempt, b"%d.err" % self.binary))
+            return words.tail(self.folder.file(b"startup.err"))
+        return words.tail(self.folder.file(b"%d.err" % self.binary))
 
     def _say(self, kind: str, fields: "Dict[str, Any]") -> None:
         self.sequence += 1
         common = {
-            "attempt": self.attempt,
+            "attempt": self.folder.attempt,
             "token": self.token,
             "seq": self.sequence,
             "time": self.now(),
@@ -187,7 +186,7 @@ class Report:
 
     def _take(self) -> "tuple[bytes, bytes]":
         """Give name and text of a file with all that is not sent yet."""
-        name = b"%d.%d" % (self.attempt, self.unsent[0]["seq"])
+        name = b"%d.%d" % (self.folder.attempt, self.unsent[0]["seq"])
         text = message.text(self.unsent).encode("ascii")
         self.unsent = []
         return name, text

@@ -41,17 +41,15 @@ class Wrapper:
 
     def __init__(self, setting: Setting, launch: Launch) -> None:
         self.setting = setting
-        self.places = setting.places
         self.launch = launch
-        self.attempt: int = launch["attempt"]
-        self.work = self.places.attempt(self.attempt, b"work")
-        self.tree = Tree(self.places, self.attempt)
-        self.report = Report(self.places, launch)
+        self.folder = setting.paths.attempt(launch["attempt"])
+        self.tree = Tree(self.folder)
+        self.report = Report(self.folder, launch)
         self.tree.answer = lambda: answer.give(self.report, self.tree)
         self.chain = Run(setting, launch, self.tree, self.report)
         self.inputs = self.chain.inputs
         lease = launch["lease"]
-        self.lease = Lease(self.places, setting.boot_id, lease, self.tree, self.report)
+        self.lease = Lease(self.folder.node, setting.boot_id, lease, self.tree, self.report)
         self.kept: "List[Dict[str, Any]]" = []
         self.stored: "List[Dict[str, str]]" = []
 
@@ -60,9 +58,9 @@ class Wrapper:
         self.report.start(self.setting.boot_id, "staging-in" if self.launch["ahead"] else "running")
         result = self._work()
         if not (result.get("outputs") or result.get("retained")):
-            _drop(self.places.kept(self.attempt))
+            _drop(self.folder.cache)
         for name in (b"work", b"staging"):
-            _drop(self.places.attempt(self.attempt, name))
+            _drop(self.folder.file(name))
         self.report.finish(result)
 
     def _work(self) -> "Dict[str, Any]":
@@ -91,12 +89,12 @@ class Wrapper:
         if self.launch["ahead"]:
             if not (self.launch["early"] or self.launch["delivers"]):
                 self.report.state("staging-in", "its inputs are there; it waits for a free cpu")
-                slot.wait(self.places, self.attempt, self.tree.answer)
+                slot.wait(self.folder, self.tree.answer)
             self.report.state("running", "its inputs are there")
 
     def _prepare(self) -> None:
         """Have all there that the chain needs."""
-        staged = inputs.prepare(self.places, self.launch, self._carrier, self.chain.heed)
+        staged = inputs.prepare(self.folder, self.launch, self._carrier, self.chain.heed)
         if acquire.is_needed(self.launch):
             self.report.extras["staged"] = staged
         self._take_slot()
@@ -131,9 +129,9 @@ class Wrapper:
         return {**failed.result(), **self._done(), **kept}
 
     def _carrier(self, may_go_on: "Callable[[], bool]" = lambda: True) -> Carrier:
-        log = self.places.attempt(self.attempt, b"transfer")
+        log = self.folder.file(b"transfer")
         rules = self.launch["transfer"]
-        found = environment.of_binary(self.setting.environment, self.places, self.launch)
+        found = environment.of_binary(self.setting.environment, self.folder, self.launch)
         obeyed = Orders(self.chain.heed, self.chain.watch_transfer, may_go_on)
         return Carrier(self.tree, rules, found, log, obeyed)
 
@@ -148,7 +146,7 @@ class Wrapper:
             self.chain.resume.note_whole(self.kept)
             carrier = self._carrier(self.lease.is_held)
             umask = self.setting.umask
-            way_out = StageOut(self.places, self.attempt, carrier, self.lease, umask)
+            way_out = StageOut(self.folder, carrier, self.lease, umask)
             try:
                 way_out.deliver(wanted, self.kept, self.stored)
             except Failed as failed:
@@ -160,7 +158,7 @@ class Wrapper:
         try:
             digests = self.chain.resume.digests
             kept = outputs.keep(
-                self.places, self.attempt, self.work, names, self.inputs, digests,
+                self.folder, names, self.inputs, digests,
                 self.chain.resume.linked,
             )  # fmt: skip
             return late_outputs.told(self.launch, kept)
@@ -170,7 +168,7 @@ class Wrapper:
 
     def _end_early(self) -> "Dict[str, Any]":
         """End all processes, and tell a kill of ours from a shutdown of the node."""
-        if orders.kill_asked(self.places, self.attempt) is None:
+        if orders.kill_asked(self.folder) is None:
             self.tree.end(lambda: LEFTOVER_GRACE)
             self.chain.note_end()
             failed = Failed("platform-failure", "the node ended the wrapper by SIGTERM")
@@ -179,11 +177,11 @@ class Wrapper:
                 return self._failed(failed)
             except Told:
                 return {**failed.result(), **self._done()}
-        way = ending.end(self.places, self.attempt, self.tree, self.chain.suspension)
+        way = ending.end(self.folder, self.tree, self.chain.suspension)
         self.chain.note_end()
         detail = "ended on request: %s" % way
         result = {"outcome": "killed", "reason": "killed", "detail": detail, **self._done()}
-        kill = orders.kill_asked(self.places, self.attempt)
+        kill = orders.kill_asked(self.folder)
         return {**result, **self._partial()} if kill and kill.partial else result
 
     def _partial(self) -> "Dict[str, Any]":
@@ -211,13 +209,13 @@ class Wrapper:
         """Find what is there of the outputs without a known name, however few they are."""
         for binary in self.launch["binaries"]:
             try:
-                late_outputs.settle(self.work, self.launch, binary, is_partial=True)
+                late_outputs.settle(self.folder.work, self.launch, binary, is_partial=True)
             except Failed as failed:
                 self.report.remark("not kept: %s" % failed.detail)
 
     def _is_whole(self, output: "Dict[str, Any]") -> bool:
         try:
-            outputs.check(self.work, [output], self.inputs)
+            outputs.check(self.folder.work, [output], self.inputs)
         except Failed as failed:
             self.report.remark("not kept: %s" % failed.detail)
             return False

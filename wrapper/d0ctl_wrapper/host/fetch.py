@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import IO, Any, Callable, Iterator
 
 from d0ctl_wrapper.disk import CHUNK, FULL
-from d0ctl_wrapper.protocol.paths import Places, to_path
+from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 
 PATIENCE = 30.0
 """How many seconds a server may say nothing."""
@@ -29,7 +29,7 @@ def is_url(source: str) -> bool:
 
 @contextmanager
 def opened(
-    places: Places, source: str, aside: bytes, pause: "Callable[[], None]"
+    paths: NodePaths, source: str, aside: bytes, pause: "Callable[[], None]"
 ) -> "Iterator[IO[bytes]]":
     """Open a source to be read; one behind a URL comes to `aside` first.
 
@@ -39,7 +39,7 @@ def opened(
     if is_url(source):
         _download(source, aside, pause)
     else:
-        path = _path(places, source)
+        path = _path(paths, source)
     with _open(path, source) as file:
         yield file
 
@@ -53,12 +53,12 @@ def _open(path: bytes, source: str) -> "IO[bytes]":
         raise Unreachable("`%s` cannot be read: %s" % (source, error.strerror))
 
 
-def _path(places: Places, source: str) -> bytes:
+def _path(paths: NodePaths, source: str) -> bytes:
     if source.startswith("file://"):
         from urllib.parse import unquote_to_bytes
 
         return b"/" + unquote_to_bytes(source[len("file://") :].partition("/")[2])
-    return os.path.join(places.base, to_path(source))
+    return os.path.join(paths.base, to_path(source))
 
 
 def _download(url: str, path: bytes, pause: "Callable[[], None]") -> None:

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Set
 
 from d0ctl_wrapper.disk import write_all
 from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import AttemptFolder
 
 Entry = Dict[str, Any]
 
@@ -24,21 +24,21 @@ class Fed(NamedTuple):
     is_closed: bool
 
 
-def path(places: Places, attempt: int) -> bytes:
+def path(folder: AttemptFolder) -> bytes:
     """Give where the file of an attempt lies."""
-    return places.attempt(attempt, b"input_stream")
+    return folder.file(b"input_stream")
 
 
-def look(places: Places, attempt: int) -> Fed:
+def look(folder: AttemptFolder) -> Fed:
     """Read what has been delivered to an attempt so far."""
-    entries = read(places, attempt, 0)[0]
+    entries = read(folder, 0)[0]
     names = {entry["name"] for entry in entries if "name" in entry}
     return Fed(names, any("closed" in entry for entry in entries))
 
 
-def append(places: Places, attempt: int, entries: "List[Entry]") -> None:
+def append(folder: AttemptFolder, entries: "List[Entry]") -> None:
     """Add lines, all or none of them; raise OSError when that can't be."""
-    file = os.open(path(places, attempt), os.O_RDWR | os.O_CREAT, 0o600)
+    file = os.open(path(folder), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         whole = _whole(file)
         os.ftruncate(file, whole)
@@ -53,10 +53,10 @@ def append(places: Places, attempt: int, entries: "List[Entry]") -> None:
         os.close(file)
 
 
-def read(places: Places, attempt: int, offset: int) -> "tuple[List[Entry], int]":
+def read(folder: AttemptFolder, offset: int) -> "tuple[List[Entry], int]":
     """Read the whole lines from `offset` on, and give where they end."""
     try:
-        with open(path(places, attempt), "rb", buffering=0) as file:
+        with open(path(folder), "rb", buffering=0) as file:
             file.seek(offset)
             data = file.read()
     except FileNotFoundError:

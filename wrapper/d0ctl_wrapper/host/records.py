@@ -5,7 +5,7 @@ from typing import List, NamedTuple
 
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.paths import Places, read, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, read, write
 
 
 class Record(NamedTuple):
@@ -17,16 +17,16 @@ class Record(NamedTuple):
     cpus: int
 
 
-def write_record(places: Places, attempt: int, record: Record) -> None:
+def write_record(folder: AttemptFolder, record: Record) -> None:
     """Record the wrapper of an attempt; half a record counts as none."""
     text = "%d %d %s %d\n" % record
-    write(places.attempt(attempt, b"wrapper"), text.encode("ascii"))
+    write(folder.file(b"wrapper"), text.encode("ascii"))
 
 
-def read_record(places: Places, attempt: int) -> "Record | None":
+def read_record(folder: AttemptFolder) -> "Record | None":
     """Read who wraps an attempt; None when nobody came as far as recording it."""
     try:
-        text = read(places.attempt(attempt, b"wrapper")).decode("ascii")
+        text = read(folder.file(b"wrapper")).decode("ascii")
         pid, started, boot_id, cpus = text.rstrip("\n").split(" ")
         return Record(int(pid), int(started), boot_id, int(cpus)) if text[-1:] == "\n" else None
     except (OSError, ValueError):
@@ -40,50 +40,50 @@ def is_running(record: "Record | None", boot_id: str) -> bool:
     return process.is_alive(record.pid, record.started)
 
 
-def has_ended(places: Places, attempt: int) -> bool:
+def has_ended(folder: AttemptFolder) -> bool:
     """Tell whether an attempt has recorded its end; an empty or torn record is a disk's failure."""
     try:
-        with open(places.attempt(attempt, b"end"), "rb") as file:
+        with open(folder.file(b"end"), "rb") as file:
             file.seek(-1, os.SEEK_END)
             return file.read(1) == b"\n"
     except OSError:
         return False
 
 
-def state(places: Places, attempt: int, boot_id: str) -> str:
+def state(folder: AttemptFolder, boot_id: str) -> str:
     """Tell whether an attempt is `running`, `ended`, `dead`, or `absent` as none has begun here."""
-    record = read_record(places, attempt)
+    record = read_record(folder)
     runs = is_running(record, boot_id)
-    if has_ended(places, attempt):  # last, as it may end while we look
+    if has_ended(folder):  # last, as it may end while we look
         return "ended"
     if record is None:
         return "absent"
     return "running" if runs else "dead"
 
 
-def end_name(places: Places, attempt: int) -> "bytes | None":
+def end_name(folder: AttemptFolder) -> "bytes | None":
     """Give the spool name of an attempt's end message; None when it has not ended."""
     try:
-        with open(places.attempt(attempt, b"end"), "rb") as file:
+        with open(folder.file(b"end"), "rb") as file:
             first = file.readline()
     except OSError:
         return None
     try:
-        return b"%d.%d" % (attempt, shape.positive(shape.decode(first)["seq"]))
+        return b"%d.%d" % (folder.attempt, shape.positive(shape.decode(first)["seq"]))
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def recorded(places: Places) -> "List[int]":
+def recorded(paths: NodePaths) -> "List[int]":
     """List the attempts that have a folder here."""
-    return sorted(int(name) for name in os.listdir(places.attempts) if name.isdigit())
+    return sorted(int(name) for name in os.listdir(paths.attempts) if name.isdigit())
 
 
-def exists(places: Places, attempt: int) -> bool:
+def exists(folder: AttemptFolder) -> bool:
     """Tell whether an attempt has a folder here."""
-    return os.path.isdir(places.attempt(attempt))
+    return os.path.isdir(folder.path)
 
 
-def cached(places: Places) -> "List[int]":
+def cached(paths: NodePaths) -> "List[int]":
     """List the attempts that have a folder in the cache here."""
-    return sorted(int(name) for name in os.listdir(places.cache) if name.isdigit())
+    return sorted(int(name) for name in os.listdir(paths.cache) if name.isdigit())

@@ -15,7 +15,7 @@ from typing import IO, Any, Callable, Dict, Iterator, List
 from d0ctl_wrapper.disk import FULL, sync
 from d0ctl_wrapper.host import archive
 from d0ctl_wrapper.host.fetch import Unreachable, Vanished, opened
-from d0ctl_wrapper.protocol.paths import Places, inside, remove, to_path
+from d0ctl_wrapper.protocol.paths import NodePaths, inside, remove, to_path
 
 Order = Dict[str, Any]
 
@@ -41,18 +41,18 @@ class Unusable(Exception):
         self.detail = detail
 
 
-def pull(places: Places, order: Order, pause: "Callable[[], None]" = archive.nothing) -> bytes:
+def pull(paths: NodePaths, order: Order, pause: "Callable[[], None]" = archive.nothing) -> bytes:
     """Give the folder of some software, unpacking it first if need be; raise Unusable.
 
     `pause` is called again and again, and may raise to give up.
     """
-    folder = _folder(places, order)
+    folder = _folder(paths, order)
     if _record(folder).get("checksum") == order["checksum"]:
         return folder
     try:
-        with _locked(places, order, pause):
+        with _locked(paths, order, pause):
             if _record(folder).get("checksum") != order["checksum"]:
-                _install(places, order, folder, pause)
+                _install(paths, order, folder, pause)
         return folder
     except Vanished as error:
         raise Unusable("software-missing", _told(order, str(error)))
@@ -69,13 +69,13 @@ def _told(order: Order, why: str) -> str:
     return "software `%s/%s` cannot be had: %s" % (order["name"], order["version"], why)
 
 
-def _install(places: Places, order: Order, folder: bytes, pause: "Callable[[], None]") -> None:
+def _install(paths: NodePaths, order: Order, folder: bytes, pause: "Callable[[], None]") -> None:
     """Unpack aside and rename; whoever holds the lock is alone with what lies aside."""
-    aside = _aside(places, order)
+    aside = _aside(paths, order)
     remove(aside)
     os.makedirs(aside, 0o700)
     try:
-        with opened(places, order["source"], aside + b"/archive", pause) as file:
+        with opened(paths, order["source"], aside + b"/archive", pause) as file:
             _compare(file, order, pause)
             manifest = archive.unpack(file, aside + b"/new", pause)
         _judge_seal(order, manifest)
@@ -116,13 +116,13 @@ def _put(aside: bytes, folder: bytes) -> None:
     sync(os.path.dirname(folder))
 
 
-def _folder(places: Places, order: Order) -> bytes:
+def _folder(paths: NodePaths, order: Order) -> bytes:
     parts = (order["name"], order["version"], order["platform"] or ANY)
-    return inside(places.software, "/".join(parts))
+    return inside(paths.software, "/".join(parts))
 
 
-def _aside(places: Places, order: Order) -> bytes:
-    return inside(places.software, ".aside/" + _key(order))
+def _aside(paths: NodePaths, order: Order) -> bytes:
+    return inside(paths.software, ".aside/" + _key(order))
 
 
 def _key(order: Order) -> str:
@@ -141,9 +141,9 @@ def _record(folder: bytes) -> "Dict[str, Any]":
 
 
 @contextmanager
-def _locked(places: Places, order: Order, pause: "Callable[[], None]") -> "Iterator[None]":
+def _locked(paths: NodePaths, order: Order, pause: "Callable[[], None]") -> "Iterator[None]":
     """Be the only one who changes this software here."""
-    locks = os.path.join(places.software, b".lock")
+    locks = os.path.join(paths.software, b".lock")
     os.makedirs(locks, 0o700, exist_ok=True)
     file = os.open(inside(locks, _key(order)), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -165,10 +165,10 @@ def _lock(file: int) -> bool:
     return True
 
 
-def purge(places: Places, order: Order) -> str:
+def purge(paths: NodePaths, order: Order) -> str:
     """Remove some software and the archive that it came from; say what was there."""
-    folder, aside = _folder(places, order), _aside(places, order)
-    with _locked(places, order, archive.nothing):
+    folder, aside = _folder(paths, order), _aside(paths, order)
+    with _locked(paths, order, archive.nothing):
         was_there = os.path.isdir(folder)
         remove(aside)
         os.makedirs(aside, 0o700)
@@ -176,13 +176,13 @@ def purge(places: Places, order: Order) -> str:
             os.rename(folder, aside + b"/old")
         remove(aside)
         if order["source"].startswith(ARCHIVES):
-            remove(places.inside(order["source"]))
+            remove(paths.inside(order["source"]))
     return "it is gone" if was_there else "it was not there"
 
 
-def verify(places: Places, order: Order) -> "List[str]":
+def verify(paths: NodePaths, order: Order) -> "List[str]":
     """Hold some software against its manifest, and say what is wrong, a sentence each."""
-    folder = _folder(places, order)
+    folder = _folder(paths, order)
     record = _record(folder)
     if not record:
         return ["it is not there" if not os.path.isdir(folder) else "its record is not readable"]
@@ -204,17 +204,17 @@ def _faults(folder: bytes, name: str, told: str) -> "List[str]":
     return [] if found == told else ["`%s` is another" % name]
 
 
-def answer(places: Places, frame: Order) -> Order:
+def answer(paths: NodePaths, frame: Order) -> Order:
     """Do what a frame of the control host asks of the software cache."""
     faults: "List[str]" = []
     try:
         if frame["verb"] == "pull":
-            pull(places, frame)
+            pull(paths, frame)
             message = "it is there"
         elif frame["verb"] == "purge":
-            message = purge(places, frame)
+            message = purge(paths, frame)
         else:
-            faults = verify(places, frame)
+            faults = verify(paths, frame)
             message = _count(faults) if faults else "it is whole"
     except Unusable as error:
         return failed(frame, error.detail)

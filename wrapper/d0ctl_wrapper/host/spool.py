@@ -5,8 +5,9 @@ import re
 import time
 from typing import Callable, Collection, List
 
-from d0ctl_wrapper.protocol import message, paths
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol import message
+from d0ctl_wrapper.protocol import paths as files
+from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 
 PATIENCE = 86400.0
 """For how many seconds a wrapper tries to get rid of its end message on a full disk."""
@@ -19,43 +20,43 @@ def is_name(name: bytes) -> bool:
     return _NAME.match(name) is not None
 
 
-def write(places: Places, name: bytes, text: bytes) -> None:
+def write(paths: NodePaths, name: bytes, text: bytes) -> None:
     """Put a message file into the spool: aside first, so that nobody sees half of it."""
-    aside = places.spool + b"/tmp/" + name
-    paths.write(aside, text)
-    os.rename(aside, places.spool + b"/new/" + name)
-    poke(places)
+    aside = paths.spool + b"/tmp/" + name
+    files.write(aside, text)
+    os.rename(aside, paths.spool + b"/new/" + name)
+    wake_relay(paths)
 
 
-def write_end(places: Places, attempt: int, name: bytes, text: bytes) -> None:
+def write_end(folder: AttemptFolder, name: bytes, text: bytes) -> None:
     """Record the end of an attempt in its folder, then make it known; try for a day."""
-    end = places.attempt(attempt, b"end")
+    end = folder.file(b"end")
 
     def record() -> None:
-        paths.write(end + b".aside", text)
+        files.write(end + b".aside", text)
         os.rename(end + b".aside", end)
 
     _insist(record)
-    _insist(lambda: send_end(places, attempt, name))
+    _insist(lambda: send_end(folder, name))
 
 
-def send_end(places: Places, attempt: int, name: bytes) -> None:
+def send_end(folder: AttemptFolder, name: bytes) -> None:
     """Put the recorded end of an attempt into the spool, by a hard link where one is possible."""
-    end = places.attempt(attempt, b"end")
+    end = folder.file(b"end")
     try:
-        os.link(end, places.spool + b"/new/" + name)
+        os.link(end, folder.node.spool + b"/new/" + name)
     except FileExistsError:
         pass
     except OSError:
         with open(end, "rb") as file:
-            write(places, name, file.read())
-    poke(places)
+            write(folder.node, name, file.read())
+    wake_relay(folder.node)
 
 
-def poke(places: Places) -> None:
+def wake_relay(paths: NodePaths) -> None:
     """Wake the relay, if there is one."""
     try:
-        fifo = os.open(places.poke, os.O_WRONLY | os.O_NONBLOCK)
+        fifo = os.open(paths.wake, os.O_WRONLY | os.O_NONBLOCK)
     except OSError:
         return
     try:
@@ -65,35 +66,35 @@ def poke(places: Places) -> None:
     os.close(fifo)
 
 
-def waiting(places: Places) -> "List[bytes]":
+def waiting(paths: NodePaths) -> "List[bytes]":
     """List the message files in the spool, an attempt's in their order."""
-    names = [name for name in os.listdir(places.spool + b"/new") if is_name(name)]
+    names = [name for name in os.listdir(paths.spool + b"/new") if is_name(name)]
     return sorted(names, key=lambda name: [int(part) for part in name.split(b".")])
 
 
-def sweep(places: Places, running: "Collection[int]") -> None:
+def sweep(paths: NodePaths, running: "Collection[int]") -> None:
     """Remove what wrappers that were ended in the middle left aside."""
-    for name in os.listdir(places.spool + b"/tmp"):
+    for name in os.listdir(paths.spool + b"/tmp"):
         if is_name(name) and int(name.split(b".")[0]) not in running:
-            os.unlink(places.spool + b"/tmp/" + name)
+            os.unlink(paths.spool + b"/tmp/" + name)
 
 
-def read(places: Places, name: bytes) -> "str | None":
+def read(paths: NodePaths, name: bytes) -> "str | None":
     """Read one message file; None when it is gone.
 
     Of a file that is too long for any wrapper there is one character too many.
     """
     try:
-        with open(places.spool + b"/new/" + name, "rb") as file:
+        with open(paths.spool + b"/new/" + name, "rb") as file:
             return file.read(message.LONGEST_TEXT + 1).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
 
 
-def delete(places: Places, name: bytes) -> None:
+def delete(paths: NodePaths, name: bytes) -> None:
     """Delete a message file that is safe elsewhere."""
     try:
-        os.unlink(places.spool + b"/new/" + name)
+        os.unlink(paths.spool + b"/new/" + name)
     except FileNotFoundError:
         pass
 

@@ -10,7 +10,7 @@ from d0ctl_wrapper.attempt.deliver import stageout
 from d0ctl_wrapper.attempt.stage import cache as copies
 from d0ctl_wrapper.disk import digest, sync
 from d0ctl_wrapper.protocol import message, shape, stamp
-from d0ctl_wrapper.protocol.paths import Places, is_below, remove, to_path
+from d0ctl_wrapper.protocol.paths import NodePaths, is_below, remove, to_path
 
 Frame = Dict[str, Any]
 
@@ -18,27 +18,27 @@ PIECE = 1024 * 1024
 """At most this many bytes of a file go into one frame."""
 
 
-def take(places: Places, frame: Frame, umask: int) -> Frame:
+def take(paths: NodePaths, frame: Frame, umask: int) -> Frame:
     """Check a file that was put aside, and move it to where it belongs."""
     found: "Dict[str, int]" = {}
     try:
-        aside = places.inside(frame["aside"])
+        aside = paths.inside(frame["aside"])
         fault = _fault(aside, frame["size"], frame["checksum"])
         if fault:
             return not_taken(frame, fault)
         if frame["outside"]:
             _hand_over(aside, to_path(shape.absolute(frame["path"])), umask)
         else:
-            found = _put(places, aside, places.inside(frame["path"]), frame["executable"])
+            found = _put(paths, aside, paths.inside(frame["path"]), frame["executable"])
     except (OSError, ValueError) as error:
         return not_taken(frame, _why(error))
     return {"kind": "taken", "id": frame["id"], "ok": True, "message": "", **found}
 
 
-def _put(places: Places, aside: bytes, path: bytes, is_program: bool) -> "Dict[str, int]":
+def _put(paths: NodePaths, aside: bytes, path: bytes, is_program: bool) -> "Dict[str, int]":
     """Put a file in its place, read-only if that is in the cache; give how it looks there."""
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    if is_below(path, os.path.realpath(places.cache)):
+    if is_below(path, os.path.realpath(paths.cache)):
         os.chmod(aside, 0o500 if is_program else 0o400)
     os.rename(aside, path)
     sync(os.path.dirname(path))
@@ -63,10 +63,10 @@ def not_taken(frame: Frame, why: str) -> Frame:
     return {"kind": "taken", "id": frame["id"], "ok": False, "message": why}
 
 
-def hashed(places: Places, frame: Frame) -> Frame:
+def hashed(paths: NodePaths, frame: Frame) -> Frame:
     """Give size and checksum of a file."""
     try:
-        path = places.resolve(frame["path"])
+        path = paths.resolve(frame["path"])
         _check_regular(os.stat(path))
         size, checksum = digest(path)
     except (OSError, ValueError) as error:
@@ -81,14 +81,14 @@ def not_hashed(frame: Frame, why: str) -> Frame:
     return {**answer, "size": None, "checksum": None, "message": why}
 
 
-def read(places: Places, frame: Frame) -> Frame:
+def read(paths: NodePaths, frame: Frame) -> Frame:
     """Give a piece of a file."""
     answer = {"kind": "data", "id": frame["id"], "message": ""}
     try:
-        path = _to_read(places, frame)
+        path = _to_read(paths, frame)
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
-            hide = message.without_token if _is_end(places, frame, path) else None
+            hide = message.without_token if _is_end(paths, frame, path) else None
             return {**answer, **_piece(file, frame["offset"], frame["length"], hide)}
         finally:
             os.close(file)
@@ -96,46 +96,47 @@ def read(places: Places, frame: Frame) -> Frame:
         return {**answer, "offset": 0, "size": None, "base64": "", "message": _why(error)}
 
 
-def _to_read(places: Places, frame: Frame) -> bytes:
+def _to_read(paths: NodePaths, frame: Frame) -> bytes:
     if frame["attempt"] is None:
-        return places.resolve(frame["path"])
-    return places.of_attempt(frame["attempt"], frame["path"])
+        return paths.resolve(frame["path"])
+    return paths.attempt(frame["attempt"]).resolve(frame["path"])
 
 
-def _is_end(places: Places, frame: Frame, path: bytes) -> bool:
+def _is_end(paths: NodePaths, frame: Frame, path: bytes) -> bool:
     """Tell whether somebody who only looks asks for the end message, which has a secret in it."""
     if frame["attempt"] is None:
         return False
-    return path == os.path.realpath(places.attempt(frame["attempt"], b"end"))
+    return path == os.path.realpath(paths.attempt(frame["attempt"]).file(b"end"))
 
 
-def forget(places: Places, frame: Frame) -> "List[Frame]":
+def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
     """Remove all that attempts left, and single files."""
     answer: Frame = {"kind": "forgotten", "attempts": [], "paths": []}
     faults = []
     for attempt in frame["attempts"]:
         try:
-            remove(places.attempt(attempt))
-            remove(places.kept(attempt))
+            folder = paths.attempt(attempt)
+            remove(folder.path)
+            remove(folder.cache)
             answer["attempts"].append(attempt)
         except OSError as error:
             faults.append("attempt %d cannot be removed: %s" % (attempt, _why(error)))
     for path in frame["paths"]:
         try:
-            _forget_path(places, places.inside(path))
+            _forget_path(paths, paths.inside(path))
             answer["paths"].append(path)
         except (OSError, ValueError) as error:
             faults.append("`%s` cannot be removed: %s" % (path, _why(error)))
     return [answer, *({"kind": "fault", "message": fault} for fault in faults)]
 
 
-def _forget_path(places: Places, path: bytes) -> None:
+def _forget_path(paths: NodePaths, path: bytes) -> None:
     """Remove a file, and the folders of the cache that are empty without it."""
     if copies.is_shared(path):
         copies.remove_copy(path)
     else:
         remove(path)
-    cache = os.path.realpath(places.cache)
+    cache = os.path.realpath(paths.cache)
     folder = os.path.dirname(path)
     while is_below(folder, cache) and folder not in (cache + b"/in", cache + b"/aside"):
         try:

@@ -3,7 +3,7 @@
 from typing import Any, Dict, List, Set
 
 from d0ctl_wrapper.host import input_stream
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 
 Entry = Dict[str, Any]
 
@@ -11,8 +11,8 @@ Entry = Dict[str, Any]
 class Feeding:
     """What was handed to which attempt: the same thing twice is no news."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, paths: NodePaths) -> None:
+        self._paths = paths
         self._known: "Dict[int, Set[str]]" = {}
         self._closed: "Set[int]" = set()
 
@@ -26,7 +26,7 @@ class Feeding:
         if not new and not closes:
             return False
         input_stream.append(
-            self._places, attempt, [*new, *([input_stream.CLOSED] if closes else [])]
+            self._paths.attempt(attempt), [*new, *([input_stream.CLOSED] if closes else [])]
         )
         known.update(entry["name"] for entry in new)
         if closes:
@@ -45,7 +45,7 @@ class Feeding:
 
     def _learn(self, attempt: int) -> None:
         if attempt not in self._known:
-            found = input_stream.look(self._places, attempt)
+            found = input_stream.look(self._paths.attempt(attempt))
             self._known[attempt] = found.names
             if found.is_closed:
                 self._closed.add(attempt)

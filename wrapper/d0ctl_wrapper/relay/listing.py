@@ -8,7 +8,7 @@ from typing import Any, Dict, List
 from d0ctl_wrapper.host import process, records
 from d0ctl_wrapper.protocol import shape
 from d0ctl_wrapper.protocol.frames import COMFORTABLE
-from d0ctl_wrapper.protocol.paths import Places, to_text
+from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 
 Frame = Dict[str, Any]
 
@@ -16,14 +16,14 @@ MOST = 10000
 """At most so many entries of a folder are given."""
 
 
-def listing(places: Places, frame: Frame) -> Frame:
+def listing(paths: NodePaths, frame: Frame) -> Frame:
     """List a folder of an attempt, or one file of it; `state` is the attempt's just before."""
-    attempt = frame["attempt"]
-    state = records.state(places, attempt, process.boot_id())
+    folder = paths.attempt(frame["attempt"])
+    state = records.state(folder, process.boot_id())
     answer = {"kind": "listing", "id": frame["id"], "state": state, "type": "", "entries": [],
               "more": False, "message": ""}  # fmt: skip
     try:
-        path = places.of_attempt(attempt, frame["path"])
+        path = folder.resolve(frame["path"])
         kind = _kind(os.stat(path).st_mode)
         if kind != "folder":
             return {**answer, "type": kind, "entries": [_entry(path, frame["path"])]}

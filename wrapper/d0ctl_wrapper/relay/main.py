@@ -10,7 +10,7 @@ from typing import Any, Dict, List
 from d0ctl_wrapper.attempt.run import detach
 from d0ctl_wrapper.host import records
 from d0ctl_wrapper.protocol.frames import LISTED, Stream
-from d0ctl_wrapper.protocol.paths import Places, to_path
+from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from d0ctl_wrapper.relay import facts, lock, requests
 from d0ctl_wrapper.relay.loop import Loop
 from d0ctl_wrapper.relay.periodic import Duty
@@ -60,21 +60,21 @@ def _first_lines(stream: Stream) -> "List[bytes]":
 def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> None:
     base = os.path.join(to_path(os.path.expanduser("~")), to_path(hello["base"]))
     spool = hello["spool"]
-    places = Places(base, None if spool is None else to_path(spool))
+    paths = NodePaths(base, None if spool is None else to_path(spool))
     loop = Loop(stream, hello["silence"])
     if hello["read_only"]:
-        _greet(stream, places, [], [])
-        look = Look(places, stream)
+        _greet(stream, paths, [], [])
+        look = Look(paths, stream)
         loop.serve(lines, look.obey, look.asking.work)
     else:
         cpus = hello["cpus"] or facts.cpus()
-        duty = Duty(loop, places, cpus, umask, hello["keep_logs"])
-        _greet(stream, places, duty.adopt(), records.cached(places))
+        duty = Duty(loop, paths, cpus, umask, hello["keep_logs"])
+        _greet(stream, paths, duty.adopt(), records.cached(paths))
         loop.serve(lines, duty.service.obey, duty.work)
 
 
-def _greet(stream: Stream, places: Places, states: "List[Frame]", cached: "List[int]") -> None:
-    found = facts.gather(places.base)
+def _greet(stream: Stream, paths: NodePaths, states: "List[Frame]", cached: "List[int]") -> None:
+    found = facts.gather(paths.base)
     first, rest = states[:LISTED], states[LISTED:]
     hello = {"kind": "hello", "facts": found, "attempts": first, "more": bool(rest)}
     stream.send({**hello, "cached": cached[:LISTED]})

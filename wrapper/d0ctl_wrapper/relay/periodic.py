@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Set
 from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import Setting
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import lock, reaper, sweep
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.loop import Loop
@@ -27,18 +27,20 @@ LEAST_FREE = 1024 * 1024
 class Duty:
     """One relay in charge of a BASE: it reaps, starts, passes messages on, and buries."""
 
-    def __init__(self, loop: Loop, places: Places, cpus: int, umask: int, keep_logs: float) -> None:
-        places.make()
+    def __init__(
+        self, loop: Loop, paths: NodePaths, cpus: int, umask: int, keep_logs: float
+    ) -> None:
+        paths.make()
         self.keep_logs = keep_logs
         self.loop = loop
-        self.places = places
-        self.lock = lock.take(places.lock)
+        self.paths = paths
+        self.lock = lock.take(paths.lock)
         process.become_reaper()
-        self.post = Post(places, loop.stream)
+        self.post = Post(paths, loop.stream)
         self.helpers = Helpers(loop)
-        setting = Setting(places, process.boot_id(), environment.inherited(), umask)
+        setting = Setting(paths, process.boot_id(), environment.inherited(), umask)
         self.keeper = Keeper(setting, cpus, loop.stream.send, self.post.again, self._clean)
-        self.service = Service(places, loop.stream, self.keeper, self.post, self.helpers)
+        self.service = Service(paths, loop.stream, self.keeper, self.post, self.helpers)
         self.service.verbs["keep"] = lambda frame: self._keep(frame["seconds"])
         self._rescan_at = time.monotonic() + RESCAN
         self._expire_at = time.monotonic() + sweep.EVERY
@@ -56,9 +58,9 @@ class Duty:
 
     def _sweep(self, ended: "Set[int]") -> None:
         """Have the node cleared of what former attempts and connections left."""
-        files = sweep.asides(self.places)
+        files = sweep.asides(self.paths)
         if ended or files:
-            self._in_passing(lambda: sweep.sweep(self.places, ended, files, self.keep_logs))
+            self._in_passing(lambda: sweep.sweep(self.paths, ended, files, self.keep_logs))
 
     def _keep(self, seconds: float) -> None:
         """Keep logs for so long from now on."""
@@ -67,7 +69,7 @@ class Duty:
 
     def _clean(self, attempt: int) -> None:
         """Have the node cleared of what a dead attempt was at work with."""
-        self._in_passing(lambda: sweep.clean(self.places, attempt))
+        self._in_passing(lambda: sweep.clean(self.paths.attempt(attempt)))
 
     def _in_passing(self, work: "Callable[[], None]") -> None:
         """Have some work done of which there is nothing to say."""
@@ -82,7 +84,7 @@ class Duty:
         signal.signal(signal.SIGCHLD, _ignore)
         signal.signal(signal.SIGTERM, self._end)
         self.loop.watch(reader, lambda: self._reap(reader))
-        fifo = os.open(self.places.poke, os.O_RDWR | os.O_NONBLOCK)
+        fifo = os.open(self.paths.wake, os.O_RDWR | os.O_NONBLOCK)
         self.loop.watch(fifo, lambda: self._be_poked(fifo))
 
     def _end(self, number: int, frame: Any) -> None:
@@ -130,10 +132,10 @@ class Duty:
         self._check_disk()
         if time.monotonic() >= self._expire_at:
             self._expire_at = time.monotonic() + sweep.EVERY
-            self._in_passing(lambda: sweep.expire(self.places, self.keep_logs))
+            self._in_passing(lambda: sweep.expire(self.paths, self.keep_logs))
 
     def _check_disk(self) -> None:
-        status = os.statvfs(self.places.spool)
+        status = os.statvfs(self.paths.spool)
         was_full, self._is_full = self._is_full, status.f_bavail * status.f_frsize < LEAST_FREE
         if self._is_full and not was_full:
             self.service.fault("the disk of the spool is full; messages wait until it is not")

@@ -5,7 +5,7 @@ import signal
 from typing import Collection, Dict, NamedTuple, Set
 
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 
 PAUSE = 0.05
 """How many seconds the killed have until they are looked for again."""
@@ -21,8 +21,8 @@ class Grave(NamedTuple):
 class Burial:
     """Attempts that are dead, and of which processes may be alive."""
 
-    def __init__(self, places: Places) -> None:
-        self._base = places.base
+    def __init__(self, paths: NodePaths) -> None:
+        self._base = paths.base
         self._graves: "Dict[int, Grave]" = {}
 
     def __bool__(self) -> bool:

@@ -7,7 +7,7 @@ from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.host import software
 from d0ctl_wrapper.protocol import lease
 from d0ctl_wrapper.protocol.frames import Stream
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import facts, files, listing, requests, survey
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.status_requests import Asking
@@ -24,16 +24,16 @@ LONGEST_JOINED = 256 * 1024 * 1024
 class Look:
     """What anybody may ask: it changes nothing."""
 
-    def __init__(self, places: Places, stream: Stream) -> None:
-        self.places = places
+    def __init__(self, paths: NodePaths, stream: Stream) -> None:
+        self.paths = paths
         self.send = stream.send
         self._pieces: "List[str]" = []
-        self.asking = Asking(places, stream.send)
+        self.asking = Asking(paths, stream.send)
         self.verbs: "Dict[str, Callable[[Frame], None]]" = {
             "read": self._read,
-            "list": lambda frame: self.send(listing.listing(self.places, frame)),
+            "list": lambda frame: self.send(listing.listing(self.paths, frame)),
             "ask": self.asking.ask,
-            "survey": lambda frame: survey.survey(self.places, frame, stream),
+            "survey": lambda frame: survey.survey(self.paths, frame, stream),
             "stat": self._stat,
             "ping": self._ping,
             "piece": self._join,
@@ -67,15 +67,15 @@ class Look:
             self.obey(line.encode("ascii", "replace"))
 
     def _read(self, frame: Frame) -> None:
-        self.send(files.read(self.places, frame))
+        self.send(files.read(self.paths, frame))
 
     def _stat(self, frame: Frame) -> None:
-        found = facts.gather(self.places.base)
+        found = facts.gather(self.paths.base)
         self.send({"kind": "facts", "id": frame["id"], "facts": found})
 
     def _ping(self, frame: Frame) -> None:
         answer = {"kind": "pong", "id": frame["id"]}
-        free = facts.free(self.places.base)
+        free = facts.free(self.paths.base)
         self.send({**answer, "time": time.time(), "load": facts.load(), "disk_free": free})
 
 
@@ -83,9 +83,9 @@ class Service(Look):
     """What the control host that holds the lock may ask."""
 
     def __init__(
-        self, places: Places, stream: Stream, keeper: Keeper, post: Post, helpers: Helpers
+        self, paths: NodePaths, stream: Stream, keeper: Keeper, post: Post, helpers: Helpers
     ) -> None:
-        super().__init__(places, stream)
+        super().__init__(paths, stream)
         self.keeper = keeper
         self.post = post
         self.helpers = helpers
@@ -111,7 +111,7 @@ class Service(Look):
 
     def _lease(self, frame: Frame) -> None:
         try:
-            lease.renew(self.places, self.keeper.setting.boot_id, frame["seconds"])
+            lease.renew(self.paths, self.keeper.setting.boot_id, frame["seconds"])
         except OSError as error:
             self.fault("the lease cannot be noted: %s" % error.strerror)
 
@@ -119,17 +119,17 @@ class Service(Look):
         which = self.keeper.forget(frame["attempts"])
         frame = {**frame, "attempts": which}
         failed = {"kind": "fault", "message": "the helper that was to remove files died"}
-        self.helpers.submit(lambda: files.forget(self.places, frame), failed)
+        self.helpers.submit(lambda: files.forget(self.paths, frame), failed)
 
     def _take(self, frame: Frame) -> None:
         umask = self.keeper.setting.umask
         failed = files.not_taken(frame, "the helper that was to take it died")
-        self.helpers.submit(lambda: [files.take(self.places, frame, umask)], failed)
+        self.helpers.submit(lambda: [files.take(self.paths, frame, umask)], failed)
 
     def _hash(self, frame: Frame) -> None:
         failed = files.not_hashed(frame, "the helper that was to read it died")
-        self.helpers.submit(lambda: [files.hashed(self.places, frame)], failed)
+        self.helpers.submit(lambda: [files.hashed(self.paths, frame)], failed)
 
     def _software(self, frame: Frame) -> None:
         failed = software.failed(frame, "the helper that was to see to it died")
-        self.helpers.submit(lambda: [software.answer(self.places, frame)], failed)
+        self.helpers.submit(lambda: [software.answer(self.paths, frame)], failed)

@@ -4,14 +4,14 @@ from typing import Dict, List
 
 from d0ctl_wrapper.attempt.guards import slot
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 
 
 class Slots:
     """The attempts without processors, and how many each is to take once it gets them."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, paths: NodePaths) -> None:
+        self._paths = paths
         self._without: "Dict[int, int]" = {}
 
     def __contains__(self, attempt: int) -> bool:
@@ -22,20 +22,20 @@ class Slots:
         takes none can't be noted."""
         if not needs_none(launch):
             return int(launch["cpus"])
-        slot.take_none(self._places, launch["attempt"])
+        slot.take_none(self._paths.attempt(launch["attempt"]))
         self._without[launch["attempt"]] = launch["cpus"]
         return 0
 
     def adopt(self, attempt: int, cpus: int) -> int:
         """Give the processors that an attempt of a former relay takes."""
-        if not slot.is_without(self._places, attempt):
+        if not slot.is_without(self._paths.attempt(attempt)):
             return cpus
         self._without[attempt] = cpus
         return 0
 
     def asking(self) -> "List[int]":
         """List the attempts that ask for processors."""
-        return [one for one in self._without if slot.is_asked(self._places, one)]
+        return [one for one in self._without if slot.is_asked(self._paths.attempt(one))]
 
     def cpus(self, attempt: int) -> int:
         """Give the processors that an attempt is to take."""
@@ -44,7 +44,7 @@ class Slots:
     def grant(self, attempt: int) -> int:
         """Let an attempt take its processors from now on; give how many; raise OSError if that
         can't be noted."""
-        slot.grant(self._places, attempt)
+        slot.grant(self._paths.attempt(attempt))
         return self._without.pop(attempt)
 
     def forget(self, attempt: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 from d0ctl_wrapper.attempt.answer import STATUS
 from d0ctl_wrapper.host import process, records
 from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.paths import Places, read
+from d0ctl_wrapper.protocol.paths import NodePaths, read
 from d0ctl_wrapper.relay.loop import LONGEST
 
 Frame = Dict[str, Any]
@@ -34,8 +34,8 @@ class Question(NamedTuple):
 class Asking:
     """The questions that wait for their answers."""
 
-    def __init__(self, places: Places, send: "Callable[[Frame], None]") -> None:
-        self._places = places
+    def __init__(self, paths: NodePaths, send: "Callable[[Frame], None]") -> None:
+        self._paths = paths
         self._send = send
         self._boot_id = process.boot_id()
         self._open: "List[Question]" = []
@@ -45,7 +45,7 @@ class Asking:
         attempt = frame["attempt"]
         before, until = self._mark(attempt), time.monotonic() + PATIENCE
         self._open.append(Question(frame["id"], attempt, before, until))
-        record = records.read_record(self._places, attempt)
+        record = records.read_record(self._paths.attempt(attempt))
         if record is not None and records.is_running(record, self._boot_id):
             process.send(record.pid, signal.SIGUSR1)
 
@@ -56,7 +56,7 @@ class Asking:
 
     def _settle(self, one: Question) -> bool:
         """Answer a question if that can be done by now."""
-        state = records.state(self._places, one.attempt, self._boot_id)
+        state = records.state(self._paths.attempt(one.attempt), self._boot_id)
         if state != "running":
             return self._answer(one, state)
         if self._mark(one.attempt) != one.before:
@@ -75,14 +75,14 @@ class Asking:
     def _mark(self, attempt: int) -> Mark:
         """Tell one answer from the next, as each is a file of its own."""
         try:
-            status = os.stat(self._places.attempt(attempt, STATUS))
+            status = os.stat(self._paths.attempt(attempt).file(STATUS))
         except OSError:
             return None
         return status.st_ino, status.st_mtime_ns
 
     def _read(self, attempt: int) -> "Frame | None":
         try:
-            found = shape.decode(read(self._places.attempt(attempt, STATUS)))
+            found = shape.decode(read(self._paths.attempt(attempt).file(STATUS)))
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) else None

@@ -46,29 +46,29 @@ class Keeper:
         clean: "Callable[[int], None]",
     ) -> None:
         self.setting = setting
-        self.places = setting.places
+        self.paths = setting.paths
         self.send = send
         self.again = again
         self.clean = clean
         self.queue = Queue(cpus)
         self.live: "Dict[int, Live]" = {}
         self.children: "Dict[int, int]" = {}
-        self.burial = Burial(setting.places)
-        self.slots = Slots(setting.places)
-        self.feeding = Feeding(setting.places)
+        self.burial = Burial(setting.paths)
+        self.slots = Slots(setting.paths)
+        self.feeding = Feeding(setting.paths)
         self._unfed: "List[Frame]" = []
 
     def adopt(self) -> "List[Frame]":
         """Take over from former relays, and list all attempts with their states."""
-        states = {one: self._adopt(one) for one in records.recorded(self.places)}
+        states = {one: self._adopt(one) for one in records.recorded(self.paths)}
         for attempt in self.burial.proceed(self.children):
             states[attempt] = "dead"
         return [{"attempt": one, "state": state} for one, state in states.items()]
 
     def _adopt(self, attempt: int) -> str:
-        record = records.read_record(self.places, attempt)
+        record = records.read_record(self.paths.attempt(attempt))
         is_running = records.is_running(record, self.setting.boot_id)
-        if records.has_ended(self.places, attempt):  # last, as it may end while we look
+        if records.has_ended(self.paths.attempt(attempt)):  # last, as it may end while we look
             return "ended"
         if record is not None and record.boot_id != self.setting.boot_id:
             return "dead"
@@ -109,7 +109,7 @@ class Keeper:
             return None
 
     def _is_here(self, attempt: int) -> bool:
-        return attempt in self.queue or records.exists(self.places, attempt)
+        return attempt in self.queue or records.exists(self.paths.attempt(attempt))
 
     def fill(self) -> None:
         """Start what waits, as long as there are processors."""
@@ -172,7 +172,7 @@ class Keeper:
     def _start(self, launch: Launch) -> int:
         """Claim an attempt, fork its wrapper, and give the processors that it takes."""
         attempt: int = launch["attempt"]
-        folder = self.places.attempt(attempt)
+        folder = self.paths.attempt(attempt).path
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
@@ -209,7 +209,7 @@ class Keeper:
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         if code in REFUSALS:
             self._refuse(attempt, *REFUSALS[code])
-        elif code != detach.EXIT_ENDED and not records.has_ended(self.places, attempt):
+        elif code != detach.EXIT_ENDED and not records.has_ended(self.paths.attempt(attempt)):
             self.burial.begin(attempt, "its wrapper %s" % _how(status), session=pid)
 
     def check_adopted(self) -> None:
@@ -219,9 +219,9 @@ class Keeper:
                 self._let_go(attempt)
 
     def _is_busy(self, attempt: int) -> bool:
-        record = records.read_record(self.places, attempt)
+        record = records.read_record(self.paths.attempt(attempt))
         is_running = records.is_running(record, self.setting.boot_id)
-        if records.has_ended(self.places, attempt):
+        if records.has_ended(self.paths.attempt(attempt)):
             return False
         if not is_running:
             self.burial.begin(attempt, "its wrapper is gone")
@@ -241,9 +241,9 @@ class Keeper:
         absent = []
         self.check_adopted()
         for attempt in which:
-            if attempt in self.live and not records.has_ended(self.places, attempt):
+            if attempt in self.live and not records.has_ended(self.paths.attempt(attempt)):
                 self._kill(attempt, kill)
-            elif self.queue.drop(attempt) or not records.exists(self.places, attempt):
+            elif self.queue.drop(attempt) or not records.exists(self.paths.attempt(attempt)):
                 absent.append(attempt)
             else:
                 self._tell_end(attempt)
@@ -253,10 +253,10 @@ class Keeper:
         """Send end messages again, those of running attempts when there are any."""
         absent = []
         for attempt in which:
-            if records.has_ended(self.places, attempt):
+            if records.has_ended(self.paths.attempt(attempt)):
                 self._tell_end(attempt)
             elif attempt not in self.live and attempt not in self.queue:
-                if records.exists(self.places, attempt):
+                if records.exists(self.paths.attempt(attempt)):
                     self._tell_end(attempt)
                 else:
                     absent.append(attempt)
@@ -272,20 +272,20 @@ class Keeper:
         return [attempt for attempt in which if attempt not in self.live]
 
     def _kill(self, attempt: int, kill: orders.Kill) -> None:
-        self._note(attempt, lambda one: orders.ask_kill(self.places, one, kill))
+        self._note(attempt, lambda one: orders.ask_kill(self.paths.attempt(one), kill))
         process.send(self.live[attempt].pid, signal.SIGTERM)
 
     def pause(self, which: "List[int]", grace: float) -> None:
         """Have attempts stand still; those that wait are not started."""
         for attempt in which:
             self.queue.pause(attempt)
-            self._order(attempt, lambda one: orders.ask_pause(self.places, one, grace))
+            self._order(attempt, lambda one: orders.ask_pause(self.paths.attempt(one), grace))
 
     def resume(self, which: "List[int]") -> None:
         """Let attempts go on."""
         for attempt in which:
             self.queue.resume(attempt)
-            self._order(attempt, lambda one: orders.ask_resume(self.places, one))
+            self._order(attempt, lambda one: orders.ask_resume(self.paths.attempt(one)))
         self.fill()
 
     def _order(self, attempt: int, note: "Callable[[int], None]") -> None:
@@ -303,11 +303,11 @@ class Keeper:
 
     def _tell_end(self, attempt: int) -> None:
         """Send the end message of an attempt without a wrapper, or say that there is none."""
-        name = records.end_name(self.places, attempt)
+        name = records.end_name(self.paths.attempt(attempt))
         if name is None:
             self.burial.begin(attempt, "its wrapper is gone")
         else:
-            spool.send_end(self.places, attempt, name)
+            spool.send_end(self.paths.attempt(attempt), name)
             self.again(name)
 
     def _send_absent(self, which: "List[int]") -> None:

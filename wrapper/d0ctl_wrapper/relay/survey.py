@@ -9,7 +9,7 @@ from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.host import process, records
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.frames import Stream
-from d0ctl_wrapper.protocol.paths import Places, to_text
+from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 
 Frame = Dict[str, Any]
 
@@ -17,29 +17,29 @@ PART = 1000
 """At most so many entries go into one frame."""
 
 
-def survey(places: Places, frame: Frame, stream: Stream) -> None:
+def survey(paths: NodePaths, frame: Frame, stream: Stream) -> None:
     """Tell of each attempt how it stands, and of each file where it is; several frames.
 
     With `checksums` the files of the cache are read, which may take hours.
     """
     answer = {"kind": "surveyed", "id": frame["id"]}
-    stream.send_list(answer, "entries", _entries(places, frame["checksums"]), PART)
+    stream.send_list(answer, "entries", _entries(paths, frame["checksums"]), PART)
 
 
-def _entries(places: Places, checksums: bool) -> "Iterator[Frame]":
+def _entries(paths: NodePaths, checksums: bool) -> "Iterator[Frame]":
     boot_id = process.boot_id()
-    for attempt in _recorded(places):
-        state = records.state(places, attempt, boot_id)
+    for attempt in _recorded(paths):
+        folder = paths.attempt(attempt)
+        state = records.state(folder, boot_id)
         yield {"attempt": attempt, "path": "attempts/%d" % attempt, "state": state, "age": 0}
-        work = places.attempt(attempt, b"work")
-        if os.path.isdir(work):
+        if os.path.isdir(folder.work):
             yield {"attempt": attempt, "path": "attempts/%d/work" % attempt, "state": state,
-                   "age": _age(work)}  # fmt: skip
-    for folder in (places.cache, places.base + b"/spool"):
-        for path in _files(folder):
-            name = to_text(path[len(places.base) + 1 :])
+                   "age": _age(folder.work)}  # fmt: skip
+    for top in (paths.cache, paths.base + b"/spool"):
+        for path in _files(top):
+            name = to_text(path[len(paths.base) + 1 :])
             entry = {"attempt": None, "path": name, "state": "", "age": _age(path)}
-            yield {**entry, **(_copy(path, checksums) if folder == places.cache else {})}
+            yield {**entry, **(_copy(path, checksums) if top == paths.cache else {})}
 
 
 def _copy(path: bytes, checksums: bool) -> Frame:
@@ -54,9 +54,9 @@ def _copy(path: bytes, checksums: bool) -> Frame:
         return {}
 
 
-def _recorded(places: Places) -> "list[int]":
+def _recorded(paths: NodePaths) -> "list[int]":
     try:
-        return records.recorded(places)
+        return records.recorded(paths)
     except FileNotFoundError:
         return []
 

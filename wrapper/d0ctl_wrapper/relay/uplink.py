@@ -5,7 +5,7 @@ from typing import Any, Collection, Dict, List, Set
 
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol.frames import Stream
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 
 BATCH = 1024 * 1024
 """At most so many characters of messages go into one frame; a longer file goes in pieces.
@@ -20,18 +20,18 @@ REST = 10.0
 class Post:
     """The messages on their way; each is sent once a connection until it is acknowledged."""
 
-    def __init__(self, places: Places, stream: Stream) -> None:
-        self._places = places
+    def __init__(self, paths: NodePaths, stream: Stream) -> None:
+        self._paths = paths
         self._stream = stream
         self._sent: "Set[bytes]" = set()
-        self._is_ours = places.spool == places.base + b"/spool"
+        self._is_ours = paths.spool == paths.base + b"/spool"
         self._is_wanted = self._is_ours
         self._rests_until = 0.0
 
     def sweep(self, running: "Collection[int]") -> None:
         """Clear a spool of ours of what was never finished."""
         if self._is_ours:
-            spool.sweep(self._places, running)
+            spool.sweep(self._paths, running)
 
     def want(self) -> None:
         """Take note that there may be new messages; a spool elsewhere is none of our business."""
@@ -48,7 +48,7 @@ class Post:
         if self.delay() != 0.0:
             return
         started = time.monotonic()
-        names = [name for name in spool.waiting(self._places) if name not in self._sent]
+        names = [name for name in spool.waiting(self._paths) if name not in self._sent]
         while names and not self._stream.is_full:
             self._send(names)
         self._is_wanted = bool(names)
@@ -60,7 +60,7 @@ class Post:
         files: "List[Dict[str, Any]]" = []
         size = taken = 0
         for name in names:
-            text = spool.read(self._places, name)
+            text = spool.read(self._paths, name)
             size += len(text or "")
             if size > BATCH and taken:
                 break
@@ -86,7 +86,7 @@ class Post:
         for text in names:
             name = text.encode("ascii", "replace")
             if spool.is_name(name):
-                spool.delete(self._places, name)
+                spool.delete(self._paths, name)
                 self._sent.discard(name)
 
     def again(self, name: bytes) -> None:

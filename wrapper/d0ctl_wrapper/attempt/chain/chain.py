@@ -54,16 +54,14 @@ class Run:
 
     def __init__(self, setting: Setting, launch: Launch, tree: Tree, report: Report) -> None:
         self.setting = setting
-        self.places = setting.places
         self.launch = launch
         self.tree = tree
         self.report = report
-        self.attempt: int = launch["attempt"]
-        self.work = self.places.attempt(self.attempt, b"work")
+        self.folder = setting.paths.attempt(launch["attempt"])
         self.inputs = {entry["name"] for entry in launch["inputs"]}
-        self.arrivals = Arrivals(self.places, launch, self.inputs, tree.check)
-        self.progress_file = self.places.attempt(self.attempt, b"progress")
-        self.command = CommandFile(self.places, self.attempt)
+        self.arrivals = Arrivals(self.folder, launch, self.inputs, tree.check)
+        self.progress_file = self.folder.file(b"progress")
+        self.command = CommandFile(self.folder)
         self.suspension: "Suspension | None" = None
         self.has_run = False
         """Whether any binary was begun; in an attempt that only stores outputs none is."""
@@ -72,13 +70,13 @@ class Run:
         self.latest = math.inf
         """Until when files may be read, by the monotonic clock."""
         self.startup: "Startup | None" = None
-        self.guards = Guards(self.places, launch, tree, report)
-        self._environment = of_binary(setting.environment, self.places, launch)
+        self.guards = Guards(self.folder, launch, tree, report)
+        self._environment = of_binary(setting.environment, self.folder, launch)
         self._software: "List[bytes | None]" = []
         self._is_open = False
-        self.resume = Resume(self.places, launch, setting.boot_id, report, Digests(self.heed))
+        self.resume = Resume(self.folder, launch, setting.boot_id, report, Digests(self.heed))
         self.around = Surroundings(
-            self.places, self.attempt, setting.umask, tree, self._environment, self._watch_script
+            self.folder, setting.umask, tree, self._environment, self._watch_script
         )
         self.hooks = Hooks(self.around, launch, report)
 
@@ -89,7 +87,7 @@ class Run:
         if left and self.launch["delivers"]:
             self._take_slot()
         unused: "List[bytes | None]" = [None] * done
-        self._software = unused + software.provide(self.places, left, self.tree.check)
+        self._software = unused + software.provide(self.folder.node, left, self.tree.check)
         if left and self.launch["startup"] is not None:
             self.startup = Startup(self.around, self.launch["startup"])
         try:
@@ -104,7 +102,7 @@ class Run:
     def _take_slot(self) -> None:
         """Wait for processors after all: the outputs that were to be delivered are not whole."""
         self.report.state("staging-in", "its outputs are not whole; it waits for a free cpu")
-        slot.wait(self.places, self.attempt, self.tree.answer)
+        slot.wait(self.folder, self.tree.answer)
         self.report.state("running", "its outputs are made again")
 
     def _run_rest(self, rest: "List[Tuple[int, Binary]]") -> None:
@@ -120,10 +118,10 @@ class Run:
     def heed(self) -> None:
         """Obey orders between two pieces of a file: answer, stand still, or raise Told."""
         self._check()
-        if orders.pause_asked(self.places, self.attempt) is None:
+        if orders.pause_asked(self.folder) is None:
             return
         self.report.state("suspended", "paused on request, while its files are read")
-        while orders.pause_asked(self.places, self.attempt) is not None:
+        while orders.pause_asked(self.folder) is not None:
             self.tree.rest(LOOK)
         self.report.state("running", "it goes on")
 
@@ -134,7 +132,7 @@ class Run:
         try:
             self.tree.check()
         except Told:
-            kill = orders.kill_asked(self.places, self.attempt)
+            kill = orders.kill_asked(self.folder)
             if not (self.is_saving and kill is not None and kill.partial):
                 raise
 
@@ -161,7 +159,11 @@ class Run:
 
     def _execute(self, number: int, binary: Binary, who: str) -> None:
         """Run one binary to its end; raise Failed unless it ended well."""
-        rules = Rules(who, binary["log_rules"], self._logs(number)) if binary["log_rules"] else None
+        rules = (
+            Rules(who, binary["log_rules"], self.folder.logs(b"%d" % number))
+            if binary["log_rules"]
+            else None
+        )
         pid = self._start(number, binary, who)
         self._is_open = True
         try:
@@ -174,12 +176,12 @@ class Run:
         finally:
             for remark in rules.remarks() if rules is not None else ():
                 self.report.remark(remark)
-        err = self.places.attempt(self.attempt, b"%d.err" % number)
+        err = self.folder.file(b"%d.err" % number)
         by_shell = binary["script"] is not None or self.startup is not None
         try:
             verdict.judge(who, code, signal_number, by_shell, err)
         except Failed as failed:
-            raise verdict.with_disk(failed, self.work)
+            raise verdict.with_disk(failed, self.folder.work)
         if rules is not None:
             rules.require()
 
@@ -199,9 +201,9 @@ class Run:
 
     def _verify(self, number: int, binary: Binary, who: str) -> None:
         """Raise Failed unless a binary that ended well has done what it was to do."""
-        late_outputs.settle(self.work, self.launch, binary)
-        outputs.check(self.work, binary["outputs"], self.inputs)
-        outputs.verify(self.work, binary["outputs"], self.inputs, self.resume.digests)
+        late_outputs.settle(self.folder.work, self.launch, binary)
+        outputs.check(self.folder.work, binary["outputs"], self.inputs)
+        outputs.verify(self.folder.work, binary["outputs"], self.inputs, self.resume.digests)
         self.resume.judge_events(number, who)
         if binary["check"] is not None:
             name, shell = b"%d.check" % number, binary["shell"] or "bash"
@@ -215,7 +217,7 @@ class Run:
         """Keep or remove the cores of a binary that a signal has ended."""
         status = self.tree.status or 0
         if signal_number is not None or os.WCOREDUMP(status):
-            for said in cores.collect(self.places, self.launch, number, os.WCOREDUMP(status)):
+            for said in cores.collect(self.folder, self.launch, number, os.WCOREDUMP(status)):
                 self.report.remark(said)
 
     def _watch(self, number: int, binary: Binary, who: str, rules: "Rules | None") -> Watch:
@@ -224,8 +226,8 @@ class Run:
         if self.arrivals.is_open:
             clock.stop(WAITING)
         self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
-        logs = self._logs(number)
-        progress = source(binary["progress"], self.progress_file, logs, self.work)
+        logs = self.folder.logs(b"%d" % number)
+        progress = source(binary["progress"], self.progress_file, logs, self.folder.work)
         chain = Chain(self.launch["binaries"])
         pace = Clock() if self.arrivals.is_open else clock
         headway = Headway(number, chain, progress, pace, self._tell_progress)
@@ -260,7 +262,7 @@ class Run:
     def _stand_or_go(self, most: float = math.inf) -> "float | None":
         """Pause or go on as ordered; there are at most `most` seconds to pause by itself."""
         assert self.suspension is not None
-        grace = orders.pause_asked(self.places, self.attempt)
+        grace = orders.pause_asked(self.folder)
         if grace is None:
             self.suspension.release("order")
         else:
@@ -270,11 +272,6 @@ class Run:
     def _tell_progress(self, fields: "Dict[str, Any]") -> None:
         usage = self.tree.usage()
         self.report.progress(fields, usage.cpu, usage.rss)
-
-    def _logs(self, number: int) -> "List[bytes]":
-        return [
-            self.places.attempt(self.attempt, b"%d.%s" % (number, end)) for end in (b"out", b"err")
-        ]
 
     def _start(self, number: int, binary: Binary, who: str) -> int:
         try:
@@ -304,14 +301,14 @@ class Run:
 
     def _command(self, number: int, binary: Binary) -> Command:
         """Write down what a binary needs, and give the command that runs it."""
-        here = self.places.attempt(self.attempt)
+        here = self.folder.path
         self.arrivals.begin(number, binary)
         argv = [to_path(word) for word in binary["argv"] or ()]
         if binary["script"] is not None:
             script = here + b"/%d.sh" % number
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
-        out, err = self._logs(number)
+        out, err = self.folder.logs(b"%d" % number)
         environment = software.add(self._software[number - 1], self._environment)
         environment = {**environment, **self.resume.prepare(number, binary)}
         return Command(argv, environment, out, err)

@@ -19,7 +19,7 @@ from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, Former, Found
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol import shape
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, inside, remove, to_path, to_text, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, remove, to_path, to_text, write
 from d0ctl_wrapper.protocol.retained import Kept
 from d0ctl_wrapper.protocol.text import one_line
 
@@ -30,18 +30,17 @@ class Resume:
     """How much of the chain is done, by this attempt and those before it."""
 
     def __init__(
-        self, places: Places, launch: Launch, boot_id: str, report: Report, digests: Digests
+        self, folder: AttemptFolder, launch: Launch, boot_id: str, report: Report, digests: Digests
     ) -> None:
         self.digests = digests
-        self._places = places
+        self._folder = folder
         self._launch = launch
         self._report = report
-        self._attempt: int = launch["attempt"]
-        self._work = places.attempt(self._attempt, b"work")
+        self._work = folder.work
         self._binaries: "List[Binary]" = launch["binaries"]
         self._inputs = {entry["name"] for entry in launch["inputs"]}
         self._is_of_use = any(binary["outputs"] for binary in self._binaries)
-        self._former = Former(places, launch, boot_id, self.digests) if launch["previous"] else None
+        self._former = Former(folder, launch, boot_id, self.digests) if launch["previous"] else None
         self._known = {to_path(name) for name in self._inputs}
         self._files: "List[Dict[str, Any]]" = []
         self._events: "Dict[int, Events]" = {}
@@ -134,7 +133,7 @@ class Resume:
             self._take_in(number)
         if binary["events"] is None:
             return {}
-        events = Events(self._places, self._attempt, number, binary["events"])
+        events = Events(self._folder, number, binary["events"])
         parts = self._former.parts(number) if self._former is not None else []
         names = [self._link_part(events, place, part) for place, part in enumerate(parts, 1)]
         events.give(parts, names, self._given[number])
@@ -205,7 +204,7 @@ class Resume:
         return True
 
     def _write(self, record: Kept) -> None:
-        path = self._places.attempt(self._attempt, RECORD)
+        path = self._folder.file(RECORD)
         write(path + b".aside", shape.encode(record).encode("ascii"))
         os.rename(path + b".aside", path)
 
@@ -276,10 +275,9 @@ class Resume:
             except Failed:
                 continue
             wanted += [(number, output) for output in binary["outputs"]]
-        places, work, inputs = self._places, self._work, self._inputs
         left = []
         for number, output in wanted:
-            file = outputs.leave(places, self._attempt, work, output["name"], inputs)
+            file = outputs.leave(self._folder, output["name"], self._inputs)
             if file is not None:
                 left.append({**file, "binary": number, "late": output.get("pattern")})
         return left
@@ -293,7 +291,7 @@ class Resume:
             if known and known[0]["checksum"] != found["checksum"]:
                 return None
             [kept] = outputs.keep(
-                self._places, self._attempt, self._work, [name], self._inputs, self.digests,
+                self._folder, [name], self._inputs, self.digests,
                 self.linked,
             )  # fmt: skip
         except (OSError, Failed):

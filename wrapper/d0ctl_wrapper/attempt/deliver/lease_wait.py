@@ -9,7 +9,7 @@ import time
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.run.processes import Tree
 from d0ctl_wrapper.protocol import lease
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 
 LOOK = 1.0
 """Every so many seconds a wrapper that waits looks for news."""
@@ -19,15 +19,15 @@ class Lease:
     """Until when one attempt may touch the world."""
 
     def __init__(
-        self, places: Places, boot_id: str, seconds: float, tree: Tree, report: Report
+        self, paths: NodePaths, boot_id: str, seconds: float, tree: Tree, report: Report
     ) -> None:
-        self._places, self._boot_id = places, boot_id
+        self._paths, self._boot_id = paths, boot_id
         self._first = lease.now() + seconds
         self._tree, self._report = tree, report
 
     def is_held(self) -> bool:
         """Tell whether this attempt is surely the one that counts."""
-        return lease.now() < max(self._first, lease.until(self._places, self._boot_id))
+        return lease.now() < max(self._first, lease.until(self._paths, self._boot_id))
 
     def wait(self) -> None:
         """Return once the world may be touched; raise Told when this attempt is to end.

@@ -8,7 +8,7 @@ from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import copy_pieces, sync
 from d0ctl_wrapper.protocol import stamp, text
-from d0ctl_wrapper.protocol.paths import Places, inside, is_below, remove, to_path, to_text
+from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, remove, to_path, to_text
 
 Inode = Tuple[int, int]
 """A file by its device and its number there."""
@@ -65,25 +65,22 @@ def _checksum(path: bytes, asked: str, digests: Digests) -> str:
 
 
 def keep(
-    places: Places, attempt: int, work: bytes, names: "List[str]", inputs: "set[str]",
+    folder: AttemptFolder, names: "List[str]", inputs: "set[str]",
     digests: Digests, linked: "Dict[Inode, int]",
 ) -> "List[Dict[str, Any]]":  # fmt: skip
     """Move outputs into the cache, safe on its disk and read-only, and describe them.
 
     `linked` says how many names the files have that lie in caches of former attempts, too.
     """
-    found = [(name, find(work, name, inputs)[0]) for name in names]
+    found = [(name, find(folder.work, name, inputs)[0]) for name in names]
     if len({true for _, true in found}) < len(found):
         raise Failed("missing-output", "several outputs are one and the same file")
     for _, true in found:
         _make_own(true, linked, digests.heed)
     read = [digests.of(true) for _, true in found]  # before any is moved, as a kill may come
-    kept = [
-        _keep(places.kept(attempt), name, true, *weight)
-        for (name, true), weight in zip(found, read)
-    ]
-    for folder in {os.path.dirname(to_path(output["path"])) for output in kept}:
-        _sync_up(folder, places.cache)
+    kept = [_keep(folder.cache, name, true, *weight) for (name, true), weight in zip(found, read)]
+    for parent in {os.path.dirname(to_path(output["path"])) for output in kept}:
+        _sync_up(parent, folder.node.cache)
     return kept
 
 
@@ -116,16 +113,14 @@ def _make_own(true: bytes, linked: "Dict[Inode, int]", heed: "Callable[[], None]
     os.rename(aside, true)
 
 
-def leave(
-    places: Places, attempt: int, work: bytes, name: str, inputs: "set[str]"
-) -> "Dict[str, Any] | None":
+def leave(folder: AttemptFolder, name: str, inputs: "set[str]") -> "Dict[str, Any] | None":
     """Move an output that nobody has verified into the cache; None when there is none."""
     try:
-        true, size = find(work, name, inputs)
+        true, size = find(folder.work, name, inputs)
         sync(true)
         changed = os.stat(true).st_mtime_ns
-        file = _keep(places.kept(attempt), name, true, size, "")
-        _sync_up(os.path.dirname(to_path(file["path"])), places.cache)
+        file = _keep(folder.cache, name, true, size, "")
+        _sync_up(os.path.dirname(to_path(file["path"])), folder.node.cache)
     except (OSError, Failed):
         return None
     return {"name": name, "path": file["path"], "size": size, "changed": changed}

@@ -13,19 +13,17 @@ from d0ctl_wrapper.attempt.stage.carrier import Carrier, Full, Lapsed, Trouble, 
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, digest, sync
 from d0ctl_wrapper.protocol import locator as locators
-from d0ctl_wrapper.protocol.paths import Places, remove, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, remove, to_path
 from d0ctl_wrapper.protocol.text import one_line
 
 Output = Dict[str, Any]
 
 
 class StageOut:
-    """Takes the outputs of one attempt to their places, as long as it may touch the world."""
+    """Takes the outputs of one attempt to their paths, as long as it may touch the world."""
 
-    def __init__(
-        self, places: Places, attempt: int, carrier: Carrier, lease: Lease, umask: int
-    ) -> None:
-        self._places, self._attempt = places, attempt
+    def __init__(self, folder: AttemptFolder, carrier: Carrier, lease: Lease, umask: int) -> None:
+        self._folder = folder
         self._carrier, self._lease, self._umask = carrier, lease, umask
 
     def deliver(
@@ -78,15 +76,15 @@ class StageOut:
     def _place(self, source: bytes, target: bytes, output: Output) -> None:
         """Copy to a path: aside, checked, and renamed if that may be done still."""
         folder, name = os.path.split(target)
-        aside = b"%s/.%s.d0ctl-%d" % (folder, name[:200], self._attempt)
-        unfinished_files.note(self._places, self._attempt, aside)
+        aside = b"%s/.%s.d0ctl-%d" % (folder, name[:200], self._folder.attempt)
+        unfinished_files.note(self._folder, aside)
         try:
             self._carrier.do("copying", lambda: copy_for_user(source, aside, self._umask), aside)
             self._settle(aside, target, output)
         except OSError as error:
             raise (Full if error.errno in FULL else Trouble)(error.strerror or str(error))
         finally:
-            unfinished_files.clear(self._places, self._attempt)
+            unfinished_files.clear(self._folder)
 
     def _settle(self, aside: bytes, target: bytes, output: Output) -> None:
         if digest(aside, self._carrier.orders.heed) != (output["size"], output["checksum"]):

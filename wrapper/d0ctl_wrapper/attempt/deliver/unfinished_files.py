@@ -3,17 +3,17 @@
 `attempts/ID/leavings` names it, so that it goes even if the attempt is ended in the middle.
 """
 
-from d0ctl_wrapper.protocol.paths import Places, read, remove, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove, write
 
 
-def note(places: Places, attempt: int, path: bytes) -> None:
+def note(folder: AttemptFolder, path: bytes) -> None:
     """Remember a file that is about to be made, until it has been cleared."""
-    write(places.attempt(attempt, b"unfinished_files"), path)
+    write(folder.file(b"unfinished_files"), path)
 
 
-def clear(places: Places, attempt: int) -> None:
+def clear(folder: AttemptFolder) -> None:
     """Remove what is remembered, as far as that can be done now."""
-    notes = places.attempt(attempt, b"unfinished_files")
+    notes = folder.file(b"unfinished_files")
     try:
         path = read(notes)
     except OSError:

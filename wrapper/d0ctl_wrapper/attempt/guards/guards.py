@@ -17,18 +17,17 @@ from d0ctl_wrapper.attempt.run.suspend import Suspension
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import kernel
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path
 from d0ctl_wrapper.protocol.quantities import size
 
 
 class Guards:
     """The guards of one attempt, over one of its binaries after the other."""
 
-    def __init__(self, places: Places, launch: Launch, tree: Tree, report: Report) -> None:
-        self._places = places
+    def __init__(self, folder: AttemptFolder, launch: Launch, tree: Tree, report: Report) -> None:
+        self._folder = folder
         self._launch = launch
         self._asked: "Dict[str, Any]" = launch["guards"]
-        self._folder = places.attempt(launch["attempt"])
         self._tree = tree
         self._report = report
         self._ran = 0.0
@@ -41,7 +40,7 @@ class Guards:
         headway: Headway, suspension: Suspension,
     ) -> "List[Watcher]":  # fmt: skip
         """Make what guards a binary that has just been started."""
-        work = self._folder + b"/work"
+        work = self._folder.work
         outputs = [work + b"/" + to_path(output["name"]) for output in binary["outputs"]]
         signs = Signs(lambda: headway.news, [*logs, *outputs], work)
         self._clock, self._kills = clock, kernel.memory()
@@ -82,7 +81,7 @@ class Guards:
             looks.append(Memory(who, asked["memory"], self._tree.usage, self._tree.memory).look)
         scratch = binary["work_size"] if asked["disk"] is None else None
         if asked["disk"] is not None or scratch is not None:
-            looks.append(Disk(asked["disk"], scratch, self._folder, self._report.remark).look)
+            looks.append(Disk(asked["disk"], scratch, self._folder.path, self._report.remark).look)
         return looks
 
     def _running_time(self) -> float:
@@ -92,9 +91,14 @@ class Guards:
         reserve = self._asked["reserve"]
         if reserve is None:
             return []
-        turn = Turn(self._places, b"room")
+        turn = Turn(self._folder.node, b"room")
         room = Room(
-            self._places.base, reserve, self._asked["patience"], suspension, turn, self._report.need
+            self._folder.node.base,
+            reserve,
+            self._asked["patience"],
+            suspension,
+            turn,
+            self._report.need,
         )
         return [room.look]
 
@@ -108,6 +112,6 @@ class Guards:
         if asked["swap"] is not None:
             judges.append(("swap", Thrashing(asked["swap"], pace.window)))
         return [
-            Yield(name, judge, suspension, Turn(self._places, name.encode("ascii")), pace).look
+            Yield(name, judge, suspension, Turn(self._folder.node, name.encode("ascii")), pace).look
             for name, judge in judges
         ]

@@ -8,7 +8,7 @@ import fcntl
 import os
 import time
 
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 
 SETTLE = 5.0
 """How many seconds it takes until what one attempt has done shows."""
@@ -17,8 +17,8 @@ SETTLE = 5.0
 class Turn:
     """The right to stand still or to go on, one attempt of the node at a time."""
 
-    def __init__(self, places: Places, name: bytes) -> None:
-        self._path = places.base + b"/rotation-" + name
+    def __init__(self, paths: NodePaths, name: bytes) -> None:
+        self._path = paths.base + b"/rotation-" + name
 
     def take(self) -> bool:
         """Tell whether it is our turn; where that can't be known, as on a full disk, it is."""

@@ -12,7 +12,7 @@ from typing import Callable
 from d0ctl_wrapper.attempt.run.processes import Told
 from d0ctl_wrapper.attempt.run.spawn import SIGNALS
 from d0ctl_wrapper.host import spool
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import AttemptFolder
 
 NONE, ASKED, GRANTED = b"cpu_free", b"cpu_request", b"cpu_grant"
 
@@ -20,43 +20,43 @@ ASK_AGAIN = 5.0
 """Every so many seconds a wrapper that waits wakes its relay, in case none has heard it."""
 
 
-def take_none(places: Places, attempt: int) -> None:
+def take_none(folder: AttemptFolder) -> None:
     """Note for a wrapper about to be forked that it takes no processors."""
-    _note(places, attempt, NONE)
+    _note(folder, NONE)
 
 
-def ask(places: Places, attempt: int) -> None:
+def ask(folder: AttemptFolder) -> None:
     """Note that a wrapper is done with what takes no processors."""
-    _note(places, attempt, ASKED)
+    _note(folder, ASKED)
 
 
-def grant(places: Places, attempt: int) -> None:
+def grant(folder: AttemptFolder) -> None:
     """Note that an attempt takes its processors from now on."""
-    _note(places, attempt, GRANTED)
+    _note(folder, GRANTED)
 
 
-def is_without(places: Places, attempt: int) -> bool:
+def is_without(folder: AttemptFolder) -> bool:
     """Tell whether an attempt takes no processors."""
-    return _is_noted(places, attempt, NONE) and not _is_noted(places, attempt, GRANTED)
+    return _is_noted(folder, NONE) and not _is_noted(folder, GRANTED)
 
 
-def is_asked(places: Places, attempt: int) -> bool:
+def is_asked(folder: AttemptFolder) -> bool:
     """Tell whether a wrapper asks for processors."""
-    return _is_noted(places, attempt, ASKED)
+    return _is_noted(folder, ASKED)
 
 
-def wait(places: Places, attempt: int, answer: "Callable[[], None]") -> None:
+def wait(folder: AttemptFolder, answer: "Callable[[], None]") -> None:
     """Ask for processors and wait until there are; raise Told on SIGTERM.
 
     `answer` tells whoever asks by SIGUSR1 how the attempt stands. On a full disk nobody can be
     asked for processors, and the work goes on rather than never.
     """
     try:
-        ask(places, attempt)
+        ask(folder)
     except OSError:
         return
-    while is_without(places, attempt):
-        spool.poke(places)
+    while is_without(folder):
+        spool.wake_relay(folder.node)
         caught = signal.sigtimedwait(SIGNALS, ASK_AGAIN)
         if caught is not None and caught.si_signo == signal.SIGTERM:
             raise Told
@@ -64,9 +64,9 @@ def wait(places: Places, attempt: int, answer: "Callable[[], None]") -> None:
             answer()
 
 
-def _note(places: Places, attempt: int, name: bytes) -> None:
-    os.close(os.open(places.attempt(attempt, name), os.O_WRONLY | os.O_CREAT, 0o600))
+def _note(folder: AttemptFolder, name: bytes) -> None:
+    os.close(os.open(folder.file(name), os.O_WRONLY | os.O_CREAT, 0o600))
 
 
-def _is_noted(places: Places, attempt: int, name: bytes) -> bool:
-    return os.path.exists(places.attempt(attempt, name))
+def _is_noted(folder: AttemptFolder, name: bytes) -> bool:
+    return os.path.exists(folder.file(name))

@@ -6,7 +6,7 @@ says, and appends a line with the time; it goes on when the file has gone.
 
 import os
 
-from d0ctl_wrapper.protocol.paths import Places, read, remove, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove, write
 from d0ctl_wrapper.protocol.text import one_line
 
 PAUSE, TERMINATE = "pause", "terminate"
@@ -15,8 +15,8 @@ PAUSE, TERMINATE = "pause", "terminate"
 class CommandFile:
     """The command file of one attempt; its path is `D0CTL_COMMAND` of the binaries."""
 
-    def __init__(self, places: Places, attempt: int) -> None:
-        self.path = places.attempt(attempt, b"command")
+    def __init__(self, folder: AttemptFolder) -> None:
+        self.path = folder.file(b"command")
 
     def give(self, order: str) -> None:
         """Ask for something, in place of what was asked before; a full disk asks for nothing."""

@@ -6,7 +6,7 @@ import stat
 from typing import List
 
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, to_text
+from d0ctl_wrapper.protocol.paths import AttemptFolder, to_text
 from d0ctl_wrapper.protocol.text import one_line
 
 PATTERN = "/proc/sys/kernel/core_pattern"
@@ -14,13 +14,12 @@ PATTERN = "/proc/sys/kernel/core_pattern"
 _CORE = re.compile(rb"core(\.[0-9A-Za-z_.-]+)?\Z|.*\.core\Z")
 
 
-def collect(places: Places, launch: Launch, number: int, is_dumped: bool) -> "List[str]":
+def collect(folder: AttemptFolder, launch: Launch, number: int, is_dumped: bool) -> "List[str]":
     """Say what became of the cores that binary `number` left in its working directory."""
-    attempt: int = launch["attempt"]
     try:
-        found = _find(places.attempt(attempt, b"work"))
+        found = _find(folder.work)
         targets = [
-            places.attempt(attempt, b"%d.core" % number + (b".%d" % place if place else b""))
+            folder.file(b"%d.core" % number + (b".%d" % place if place else b""))
             for place in range(len(found))
         ]
         limit: int = launch["largest_core"]

@@ -10,7 +10,7 @@ from d0ctl_wrapper.attempt.run.spawn import SIGNALS
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import process, records
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, remove
+from d0ctl_wrapper.protocol.paths import NodePaths, remove
 
 EXIT_ENDED, EXIT_CRASHED, EXIT_DISK_FULL, EXIT_LAUNCH_FAILED = 0, 70, 71, 72
 """What the exit code of a wrapper tells its relay; after the last two nothing is left of it."""
@@ -22,7 +22,7 @@ DESCRIPTORS = 64
 class Setting(NamedTuple):
     """What all attempts under one relay have in common."""
 
-    places: Places
+    paths: NodePaths
     boot_id: str
     environment: "Dict[bytes, bytes]"
     umask: int
@@ -56,7 +56,7 @@ def _become(setting: Setting, launch: Launch, run: "Callable[[Setting, Launch], 
             run(setting, launch)
             code = EXIT_ENDED
     except BaseException:
-        _leave_traceback(setting.places.attempt(launch["attempt"], b"crash"))
+        _leave_traceback(setting.paths.attempt(launch["attempt"]).file(b"crash"))
     finally:
         os._exit(code)
 
@@ -69,11 +69,12 @@ def _claim(setting: Setting, launch: Launch) -> int:
     pid = os.getpid()
     myself = process.look(pid)
     assert myself is not None
+    folder = setting.paths.attempt(launch["attempt"])
     record = records.Record(pid, myself.started, setting.boot_id, launch["cpus"])
     try:
-        records.write_record(setting.places, launch["attempt"], record)
+        records.write_record(folder, record)
     except OSError as error:
-        remove(setting.places.attempt(launch["attempt"]))
+        remove(folder.path)
         return EXIT_DISK_FULL if error.errno in FULL else EXIT_LAUNCH_FAILED
     return EXIT_ENDED
 

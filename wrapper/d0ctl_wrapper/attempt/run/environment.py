@@ -5,7 +5,7 @@ import re
 from typing import Dict
 
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path
 
 Environment = Dict[bytes, bytes]
 
@@ -28,19 +28,18 @@ def inherited() -> Environment:
     return found
 
 
-def of_binary(inherits: Environment, places: Places, launch: Launch) -> Environment:
+def of_binary(inherits: Environment, folder: AttemptFolder, launch: Launch) -> Environment:
     """Give the environment of the binaries of an attempt; strays are found by the marks in it.
 
     Where the node has no folder for temporary files, they lie in that of the attempt.
     """
-    attempt: int = launch["attempt"]
-    here = places.attempt(attempt)
+    here = folder.path
     made = {
         **inherits,
         **{to_path(name): to_path(value) for name, value in launch["environment"].items()},
-        b"D0CTL_BASE": places.base,
+        b"D0CTL_BASE": folder.node.base,
         b"D0CTL_ATTEMPT": b"%d" % launch["number"],
-        b"D0CTL_ATTEMPT_ID": b"%d" % attempt,
+        b"D0CTL_ATTEMPT_ID": b"%d" % folder.attempt,
         b"D0CTL_PACKAGE": to_path(launch["path"]),
         b"D0CTL_INPUTS": here + b"/inputs",
         b"D0CTL_PROGRESS": here + b"/progress",

@@ -9,7 +9,7 @@ from typing import Callable, Dict
 from d0ctl_wrapper.attempt.intervals import Watch
 from d0ctl_wrapper.attempt.run.spawn import SIGNALS
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import AttemptFolder
 
 _ORDERS = (signal.SIGTERM, signal.SIGUSR1)
 
@@ -21,8 +21,8 @@ class Told(Exception):
 class Tree:
     """All processes that descend from this wrapper, which reaps those that left their parents."""
 
-    def __init__(self, places: Places, attempt: int) -> None:
-        self.mark = (places.base, b"%d" % attempt)
+    def __init__(self, folder: AttemptFolder) -> None:
+        self.mark = (folder.node.base, b"%d" % folder.attempt)
         self.is_reaper = process.become_reaper()
         self.awaited = 0
         self.status: "int | None" = None

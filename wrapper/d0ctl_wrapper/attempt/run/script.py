@@ -10,7 +10,7 @@ from d0ctl_wrapper.attempt.run.processes import Tree
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
-from d0ctl_wrapper.protocol.paths import Places, to_path, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path, write
 from d0ctl_wrapper.protocol.text import last_line, signal_name
 
 SHELLS = {"bash": [b"bash", b"-eo", b"pipefail"], "sh": [b"sh", b"-e"]}
@@ -33,8 +33,7 @@ class Script(NamedTuple):
 class Surroundings(NamedTuple):
     """What a script finds: the environment of the binaries, and who looks at it meanwhile."""
 
-    places: Places
-    attempt: int
+    folder: AttemptFolder
     umask: int
     tree: Tree
     environment: "Dict[bytes, bytes]"
@@ -44,9 +43,7 @@ class Surroundings(NamedTuple):
 def run(around: Surroundings, script: Script, more: "Dict[bytes, bytes]") -> None:
     """Run a script to its end; raise Failed when it fails or takes too long."""
     clock = Clock()
-    out, err = (
-        around.places.attempt(around.attempt, script.name + end) for end in (b".out", b".err")
-    )
+    out, err = around.folder.logs(script.name)
     pid = _start(around, script, out, err, more)
 
     def deadline() -> float:
@@ -67,7 +64,7 @@ def _start(
     around: Surroundings, script: Script, out: bytes, err: bytes, more: "Dict[bytes, bytes]"
 ) -> int:
     try:
-        path = around.places.attempt(around.attempt, script.name + b".sh")
+        path = around.folder.file(script.name + b".sh")
         write(path, to_path(script.text))
         os.umask(around.umask)
         argv = [*SHELLS[script.shell], path]

@@ -19,7 +19,7 @@ from d0ctl_wrapper.attempt.run.script import Surroundings
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
-from d0ctl_wrapper.protocol.paths import Places, to_path, write
+from d0ctl_wrapper.protocol.paths import to_path, write
 from d0ctl_wrapper.protocol.text import one_line
 
 TIMEOUT = 3600.0
@@ -53,13 +53,12 @@ class Startup:
     """The startup script of one attempt under way."""
 
     def __init__(self, around: Surroundings, described: "Dict[str, Any]") -> None:
-        self._places: Places = around.places
-        self._attempt = around.attempt
+        self._attempt_folder = around.folder
         self._tree: Tree = around.tree
         self._around = around
         self._path = to_path(described["path"])
         self._parameters = described["parameters"]
-        self._folder = around.places.attempt(around.attempt, b"chain")
+        self._folder = around.folder.file(b"chain")
         self.who = "the startup script `%s`" % one_line(described["path"])
         self.pid = 0
         self._told = self._next = -1
@@ -133,15 +132,12 @@ class Startup:
         fcntl.fcntl(self._told, _SET_SIGNAL, int(signal.SIGCHLD))
         flags = fcntl.fcntl(self._told, fcntl.F_GETFL)
         fcntl.fcntl(self._told, fcntl.F_SETFL, flags | os.O_ASYNC)
-        work = self._places.attempt(self._attempt, b"work")
-        names = {b"folder": _bytes(self._folder), b"work": _bytes(work)}
+        names = {b"folder": _bytes(self._folder), b"work": _bytes(self._attempt_folder.work)}
         write(self._folder + b"/run", _CHAIN % names)
         os.chmod(self._folder + b"/run", 0o700)
 
     def _start(self) -> None:
-        out, err = (
-            self._places.attempt(self._attempt, b"startup" + end) for end in (b".out", b".err")
-        )
+        out, err = self._attempt_folder.logs(b"startup")
         given = {to_path(name): to_path(value) for name, value in self._parameters.items()}
         chain = {b"D0CTL_CHAIN": self._folder + b"/run"}
         path = self._path if self._path.startswith(b"/") else b"./" + self._path
@@ -171,7 +167,7 @@ class Startup:
     def _judge(self) -> None:
         """Raise Failed unless the script has ended well."""
         code, number = verdict.decode(self._tree.ended.get(self.pid) or 0)
-        err = self._places.attempt(self._attempt, b"startup.err")
+        err = self._attempt_folder.file(b"startup.err")
         verdict.judge(self.who, code, number, True, err)
 
     def _answer(self) -> "int | None":

@@ -15,7 +15,7 @@ from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, inside, remove, to_path, to_text
+from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, inside, remove, to_path, to_text
 from d0ctl_wrapper.protocol.text import one_line
 
 Entry = Dict[str, Any]
@@ -26,18 +26,18 @@ def is_needed(launch: Launch) -> bool:
     return any(_source(entry) is not None for entry in launch["inputs"])
 
 
-def bring(places: Places, launch: Launch, carrier: Carrier) -> "List[Dict[str, Any]]":
+def bring(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> "List[Dict[str, Any]]":
     """Bring what is not there, note in the launch where it lies, and describe the copies.
 
     Raises Failed, with reason missing-input, stage-in or disk-full.
     """
-    staging = places.attempt(launch["attempt"], b"staging")
+    staging = folder.file(b"staging")
     staged = []
     for entry in launch["inputs"]:
         if _source(entry) is None or _is_here(entry):
             continue
         known = entry["path"]
-        brought = _told(entry, lambda one: _bring(places, one, carrier, staging))
+        brought = _told(entry, lambda one: _bring(folder.node, one, carrier, staging))
         if entry["original"] is None or entry["path"] != known:
             staged.append(brought)
     return staged
@@ -81,15 +81,15 @@ def _told(entry: Entry, work: Any) -> "Dict[str, Any]":
         raise Failed(reason, "%s cannot be brought: %s" % (shown, error.strerror))
 
 
-def _bring(places: Places, entry: Entry, carrier: Carrier, staging: bytes) -> "Dict[str, Any]":
+def _bring(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes) -> "Dict[str, Any]":
     """Use the copy that is there, or make it while others wait for it."""
-    copy = Copy(places, entry)
+    copy = Copy(paths, entry)
     copy.hold(True, carrier.tree.rest)
     weight = copy.weight()
     while weight is None:
         copy.hold(False, carrier.tree.rest)
         if copy.weight() is None:
-            _insist(carrier, copy, lambda: _make(places, entry, carrier, staging, copy))
+            _insist(carrier, copy, lambda: _make(paths, entry, carrier, staging, copy))
         copy.hold(True, carrier.tree.rest)
         weight = copy.weight()
     entry["path"] = to_text(copy.path)
@@ -113,30 +113,30 @@ def _insist(carrier: Carrier, copy: Copy, make: "Callable[[], None]") -> None:
         raise
 
 
-def _make(places: Places, entry: Entry, carrier: Carrier, staging: bytes, copy: Copy) -> None:
+def _make(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, copy: Copy) -> None:
     remove(staging)
     os.mkdir(staging, 0o700)
     aside = inside(staging, entry["name"])
     if entry["original"] is None:
-        _carry(places, entry["locator"], carrier, aside)
+        _carry(paths, entry["locator"], carrier, aside)
         copy.settle(aside, _weigh(aside, entry, carrier))
         return
-    carrier.do("copying", lambda: transfers.bring(places, entry["original"], aside), aside)
+    carrier.do("copying", lambda: transfers.bring(paths, entry["original"], aside), aside)
     weight = _weigh(aside, entry, carrier)
-    if copy.path != Copy(places, entry).path:
+    if copy.path != Copy(paths, entry).path:
         raise Trouble("it changed while it was copied")
     mode = os.stat(to_path(entry["original"])).st_mode
     copy.settle(aside, weight._replace(is_program=bool(mode & 0o100)))
 
 
-def _carry(places: Places, locator: str, carrier: Carrier, aside: bytes) -> None:
+def _carry(paths: NodePaths, locator: str, carrier: Carrier, aside: bytes) -> None:
     """Have it carried by the site's command for its scheme, else by ourselves where we can."""
     scheme = locators.scheme(locator)
     argv = carrier.command(scheme, "fetch", locator, to_text(aside))
     if argv is not None:
         carrier.run("fetching by the site's command for `%s`" % scheme, argv, aside)
     elif scheme in ("http", "https", "file"):
-        carrier.do("fetching", lambda: transfers.bring(places, locator, aside), aside)
+        carrier.do("fetching", lambda: transfers.bring(paths, locator, aside), aside)
     else:
         raise Unable("the site has no command for `%s`" % scheme)
 

@@ -10,7 +10,7 @@ import os
 from typing import Any, Callable, Dict, NamedTuple
 
 from d0ctl_wrapper.protocol import shape, stamp
-from d0ctl_wrapper.protocol.paths import Places, inside, read, remove, to_path, write
+from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_path, write
 
 PAUSE = 0.2
 """How many seconds lie between two tries to get a lock."""
@@ -31,10 +31,10 @@ class Weight(NamedTuple):
 class Copy:
     """The copy of one file, and the lock on it, from `hold` to the end of this process."""
 
-    def __init__(self, places: Places, entry: "Dict[str, Any]") -> None:
+    def __init__(self, paths: NodePaths, entry: "Dict[str, Any]") -> None:
         key = shape.encode([_source(entry), entry["size"], entry["checksum"]])
         name = hashlib.sha256(key.encode("ascii")).hexdigest()[:32].encode("ascii")
-        self.folder = places.cache + b"/in/" + _MARK + name
+        self.folder = paths.cache + b"/in/" + _MARK + name
         self.path = inside(self.folder, entry["name"])
         self._lock = -1
 

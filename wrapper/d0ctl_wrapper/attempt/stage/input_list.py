@@ -13,7 +13,7 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, write_all
 from d0ctl_wrapper.host import input_stream
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, remove, to_path, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, remove, to_path, write
 
 LOOK = 10.0
 """Every so many seconds the list is looked at without a signal."""
@@ -23,11 +23,10 @@ class Arrivals:
     """The inputs of one attempt: those it was launched with, and those that come later."""
 
     def __init__(
-        self, places: Places, launch: Launch, inputs: "Set[str]", heed: "Callable[[], None]"
+        self, folder: AttemptFolder, launch: Launch, inputs: "Set[str]", heed: "Callable[[], None]"
     ) -> None:
-        self.places = places
-        self.attempt: int = launch["attempt"]
-        self.list = places.attempt(self.attempt, b"inputs")
+        self.folder = folder
+        self.list = folder.file(b"inputs")
         self.is_open: bool = launch["early"]
         self.is_early: bool = launch["early"]
         self.inputs = inputs
@@ -58,7 +57,7 @@ class Arrivals:
         if not self.is_open:
             return
         try:
-            entries, self._offset = input_stream.read(self.places, self.attempt, self._offset)
+            entries, self._offset = input_stream.read(self.folder, self._offset)
             self._add([entry for entry in entries if "name" in entry])
             if any("closed" in entry for entry in entries):
                 self.is_open = False
@@ -76,11 +75,10 @@ class Arrivals:
             raise Failed("verification", detail + " its list of inputs says when they have")
 
     def _add(self, entries: "List[Dict[str, Any]]") -> None:
-        work = self.places.attempt(self.attempt, b"work")
         brought = [entry for entry in entries if entry["path"] is not None]
         stage.check(brought)
         for entry in brought:
-            stage.place(work, entry, self._heed)
+            stage.place(self.folder.work, entry, self._heed)
         self.brought += brought
         self._entries += entries
         self.inputs.update(entry["name"] for entry in brought)

@@ -10,12 +10,12 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, copy_pieces
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, inside, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, to_path
 from d0ctl_wrapper.protocol.text import one_line
 
 
 def prepare(
-    places: Places,
+    folder: AttemptFolder,
     launch: Launch,
     carrier: "Callable[[], Carrier]",
     heed: "Callable[[], None]",
@@ -24,19 +24,18 @@ def prepare(
 
     What the wrapper has to bring by itself `carrier` carries; the copies are described.
     """
-    staged = acquire.bring(places, launch, carrier()) if acquire.is_needed(launch) else []
-    _place_all(places, launch, heed)
+    staged = acquire.bring(folder, launch, carrier()) if acquire.is_needed(launch) else []
+    _place_all(folder, launch, heed)
     return staged
 
 
-def _place_all(places: Places, launch: Launch, heed: "Callable[[], None]") -> None:
-    work = places.attempt(launch["attempt"], b"work")
+def _place_all(folder: AttemptFolder, launch: Launch, heed: "Callable[[], None]") -> None:
     check(launch["inputs"])
     try:
-        os.mkdir(work, 0o700)
+        os.mkdir(folder.work, 0o700)
         for entry in launch["inputs"]:
-            place(work, entry, heed)
-        os.chdir(work)
+            place(folder.work, entry, heed)
+        os.chdir(folder.work)
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
         raise Failed(reason, "the working directory cannot be made: %s" % error.strerror)

@@ -11,7 +11,7 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import records as attempts
 from d0ctl_wrapper.protocol import message, ranges, shape
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import Places, is_below, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, is_below, to_path
 from d0ctl_wrapper.protocol.ranges import Ranges
 from d0ctl_wrapper.protocol.retained import KEPT, Kept
 from d0ctl_wrapper.protocol.text import one_line
@@ -43,22 +43,25 @@ class Found(NamedTuple):
 class Former:
     """The former attempts at the package of a launch."""
 
-    def __init__(self, places: Places, launch: Launch, boot_id: str, digests: Digests) -> None:
-        self._places = places
+    def __init__(
+        self, folder: AttemptFolder, launch: Launch, boot_id: str, digests: Digests
+    ) -> None:
+        self._paths = folder.node
         self._launch = launch
-        self._work = places.attempt(launch["attempt"], b"work")
+        self._work = folder.work
         self._binaries: "List[Dict[str, Any]]" = launch["binaries"]
         self._boot_id = boot_id
-        self._ours = os.path.realpath(os.path.dirname(places.base))
+        self._ours = os.path.realpath(os.path.dirname(folder.node.base))
         self._digests = digests
         self._numbers = {former["attempt"]: former["number"] for former in launch["previous"]}
         self._formers = [former for former in launch["previous"] if self._is_over(former)]
 
     def _is_over(self, former: "Dict[str, Any]") -> bool:
         """Tell whether no wrapper of a former attempt runs that might still write."""
-        if attempts.has_ended(self._places, former["attempt"]):
+        folder = self._paths.attempt(former["attempt"])
+        if attempts.has_ended(folder):
             return True
-        record = attempts.read_record(self._places, former["attempt"])
+        record = attempts.read_record(folder)
         return not attempts.is_running(record, self._boot_id)
 
     def best(self) -> "Found | None":
@@ -97,7 +100,7 @@ class Former:
     def _read(self, attempt: int, name: bytes) -> bytes:
         """Read a file of a former attempt's folder; what is not there is empty."""
         try:
-            with open(self._places.attempt(attempt, name), "rb") as file:
+            with open(self._paths.attempt(attempt).file(name), "rb") as file:
                 return file.read()
         except OSError:
             return b""
@@ -203,15 +206,16 @@ class Former:
 
     def _left(self, attempt: int, number: int, name: str, every: Ranges) -> "Part | None":
         """Find the part of an attempt whose wrapper died; after a reboot none can be trusted."""
-        record = attempts.read_record(self._places, attempt)
+        folder = self._paths.attempt(attempt)
+        record = attempts.read_record(folder)
         if record is None or record.boot_id != self._boot_id:
             return None
-        path = os.path.join(self._places.attempt(attempt, b"work"), to_path(name))
+        path = os.path.join(folder.work, to_path(name))
         if os.path.islink(path) or not os.path.isfile(path):
             return None
         if self._read(attempt, b"%d.supplied" % number) != self._given(number).encode("ascii"):
             return None
-        done = read_done(self._places.attempt(attempt, b"%d.done" % number), every)
+        done = read_done(folder.file(b"%d.done" % number), every)
         return Part(attempt, done, path, None, None)
 
 

@@ -5,19 +5,19 @@ from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import software
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.protocol.text import one_line
 
 Environment = Dict[bytes, bytes]
 
 
 def provide(
-    places: Places, binaries: "List[Dict[str, Any]]", pause: "Callable[[], None]"
+    paths: NodePaths, binaries: "List[Dict[str, Any]]", pause: "Callable[[], None]"
 ) -> "List[bytes | None]":
     """Give the folder of each binary's software, pulled if need be; raise Failed if it can't be."""
     try:
         return [
-            software.pull(places, binary["software"], pause) if binary["software"] else None
+            software.pull(paths, binary["software"], pause) if binary["software"] else None
             for binary in binaries
         ]
     except software.Unusable as error:

@@ -10,7 +10,7 @@ from typing import Callable
 from d0ctl_wrapper.attempt.run.spawn import DEFAULTS, LOG_FLAGS, SIGNALS
 from d0ctl_wrapper.disk import CHUNK, FULL
 from d0ctl_wrapper.host.fetch import Unreachable, Vanished, opened
-from d0ctl_wrapper.protocol.paths import Places
+from d0ctl_wrapper.protocol.paths import NodePaths
 
 EXIT_TROUBLE, EXIT_ABSENT, EXIT_FULL = 75, 66, 73
 """What the exit code of such a process tells its wrapper."""
@@ -71,9 +71,9 @@ def _say(text: str) -> None:
         pass
 
 
-def bring(places: Places, locator: str, aside: bytes) -> None:
+def bring(paths: NodePaths, locator: str, aside: bytes) -> None:
     """Bring what a locator names to `aside`, where nothing is yet."""
-    with opened(places, locator, aside, _nothing) as file:
+    with opened(paths, locator, aside, _nothing) as file:
         if not os.path.exists(aside):
             copy(file.fileno(), aside)
 
