@@ -125,7 +125,7 @@ def _aside(copy: Copy, target: Path) -> Path:
     folder = Path(copy.aside) if copy.aside else target.parent
     for place in (target.parent, folder):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    myself = process.look(os.getpid())
+    myself = process.inspect(os.getpid())
     assert myself is not None
     return folder / f".{os.getpid()}-{myself.started}.{uuid.uuid4().hex}"
 

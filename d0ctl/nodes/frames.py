@@ -7,7 +7,7 @@ from typing import Any
 from d0ctl.errors import NodeUnreachable
 from d0ctl_wrapper.protocol import shape, stamp
 from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
-from d0ctl_wrapper.protocol.message import LARGEST_COUNT, LATEST, LONGEST_SPAN, LONGEST_TEXT
+from d0ctl_wrapper.protocol.message import LARGEST_COUNT, LATEST, LONGEST_SPAN_S, LONGEST_TEXT
 
 Frame = dict[str, Any]
 
@@ -102,7 +102,7 @@ _time = shape.between(0.0, LATEST)
 
 _file_time = shape.between(-LATEST, LATEST)
 
-_span = shape.between(0.0, LONGEST_SPAN)
+_span = shape.between(0.0, LONGEST_SPAN_S)
 
 _count = shape.between(-LARGEST_COUNT, LARGEST_COUNT)
 

@@ -17,8 +17,8 @@ from d0ctl.nodes.frames import Frame
 from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
 from d0ctl_wrapper.protocol.frames import LONGEST
-from d0ctl_wrapper.protocol.lease import LEASE
-from d0ctl_wrapper.relay.requests import KEEP_LOGS
+from d0ctl_wrapper.protocol.lease import LEASE_S
+from d0ctl_wrapper.relay.requests import KEEP_LOGS_S
 
 __all__ = ["Frame", "Link", "Site", "base_of", "open_link"]
 
@@ -49,9 +49,9 @@ class Site:
     nodes: Path
     known_hosts: Path
     dropbox: Path
-    lease: float = LEASE
+    lease: float = LEASE_S
     """How many seconds an attempt without contact may touch the world."""
-    keep_logs: float = KEEP_LOGS
+    keep_logs: float = KEEP_LOGS_S
     """How many seconds the logs of an attempt stay on its node."""
     reserve: int | None = None
     """How many bytes downloads leave free on the disk here; None is the standard."""

@@ -203,7 +203,7 @@ def _details(one: AttemptView) -> list[str]:
         words.append(f"had {count(one.inputs)} of {count(one.inputs_asked or 0, 'input')}")
     for each in json.loads(one.events or "[]"):
         done = [tuple(pair) for pair in each["done"]]
-        which = f": {ranges.shown(done)}" if done else ""
+        which = f": {ranges.summary(done)}" if done else ""
         words.append(f"binary {each['binary']} did {count(ranges.count(done), 'event')}{which}")
     return words + ([f"is in {one.base}/attempts/{one.id}"] if one.base else [])
 

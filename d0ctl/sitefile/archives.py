@@ -21,11 +21,11 @@ def inspect(path: Path) -> ArchiveContents:
     """Read a whole archive as a node would. Raises BadValueError if a node would refuse it."""
     try:
         with path.open("rb") as file:
-            checksum = archive.copy(file, None, archive.nothing)
+            checksum = archive.copy(file, None, archive.no_pause)
             size = file.tell()
             file.seek(0)
             found = archive.contents(file)
-    except archive.Spoilt as error:
+    except archive.BadArchive as error:
         raise BadValueError(f"archive `{path}`: {error}") from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()

@@ -21,8 +21,8 @@ POINTS = {
     ),
     "wrapper": (
         "setsid", "write_record", "fork", "write", "rename", "link", "unlink", "rmdir", "mkdir",
-        "start", "begin", "note", "finish", "keep", "prepare", "spawn", "send_end", "waitpid",
-        "symlink", "fsync", "poke", "run",
+        "start", "begin", "record_end", "finish", "keep", "prepare", "spawn", "send_end", "waitpid",
+        "symlink", "fsync", "wake_relay", "run",
     ),
     "helper": ("rename", "unlink", "fsync", "read", "rmdir", "take", "forget"),
 }  # fmt: skip

@@ -239,7 +239,7 @@ def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tr
         reason = stopped(store, standstill.job_standing(store, number, now=now), now)
     assert reason is not None
     assert "`localhost` has been down for " in reason
-    assert f"the relay cannot go on: [Errno 17] File exists: b'{in_the_way}'" in reason
+    assert f"the relay cannot continue: [Errno 17] File exists: b'{in_the_way}'" in reason
 
     in_the_way.unlink()
     session.drive(number)

@@ -31,9 +31,9 @@ stages:
 WANTED = {
     1: ("looping", r"binary 1 \(stage\) made no progress for \d.*; CPU \d+ %: looping"),
     2: ("looping", r"binary 1 \(stage\) made no progress .*; CPU 0 %: it is idle, .*"),
-    3: ("wall-time", r"ran for \d+\.\d s, and its wall time is 2\.0 s"),
-    4: ("out-of-memory", r"binary 1 \(\S+\) took \d+ MB of memory, and asked for 40 MB"),
-    5: ("disk-full", r"its files take 3\.\d MB of disk, and it asked for 1\.0 MB"),
+    3: ("wall-time", r"ran for \d+\.\d s, longer than its wall time of 2\.0 s"),
+    4: ("out-of-memory", r"binary 1 \(\S+\) used \d+ MB of memory, more than its request of 40 MB"),
+    5: ("disk-full", r"its files take 3\.\d MB of disk, more than its request of 1\.0 MB"),
 }
 
 
@@ -97,5 +97,5 @@ def test_a_full_disk_is_freed_of_what_nobody_needs(site: Site, disk: Path) -> No
 
     told = site.ok("history", "full/3/1/1")
     assert re.search(r"the disk has \S+ .B left, less than the reserve of 5\.2 MB", told)
-    assert re.search(r"it goes on: the disk has 5\d MB left again", told)
+    assert re.search(r"resumed: the disk has 5\d MB left again", told)
     assert (site.home / "results/full/told").read_text() == "52428800\n"

@@ -54,7 +54,7 @@ def test_progress_is_seen_and_an_early_end_keeps_what_is_usable(farm: Site) -> N
     farm.wait_phase(path, "canceled")
 
     (attempt,) = farm.package(path)["attempts"]
-    assert attempt["message"] == "ended on request: it ended by itself, saying: ended after event 7"
+    assert attempt["message"] == "ended on request: by itself, with the answer: ended after event 7"
     (output,) = farm.package(path)["outputs"]
     assert (output["present"], output["partial"]) == (True, True)
     result = farm.home / "results/early/all.root"
@@ -69,7 +69,7 @@ def test_a_message_in_the_log_is_the_reason_and_the_line_is_kept(farm: Site) -> 
 
     failed = farm.package("says/1/1/1")["attempts"][0]
     assert (failed["reason"], failed["binary"]) == ("site:calibration", 1)
-    assert failed["message"].endswith("said in its log: no calibration for run 7")
+    assert failed["message"].endswith("wrote to its log: no calibration for run 7")
     (note,) = farm.package("says/1/2/1")["notes"]
     assert note["text"] == "its log matched `retrying` 2 times, first: retrying"
     assert farm.package("says/1/3/1")["status"] == "successful"

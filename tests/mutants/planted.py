@@ -741,23 +741,23 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/run/suspend.py",
-        "_go_on: the call of self._command.take_back is lost",
-        "self._command.take_back()",
+        "_resume: the call of self._command.clear is lost",
+        "self._command.clear()",
         "pass",
         ("tests/wrapper/test_command.py", "tests/wrapper/test_guards.py"),
     ),
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/run/suspend.py",
-        "_stand: the call of self._tell is lost",
-        'self._tell("suspended", "%s; %s" % ("; ".join(self._wishes.values()), how))',
+        "_report_suspended: the call of self._send_state is lost",
+        'self._send_state("suspended", "%s; %s" % ("; ".join(self._causes.values()), how))',
         "pass",
         ("tests/wrapper/test_command.py", "tests/wrapper/test_guards.py"),
     ),
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/run/suspend.py",
         "proceed: `is not` becomes `is`",
-        "return LOOK if self._deadline is not None else None",
-        "return LOOK if self._deadline is None else None",
+        "return POLL_S if self._deadline is not None else None",
+        "return POLL_S if self._deadline is None else None",
         ("tests/wrapper/test_command.py", "tests/wrapper/test_guards.py"),
     ),
     Mutant(
@@ -777,7 +777,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/deliver/outputs.py",
         "keep: the call of _make_own is lost",
-        "_make_own(true, linked, digests.heed)",
+        "_make_own(real, linked, digests.pause_point)",
         "pass",
         (
             "tests/wrapper/test_files.py",
@@ -788,7 +788,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/deliver/outputs.py",
         "_keep: the call of os.rename is lost",
-        "os.rename(true, target)",
+        "os.rename(real, target)",
         "pass",
         (
             "tests/wrapper/test_files.py",
@@ -810,8 +810,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/stage/previous.py",
         "_whole: `or` becomes `and`",
-        'if self._given(number) != (kept["given"][number - 1 :] or [""])[0]:',
-        'if self._given(number) != (kept["given"][number - 1 :] and [""])[0]:',
+        'if self._supplied(number) != (retained["supplied"][number - 1 :] or [""])[0]:',
+        'if self._supplied(number) != (retained["supplied"][number - 1 :] and [""])[0]:',
         ("tests/wrapper/test_resume.py", "tests/wrapper/test_accept.py"),
     ),
     Mutant(
@@ -824,8 +824,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/stage/previous.py",
         "_files_of: `==` becomes `!=`",
-        'found = [one for one in files if one["binary"] == number and one[field] == output["name"]]',
-        'found = [one for one in files if one["binary"] != number and one[field] == output["name"]]',
+        'file for file in files if file["binary"] == number and file[field] == output["name"]',
+        'file for file in files if file["binary"] != number and file[field] == output["name"]',
         ("tests/wrapper/test_resume.py", "tests/wrapper/test_accept.py"),
     ),
     Mutant(
@@ -836,31 +836,31 @@ PLANTED: tuple[Mutant, ...] = (
         ("tests/wrapper/test_kill.py", "tests/wrapper/test_command.py"),
     ),
     Mutant(
-        "wrapper/d0ctl_wrapper/relay/queue.py",
+        "wrapper/d0ctl_wrapper/relay/cpus.py",
         "drop: the call of self._paused.discard is lost",
-        '        """Forget an attempt; tell whether it was waiting here."""\n        self._paused.discard(attempt)',
-        '        """Forget an attempt; tell whether it was waiting here."""\n        pass',
+        '        """Remove an attempt; return whether it was in the queue."""\n        self._paused.discard(attempt)',
+        '        """Remove an attempt; return whether it was in the queue."""\n        pass',
         ("tests/wrapper/test_slots.py", "tests/wrapper/test_relay.py"),
     ),
     Mutant(
-        "wrapper/d0ctl_wrapper/relay/queue.py",
+        "wrapper/d0ctl_wrapper/relay/cpus.py",
         "next: `>` becomes `>=`",
         "if used and used + self._waiting[attempt].cpus > self._cpus:",
         "if used and used + self._waiting[attempt].cpus >= self._cpus:",
         ("tests/wrapper/test_slots.py", "tests/wrapper/test_relay.py"),
     ),
     Mutant(
-        "wrapper/d0ctl_wrapper/relay/queue.py",
+        "wrapper/d0ctl_wrapper/relay/cpus.py",
         "add_running: the call of self._waiting.setdefault is lost",
-        "self._waiting.setdefault(attempt, Waiting(attempt, cpus, None))",
+        "self._waiting.setdefault(attempt, WaitingAttempt(attempt, cpus, None))",
         "pass",
         ("tests/wrapper/test_slots.py", "tests/wrapper/test_relay.py"),
     ),
     Mutant(
         "wrapper/d0ctl_wrapper/relay/supervisor.py",
         "_adopt: `and` becomes `or`",
-        "if record is not None and record.boot_id != self.setting.boot_id:",
-        "if record is not None or record.boot_id != self.setting.boot_id:",
+        "if record is not None and record.boot_id != self.context.boot_id:",
+        "if record is not None or record.boot_id != self.context.boot_id:",
         (
             "tests/wrapper/test_relay.py",
             "tests/wrapper/test_death.py",
@@ -881,7 +881,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "wrapper/d0ctl_wrapper/relay/supervisor.py",
         "pause: the call of self._order is lost",
-        "self._order(attempt, lambda one: orders.ask_pause(self.places, one, grace))",
+        "self._order(attempt, lambda folder: orders.ask_pause(folder, grace))",
         "pass",
         (
             "tests/wrapper/test_relay.py",

@@ -113,7 +113,7 @@ def test_an_archive_that_a_node_would_refuse_is_a_fault(faults: Faults, folder: 
         "  - {name: d, version: v1, archive: x}\n"
     )
 
-    assert told[0].startswith(f"2:28: archive `{folder}/text.tar`: it is no whole tar file: ")
+    assert told[0].startswith(f"2:28: archive `{folder}/text.tar`: not a complete tar file: ")
     assert told[1] == f"3:28: archive `{folder}/gone.tar` can't be read: no such file or directory"
     assert told[2].startswith(f"4:28: the `checksum` of `{folder}/reco.tar.gz` is sha256:")
     assert told[2].endswith(f", not sha256:{'0' * 64}")

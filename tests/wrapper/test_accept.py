@@ -50,14 +50,12 @@ def test_the_outputs_of_a_binary_that_failed_are_left(node: Client) -> None:
     assert not (node.folder(1) / "work").exists()
 
 
-def test_nothing_is_left_where_nobody_asked_for_it(node: Client) -> None:
+def test_a_failed_binary_leaves_no_outputs_without_leave(node: Client) -> None:
     assert failed(node, leave=False)["retained"]["left"] == []
     assert sorted(path.name for path in (node.base / "cache" / "1").iterdir()) == ["a"]
 
 
-def test_what_a_person_accepts_becomes_the_outputs_without_a_run(
-    node: Client, tmp_path: Path
-) -> None:
+def test_accepted_outputs_become_the_outputs_without_a_run(node: Client, tmp_path: Path) -> None:
     first = failed(node)
 
     deliver = [{"name": "b", "locator": str(tmp_path / "away" / "b")}]
@@ -72,7 +70,7 @@ def test_what_a_person_accepts_becomes_the_outputs_without_a_run(
 
 
 @pytest.mark.parametrize("how", ["removed", "cut", "touched"])
-def test_what_is_not_as_it_was_left_is_not_accepted(node: Client, how: str) -> None:
+def test_an_accepted_output_that_has_changed_fails_the_attempt(node: Client, how: str) -> None:
     first = failed(node)
     [path] = [Path(one["path"]) for one in first["retained"]["left"] if one["name"] == "b"]
     if how == "removed":
@@ -88,7 +86,7 @@ def test_what_is_not_as_it_was_left_is_not_accepted(node: Client, how: str) -> N
     assert "output `b` of attempt 1" in end["detail"]
 
 
-def test_without_what_was_left_nothing_runs(node: Client) -> None:
+def test_an_accepting_attempt_without_left_outputs_runs_no_binary(node: Client) -> None:
     end = node.run(*CHAIN, keep=KEEP, accept=7)
 
     assert (end["outcome"], end["reason"]) == ("failed", "missing-output")

@@ -49,7 +49,7 @@ def run_up(node: Client, script: str = COUNTS, attempt: int = 1) -> None:
 
 
 @pytest.mark.parametrize("by", ["node", "visitor"])
-def test_a_wrapper_says_how_it_stands_without_waiting_for_its_next_report(
+def test_a_wrapper_answers_a_status_request_before_its_next_progress_message(
     node: Client, visitor: Client, by: str
 ) -> None:
     run_up(node)
@@ -64,7 +64,7 @@ def test_a_wrapper_says_how_it_stands_without_waiting_for_its_next_report(
     assert told["since"] <= told["began"] <= told["last_sign"] <= told["time"] <= time.time() + 1
 
 
-def test_each_answer_is_a_new_one(node: Client, visitor: Client) -> None:
+def test_each_status_request_gets_a_new_answer(node: Client, visitor: Client) -> None:
     run_up(node)
 
     first = ask(visitor)["status"]["time"]
@@ -74,7 +74,7 @@ def test_each_answer_is_a_new_one(node: Client, visitor: Client) -> None:
     assert first < second < other
 
 
-def test_many_questions_at_once_are_all_answered(node: Client, visitor: Client) -> None:
+def test_many_status_requests_at_once_are_all_answered(node: Client, visitor: Client) -> None:
     run_up(node)
     run_up(node, attempt=2)
     names = [(f"{n}", 1 + n % 2) for n in range(20)]
@@ -86,7 +86,7 @@ def test_many_questions_at_once_are_all_answered(node: Client, visitor: Client) 
         assert visitor.wait("status", id=name, attempt=attempt)["status"]["phase"] == "running"
 
 
-def test_a_suspended_attempt_says_that_it_is(node: Client, visitor: Client) -> None:
+def test_a_suspended_attempt_reports_that_it_is_suspended(node: Client, visitor: Client) -> None:
     run_up(node)
     node.send("pause", attempts=[1], grace=0)
 
@@ -95,7 +95,9 @@ def test_a_suspended_attempt_says_that_it_is(node: Client, visitor: Client) -> N
     assert ask(visitor)["status"]["why"].startswith("paused on request")
 
 
-def test_one_that_is_being_ended_still_answers(node: Client, visitor: Client) -> None:
+def test_an_attempt_that_is_being_killed_answers_a_status_request(
+    node: Client, visitor: Client
+) -> None:
     run_up(node, "trap '' TERM; touch ../up; while true; do sleep 0.1; done")
     node.send("kill", attempts=[1], grace=300)
     wait_until(lambda: (node.folder(1) / "kill").exists())
@@ -104,7 +106,9 @@ def test_one_that_is_being_ended_still_answers(node: Client, visitor: Client) ->
     node.send("kill", attempts=[1], grace=0)
 
 
-def test_one_that_weighs_its_outputs_still_answers(node: Client, visitor: Client) -> None:
+def test_an_attempt_that_reads_its_outputs_answers_a_status_request(
+    node: Client, visitor: Client
+) -> None:
     big = binary(
         script="truncate -s 512M big; touch ../up", outputs=[{"name": "big", "min_size": 0}]
     )
@@ -117,7 +121,9 @@ def test_one_that_weighs_its_outputs_still_answers(node: Client, visitor: Client
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_what_does_not_run_is_answered_at_once(node: Client, visitor: Client) -> None:
+def test_a_status_request_for_an_attempt_that_is_not_running_is_answered_at_once(
+    node: Client, visitor: Client
+) -> None:
     node.run(binary("true"))
     run_up(node, attempt=2)
     wrapper = Pid.of(node.started(2))
@@ -128,7 +134,9 @@ def test_what_does_not_run_is_answered_at_once(node: Client, visitor: Client) ->
     assert [ask(visitor, one)["state"] for one in (1, 2, 3)] == ["ended", "dead", "absent"]
 
 
-def test_a_wrapper_that_does_not_answer_blocks_nobody(node: Client, visitor: Client) -> None:
+def test_a_wrapper_that_does_not_answer_does_not_block_the_relay(
+    node: Client, visitor: Client
+) -> None:
     run_up(node)
     wrapper = Pid.of(node.started(1))
     assert wrapper
@@ -166,7 +174,7 @@ def test_the_folder_of_an_attempt_is_listed_with_sizes_and_times(
     assert all(abs(e["time"] - time.time()) < 600 for e in work["entries"])
 
 
-def test_a_file_is_listed_alone_and_what_is_not_there_is_said(
+def test_a_file_is_listed_alone_and_a_missing_one_is_an_error(
     node: Client, visitor: Client
 ) -> None:
     run_up(node)
@@ -207,7 +215,7 @@ def test_nothing_outside_the_folder_of_the_attempt_is_shown(
 
     assert read(visitor, path) == (b"", read(visitor, path)[1])
     for told in (read(visitor, path)[1], listing(visitor, path)["message"]):
-        assert "the folder of the attempt" in told
+        assert "outside of the attempt's folder" in told
     assert not listing(visitor, path)["entries"]
 
 
@@ -222,9 +230,7 @@ def test_links_to_inputs_in_the_cache_are_followed(node: Client, visitor: Client
     assert read(visitor, "1.out") == (b"up\n", "")
 
 
-def test_who_only_looks_is_not_told_the_token_of_an_attempt_that_has_ended(
-    node: Client, visitor: Client
-) -> None:
+def test_a_reader_does_not_see_the_token_of_an_ended_attempt(node: Client, visitor: Client) -> None:
     order = launch(1, binary(script="ln -s end ../mine"))
     node.launch(order)
     end = node.folder(1) / "end"

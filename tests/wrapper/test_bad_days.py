@@ -12,7 +12,7 @@ from tests.wrapper.conftest import Connect
 Mounted = Callable[[str], Path]
 
 
-def test_a_base_that_cannot_be_written_is_told_in_one_sentence(
+def test_a_base_that_cannot_be_written_is_a_fault_of_one_sentence(
     connect: Connect, mounted: Mounted
 ) -> None:
     disk = mounted("ro")
@@ -20,7 +20,7 @@ def test_a_base_that_cannot_be_written_is_told_in_one_sentence(
 
     fault = node.wait("fault")["message"]
 
-    assert fault.startswith("the relay cannot go on:")
+    assert fault.startswith("the relay cannot continue:")
     assert "Read-only file system" in fault
     assert node.close() == 1
 
@@ -41,7 +41,7 @@ def test_scripts_run_where_nothing_may_be_executed(connect: Connect, mounted: Mo
     assert made["detail"].endswith("./tool: Permission denied")
 
 
-def test_a_node_without_a_folder_for_temporary_files_is_as_good(
+def test_a_node_without_a_temporary_folder_uses_that_of_the_attempt(
     connect: Connect, tmp_path: Path
 ) -> None:
     node = connect(environment={"TMPDIR": str(tmp_path / "nowhere")})
@@ -56,7 +56,7 @@ def test_a_node_without_a_folder_for_temporary_files_is_as_good(
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o077, 0o777])
-def test_an_odd_umask_is_the_binaries_own_business(connect: Connect, mask: int) -> None:
+def test_an_odd_umask_applies_to_binaries_only(connect: Connect, mask: int) -> None:
     former = os.umask(mask)
     try:
         node = connect()

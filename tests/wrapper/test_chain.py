@@ -23,7 +23,7 @@ def given(path: Path, size: int | None = None, name: str | None = None) -> Frame
     return {**described, "required": True}
 
 
-def test_a_binary_that_ends_well_makes_the_attempt_successful(node: Client) -> None:
+def test_a_binary_that_succeeds_makes_the_attempt_successful(node: Client) -> None:
     end = node.run(binary("true"))
 
     assert (end["outcome"], end["reason"], end["exit_code"]) == ("successful", None, 0)
@@ -31,7 +31,7 @@ def test_a_binary_that_ends_well_makes_the_attempt_successful(node: Client) -> N
     assert [one["seq"] for one in node.messages(1)] == [1, 2, 3]
 
 
-def test_the_messages_of_the_last_binary_and_the_end_lie_in_one_file(node: Client) -> None:
+def test_the_messages_of_the_last_binary_and_the_end_are_in_one_file(node: Client) -> None:
     node.run(binary("true"), binary("true"))
 
     assert sorted(node.files) == ["1.1", "1.2", "1.3"]
@@ -103,7 +103,7 @@ def test_a_missing_shell_is_missing_software(node: Client, tmp_path: Path) -> No
     assert end["reason"] == "software-missing"
 
 
-def test_what_a_binary_used_is_recorded_with_its_children(node: Client) -> None:
+def test_the_usage_of_a_binary_includes_its_children(node: Client) -> None:
     burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
     end = node.run(binary(script=f"bash -c '{burn}'; ({burn})"))
 
@@ -112,7 +112,9 @@ def test_what_a_binary_used_is_recorded_with_its_children(node: Client) -> None:
     assert end["started"] <= end["binaries"][0]["started"] <= end["ended"]
 
 
-def test_a_binary_finds_its_place_in_the_environment(connect: Connect, tmp_path: Path) -> None:
+def test_a_binary_finds_its_attempt_and_files_in_the_environment(
+    connect: Connect, tmp_path: Path
+) -> None:
     node = connect(environment={"SSH_CONNECTION": "here", "LD_LIBRARY_PATH": "/opt/lib"})
     made = tmp_path / "raw 1"
     made.touch()
@@ -144,7 +146,9 @@ def test_the_token_is_nowhere_but_in_messages(node: Client) -> None:
     assert token.encode() not in Path(f"/proc/{wrapper}/cmdline").read_bytes()
 
 
-def test_files_are_ours_alone_and_those_of_binaries_have_the_users_umask(node: Client) -> None:
+def test_files_of_d0ctl_are_private_and_those_of_binaries_have_the_users_umask(
+    node: Client,
+) -> None:
     node.run(binary(script="umask; touch made"), keep=["made"])
 
     umask = os.umask(0)
@@ -157,7 +161,7 @@ def test_files_are_ours_alone_and_those_of_binaries_have_the_users_umask(node: C
         assert (node.folder(1) / name).stat().st_mode & 0o777 == 0o600
 
 
-def test_inputs_lie_in_the_working_directory(node: Client, tmp_path: Path) -> None:
+def test_inputs_are_linked_into_the_working_directory(node: Client, tmp_path: Path) -> None:
     raw = tmp_path / "raw"
     raw.write_text("event\n")
     end = node.run(binary("cat", "renamed"), inputs=[given(raw, 6, "renamed")])
@@ -167,7 +171,7 @@ def test_inputs_lie_in_the_working_directory(node: Client, tmp_path: Path) -> No
     assert raw.read_text() == "event\n"
 
 
-def test_absent_inputs_are_told_before_anything_starts(node: Client, tmp_path: Path) -> None:
+def test_missing_inputs_are_reported_before_any_binary_starts(node: Client, tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.write_text("12345")
     gone, other = tmp_path / "gone", tmp_path / "other"
@@ -235,17 +239,17 @@ def test_names_with_all_kinds_of_characters_survive(node: Client, tmp_path: Path
 @pytest.mark.parametrize(
     ("script", "detail"),
     [
-        ("true", "is not there"),
+        ("true", "is missing"),
         ("mkdir x", "is a directory: pack it into one file"),
         ("mkfifo x", "is not a file"),
         ("echo 123 > x", "has 4 bytes, less than 9"),
-        ("ln -s /etc/passwd x", "leads out of"),
-        ("ln -s nowhere x", "is not there"),
-        ("ln -s x x", "is not there"),
-        ("ln -s ../1.sh x", "leads out of"),
+        ("ln -s /etc/passwd x", "is outside of"),
+        ("ln -s nowhere x", "is missing"),
+        ("ln -s x x", "is missing"),
+        ("ln -s ../1.sh x", "is outside of"),
     ],
 )
-def test_what_is_no_good_output_is_missing(node: Client, script: str, detail: str) -> None:
+def test_an_output_that_is_not_a_file_is_missing(node: Client, script: str, detail: str) -> None:
     end = node.run(binary(script=script, outputs=[output("x", 9)]), keep=["x"])
 
     assert end["reason"] == "missing-output"
@@ -263,7 +267,7 @@ def test_an_output_below_a_link_that_leads_out_is_missing(node: Client, tmp_path
     assert (tmp_path / "foreign/x").read_text() == "precious"
 
 
-def test_an_input_that_nobody_touched_is_no_output(node: Client, tmp_path: Path) -> None:
+def test_an_unchanged_input_is_not_an_output(node: Client, tmp_path: Path) -> None:
     raw = tmp_path / "x"
     raw.write_text("precious")
     end = node.run(binary("true", outputs=[output("x")]), inputs=[given(raw)], keep=["x"])
@@ -272,7 +276,7 @@ def test_an_input_that_nobody_touched_is_no_output(node: Client, tmp_path: Path)
     assert raw.read_text() == "precious"
 
 
-def test_an_output_in_place_of_an_input_of_that_name_is_one(node: Client, tmp_path: Path) -> None:
+def test_a_file_that_replaces_an_input_is_an_output(node: Client, tmp_path: Path) -> None:
     raw = tmp_path / "x"
     raw.write_text("old")
     step = binary(script="cat x > y; echo new >> y; mv y x", outputs=[output("x")])
@@ -297,7 +301,7 @@ def test_a_working_directory_of_read_only_folders_is_removed(node: Client) -> No
     assert not (node.folder(1) / "work").exists()
 
 
-def test_terminal_escapes_are_taken_out_of_what_is_quoted(node: Client) -> None:
+def test_terminal_escapes_are_removed_from_quoted_output(node: Client) -> None:
     noise = (
         r"printf '\033[31mred\033[0m \033]0;title\007\002done\r50%%\r100%%\n\342\200\256evil' >&2"
     )
@@ -307,7 +311,7 @@ def test_terminal_escapes_are_taken_out_of_what_is_quoted(node: Client) -> None:
     assert end["stderr"] == "red done\n50%\n100%\nevil"
 
 
-def test_bytes_that_are_no_text_are_replaced(node: Client) -> None:
+def test_bytes_that_are_not_utf_8_are_replaced(node: Client) -> None:
     end = node.run(binary(script=r"printf 'a\377b\n\tc' >&2; exit 4"))
 
     assert end["stderr"] == "a\ufffdb\n\tc"
@@ -321,7 +325,7 @@ def test_a_log_of_one_huge_line_needs_no_memory(node: Client) -> None:
     assert (node.folder(1) / "1.err").stat().st_size > 2**30
 
 
-def test_only_the_last_lines_of_stderr_are_told(node: Client) -> None:
+def test_only_the_last_lines_of_stderr_are_reported(node: Client) -> None:
     end = node.run(binary(script="seq 1 5000 >&2; exit 3"))
 
     assert len(end["stderr"]) == message.STDERR_LIMIT
@@ -329,18 +333,18 @@ def test_only_the_last_lines_of_stderr_are_told(node: Client) -> None:
     assert end["detail"].endswith(": 5000")
 
 
-def test_an_attempt_that_ended_well_quotes_no_stderr(node: Client) -> None:
+def test_a_successful_attempt_quotes_no_stderr(node: Client) -> None:
     assert node.run(binary(script="echo noise >&2"))["stderr"] == ""
     assert (node.folder(1) / "1.err").read_text() == "noise\n"
 
 
-def test_a_binary_reads_nothing_and_has_no_descriptors_of_ours(node: Client) -> None:
+def test_a_binary_has_empty_stdin_and_no_descriptors_of_the_wrapper(node: Client) -> None:
     node.run(binary(script="cat; ls /proc/self/fd; readlink /proc/self/fd/0"))
 
     assert (node.folder(1) / "1.out").read_text() == "0\n1\n2\n3\n/dev/null\n"
 
 
-def test_a_binary_starts_with_signals_as_they_come_with_a_login(node: Client) -> None:
+def test_a_binary_starts_with_the_signals_of_a_login_shell(node: Client) -> None:
     node.run(binary("grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"))
 
     fields = dict(line.split() for line in (node.folder(1) / "1.out").read_text().splitlines())

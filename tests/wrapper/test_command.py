@@ -56,7 +56,7 @@ def test_a_binary_that_watches_its_command_file_pauses_by_itself(node: Client) -
     node.send("resume", attempts=[1])
     state(node, "running")
 
-    assert told["why"] == "paused on request; it complied: paused at event 7"
+    assert told["why"] == "paused on request; paused by itself: paused at event 7"
     assert not (node.folder(1) / "command").exists()
     ticking(node)
 
@@ -69,14 +69,14 @@ def test_a_binary_that_does_not_comply_is_stopped_with_all_its_processes(node: C
     node.send("pause", attempts=[1], grace=0)
     told = state(node, "suspended")
 
-    assert told["why"] == "paused on request; stopped by SIGSTOP, as it did not comply"
+    assert told["why"] == "paused on request; stopped by SIGSTOP, since it did not pause by itself"
     wait_until(lambda: _states(wrapper) == {"T"})
     node.send("resume", attempts=[1])
     state(node, "running")
     ticking(node)
 
 
-def test_a_pause_that_is_taken_back_in_time_is_no_news(node: Client) -> None:
+def test_a_pause_that_is_undone_in_time_sends_no_message(node: Client) -> None:
     node.launch(launch(1, binary(script=DEAF)))
     ticking(node)
 
@@ -90,7 +90,7 @@ def test_a_pause_that_is_taken_back_in_time_is_no_news(node: Client) -> None:
     assert [m["kind"] for m in node.messages(1)] == ["start", "binary", "end"]
 
 
-def test_what_waits_for_processors_is_not_started_while_it_is_paused(node: Client) -> None:
+def test_a_queued_attempt_is_not_started_while_it_is_paused(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300"), cpus=4), launch(2, binary("true")))
     node.started(1)
 
@@ -114,7 +114,7 @@ def test_the_next_binary_of_a_paused_chain_is_paused_as_well(node: Client) -> No
     wait_until(lambda: (node.folder(1) / "command").exists())
     (node.folder(1) / "go").touch()
 
-    assert state(node, "suspended")["why"].endswith("it complied: paused at event 7")
+    assert state(node, "suspended")["why"].endswith("paused by itself: paused at event 7")
 
 
 def test_a_paused_attempt_can_be_killed(node: Client) -> None:
@@ -129,7 +129,7 @@ def test_a_paused_attempt_can_be_killed(node: Client) -> None:
     assert (end["outcome"], end["detail"]) == ("killed", "ended on request: by SIGTERM")
 
 
-def test_an_end_with_partial_output_is_left_to_the_binary(node: Client) -> None:
+def test_a_kill_with_partial_output_asks_the_binary_to_end(node: Client) -> None:
     made = {"name": "made", "min_size": 1}
     node.launch(launch(1, binary(script=WATCHES, outputs=[made]), keep=["made"]))
     ticking(node)
@@ -138,7 +138,7 @@ def test_an_end_with_partial_output_is_left_to_the_binary(node: Client) -> None:
 
     end = node.end(1)
     assert (end["outcome"], end["partial"], end["exit_code"]) == ("killed", True, 0)
-    assert end["detail"] == "ended on request: it ended by itself, saying: ended at event 9"
+    assert end["detail"] == "ended on request: by itself, with the answer: ended at event 9"
     assert [one["name"] for one in end["outputs"]] == ["made"]
     assert (node.base / "cache/1/made").read_text() == "9\n"
 
@@ -156,10 +156,10 @@ def test_partial_output_of_a_binary_that_does_not_comply_is_kept_and_says_how(
     notes = [m["text"] for m in node.messages(1) if m["kind"] == "note"]
     assert end["detail"] == "ended on request: by SIGKILL"
     assert [one["name"] for one in end["outputs"]] == ["made"]
-    assert notes == ["not kept: output `other` is not there"]
+    assert notes == ["not kept: output `other` is missing"]
 
 
-def test_an_end_without_output_leaves_none(node: Client) -> None:
+def test_a_plain_kill_keeps_no_outputs(node: Client) -> None:
     made = {"name": "made", "min_size": None}
     node.launch(launch(1, binary(script=DEAF, outputs=[made]), keep=["made"]))
     ticking(node)
@@ -171,7 +171,7 @@ def test_an_end_without_output_leaves_none(node: Client) -> None:
     assert not (node.base / "cache/1").exists()
 
 
-def test_a_wish_for_partial_output_can_be_taken_back(node: Client) -> None:
+def test_a_second_kill_can_drop_partial_output(node: Client) -> None:
     made = {"name": "made", "min_size": None}
     node.launch(launch(1, binary(script=DEAF, outputs=[made]), keep=["made"]))
     ticking(node)

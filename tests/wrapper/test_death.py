@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl_wrapper.attempt.run.detach import Setting
+from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.host import records
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol.paths import NodePaths
-from d0ctl_wrapper.relay.supervisor import Keeper
+from d0ctl_wrapper.relay.supervisor import Supervisor
 from tests.support.waiting import descendants, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -67,7 +67,7 @@ def test_a_new_relay_ends_an_older_one_that_hangs(connect: Connect) -> None:
     assert node.process.wait(10) == -signal.SIGKILL
 
 
-def test_a_lock_of_a_stranger_is_left_to_it(connect: Connect, tmp_path: Path) -> None:
+def test_a_lock_of_a_foreign_process_is_not_taken(connect: Connect, tmp_path: Path) -> None:
     (tmp_path / "base").mkdir(mode=0o700)
     lock = tmp_path / "base/lock"
     stranger = subprocess.Popen(["flock", str(lock), "sleep", "300"], start_new_session=True)
@@ -75,13 +75,13 @@ def test_a_lock_of_a_stranger_is_left_to_it(connect: Connect, tmp_path: Path) ->
     lock.write_text(f"{stranger.pid} 1\n")
     node = connect()
 
-    assert "another relay has the lock" in node.wait("fault")["message"]
+    assert "another relay holds the lock" in node.wait("fault")["message"]
     assert stranger.poll() is None
     os.killpg(stranger.pid, signal.SIGKILL)
     stranger.wait()
 
 
-def test_the_death_of_a_wrapper_is_noticed_and_cleared_up(node: Client) -> None:
+def test_the_death_of_a_wrapper_is_reported_and_its_processes_are_killed(node: Client) -> None:
     node.launch(launch(1, binary(script=DAEMON), cpus=4), launch(2, binary("true")))
     wrapper = node.started(1)
     hidden = daemons(node, 1)
@@ -93,7 +93,7 @@ def test_the_death_of_a_wrapper_is_noticed_and_cleared_up(node: Client) -> None:
     assert [one["kind"] for one in node.messages(1)] == ["start"]
 
 
-def test_the_death_of_one_wrapper_is_none_of_the_others_business(node: Client) -> None:
+def test_the_death_of_a_wrapper_does_not_affect_others(node: Client) -> None:
     node.launch(*(launch(number, binary("sleep", "300")) for number in (1, 2, 3)))
     wrappers = {number: node.started(number) for number in (1, 2, 3)}
     os.kill(wrappers[2], signal.SIGKILL)
@@ -117,7 +117,7 @@ def test_the_death_of_an_adopted_wrapper_is_noticed(connect: Connect) -> None:
     assert left and is_gone(left)
 
 
-def test_what_died_while_no_relay_was_there_is_listed_as_dead(connect: Connect) -> None:
+def test_a_wrapper_that_died_without_a_relay_is_listed_as_dead(connect: Connect) -> None:
     node = connect()
     node.launch(launch(1, binary("sleep", "300")))
     wrapper = node.started(1)
@@ -132,7 +132,7 @@ def test_what_died_while_no_relay_was_there_is_listed_as_dead(connect: Connect) 
     assert left and is_gone(left)
 
 
-def test_a_claim_without_a_wrapper_is_dead(connect: Connect) -> None:
+def test_a_folder_without_a_wrapper_is_dead(connect: Connect) -> None:
     node = connect()
     node.wait("hello")
     node.close()
@@ -167,7 +167,7 @@ def test_a_pid_that_has_passed_to_another_is_not_the_wrapper(connect: Connect) -
     assert dead(successor)["attempt"] == 1
 
 
-def test_an_end_that_a_power_cut_emptied_is_none(connect: Connect) -> None:
+def test_an_empty_end_file_does_not_count(connect: Connect) -> None:
     node = connect()
     node.run(binary("true"))
     node.run(binary("true"), attempt=2)
@@ -181,7 +181,7 @@ def test_an_end_that_a_power_cut_emptied_is_none(connect: Connect) -> None:
     assert dead(successor)["attempt"] == 2
 
 
-def test_an_end_of_which_only_a_part_is_left_is_none(connect: Connect) -> None:
+def test_a_truncated_end_file_does_not_count(connect: Connect) -> None:
     node = connect()
     node.run(binary("true"))
     node.close()
@@ -254,7 +254,9 @@ def test_a_full_disk_refuses_launches(connect: Connect, small_disk: Path) -> Non
     assert not (small_disk / "base/attempts/2").exists()
 
 
-def test_a_binary_that_fills_the_disk_gets_its_end_told(connect: Connect, small_disk: Path) -> None:
+def test_the_end_of_a_binary_that_fills_the_disk_is_sent(
+    connect: Connect, small_disk: Path
+) -> None:
     node = connect(base=str(small_disk / "base"))
     end = node.run(binary(script="head -c 2M /dev/zero > x"))
 
@@ -271,7 +273,7 @@ def test_a_binary_that_fails_on_a_disk_with_room_keeps_its_reason(
     assert (end["reason"], end["exit_code"]) == ("exit-code", 3)
 
 
-def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(
+def test_an_attempt_that_ends_while_it_is_adopted_is_not_dead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = NodePaths(os.fsencode(tmp_path))
@@ -285,6 +287,6 @@ def test_an_attempt_that_ends_while_it_is_adopted_is_not_buried(
 
     monkeypatch.setattr(records, "is_running", end_just_now)
     records.write_record(places.attempt(7), records.Record(1, 1, "boot", 1))
-    setting = Setting(places, "boot", {}, 0o077)
-    keeper = Keeper(setting, 1, lambda _: None, lambda _: None, lambda _: None)
-    assert keeper.adopt() == [{"attempt": 7, "state": "ended"}]
+    context = RelayContext(places, "boot", {}, 0o077)
+    supervisor = Supervisor(context, 1, lambda _: None, lambda _: None, lambda _: None)
+    assert supervisor.adopt() == [{"attempt": 7, "state": "ended"}]

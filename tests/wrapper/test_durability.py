@@ -9,7 +9,7 @@ from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from tests.support.durability import assert_settled, journal
 
 
-def test_outputs_and_their_folders_are_synced_before_they_are_told(tmp_path: Path) -> None:
+def test_outputs_and_their_folders_are_synced_before_the_end_message(tmp_path: Path) -> None:
     folder = NodePaths(os.fsencode(tmp_path / "base")).attempt(1)
     work = Path(os.fsdecode(folder.work))
     (work / "deep").mkdir(parents=True)

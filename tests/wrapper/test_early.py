@@ -114,7 +114,7 @@ def test_a_package_with_an_open_list_takes_no_slot(connect: Connect, tmp_path: P
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_a_list_that_was_closed_counts_as_any_other_package(
+def test_a_package_with_a_closed_list_takes_cpus_like_any_other(
     connect: Connect, tmp_path: Path
 ) -> None:
     node = connect(cpus=1)
@@ -132,7 +132,7 @@ def test_a_list_that_was_closed_counts_as_any_other_package(
     assert [node.end(1)["outcome"], node.end(2)["outcome"]] == ["successful"] * 2
 
 
-def test_a_new_relay_goes_on_where_the_former_one_was(connect: Connect, tmp_path: Path) -> None:
+def test_a_new_relay_continues_an_input_stream(connect: Connect, tmp_path: Path) -> None:
     first = connect(cpus=1)
     first.launch(early(tmp_path, "a"))
     again = fed_input(tmp_path, "b")
@@ -149,7 +149,7 @@ def test_a_new_relay_goes_on_where_the_former_one_was(connect: Connect, tmp_path
     assert Path(second.end(1)["outputs"][0]["path"]).read_text().split() == ["a", "b", "c"]
 
 
-def test_what_is_fed_while_the_wrapper_stands_is_read_when_it_goes_on(
+def test_inputs_for_a_stopped_wrapper_are_read_when_it_continues(
     node: Client, tmp_path: Path
 ) -> None:
     node.launch(early(tmp_path, "a"))
@@ -187,12 +187,10 @@ def test_a_binary_that_does_not_wait_for_all_inputs_has_failed(
     end = node.end(1)
 
     assert (end["outcome"], end["reason"]) == ("failed", "verification")
-    assert "before all inputs had come" in end["detail"]
+    assert "before all inputs were delivered" in end["detail"]
 
 
-def test_an_input_that_is_not_there_when_it_comes_is_a_missing_input(
-    node: Client, tmp_path: Path
-) -> None:
+def test_a_late_input_without_a_file_is_a_missing_input(node: Client, tmp_path: Path) -> None:
     node.launch(early(tmp_path, "a"))
     gone = fed_input(tmp_path, "b")
     Path(gone["path"]).unlink()
@@ -212,21 +210,21 @@ def test_a_package_that_waits_for_inputs_can_be_killed(node: Client, tmp_path: P
     assert node.end(1)["outcome"] == "killed"
 
 
-def test_half_a_line_of_what_was_fed_counts_for_nothing(tmp_path: Path) -> None:
+def test_half_a_line_of_an_input_stream_is_ignored(tmp_path: Path) -> None:
     folder = NodePaths(os.fsencode(tmp_path)).attempt(1)
     (tmp_path / "attempts" / "1").mkdir(parents=True)
     input_stream.append(folder, [{"name": "a"}])
     with Path(os.fsdecode(input_stream.path(folder))).open("ab") as torn:
         torn.write(b'{"name":"b"')
 
-    assert input_stream.look(folder) == input_stream.Fed({"a"}, False)
+    assert input_stream.delivered(folder) == input_stream.Delivered({"a"}, False)
     input_stream.append(folder, [{"name": "c"}, input_stream.CLOSED])
 
-    assert input_stream.look(folder) == input_stream.Fed({"a", "c"}, True)
+    assert input_stream.delivered(folder) == input_stream.Delivered({"a", "c"}, True)
 
 
 @pytest.mark.parametrize("wrong", [{"binaries": [0]}, {"path": "relative"}, {"name": "a/b"}])
-def test_a_feed_that_makes_no_sense_is_a_fault(
+def test_an_invalid_input_stream_is_a_fault(
     node: Client, tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
     feed(node, {**fed_input(tmp_path, "a"), **wrong})

@@ -66,7 +66,7 @@ def test_a_retry_takes_only_the_rest(node: Client) -> None:
     assert (node.folder(3) / "1.parts").read_text() == "new.part1\nnew.part2\n"
 
 
-def test_what_was_done_when_the_wrapper_was_killed_is_not_done_again(node: Client) -> None:
+def test_events_done_before_the_wrapper_was_killed_are_not_done_again(node: Client) -> None:
     node.launch(launch(1, reco(node, f"test $event != 4 || {{ {STAYS}; }}"), keep=["all"]))
     wrapper = node.started(1)
     done = node.folder(1) / "1.done"
@@ -103,16 +103,16 @@ def test_a_binary_that_leaves_events_out_has_failed(node: Client) -> None:
     end = node.run(binary(script=script, events=EVENTS, outputs=[ALL]), keep=["all"])
 
     assert end["reason"] == "verification"
-    assert end["detail"] == "binary 1 (step) ended well without events 5-8, 10"
+    assert end["detail"] == "binary 1 (step) succeeded without doing events 5-8, 10"
 
 
-def test_a_binary_that_says_nothing_and_ends_well_has_done_all(node: Client) -> None:
+def test_a_binary_that_succeeds_without_reporting_events_has_done_all(node: Client) -> None:
     end = node.run(binary(script="touch all", events=EVENTS, outputs=[ALL]), keep=["all"])
 
     assert (end["outcome"], end["events"]) == ("successful", [{"binary": 1, "done": []}])
 
 
-def test_noise_in_the_list_of_what_is_done_is_no_event(node: Client) -> None:
+def test_invalid_lines_in_the_list_of_finished_events_are_ignored(node: Client) -> None:
     script = r"""printf 'x\n-3\n5 2\n0 3\n99\n%0500d\n\n4' 7 >> "$D0CTL_DONE"; false"""
     end = node.run(binary(script=script, events=EVENTS))
 
@@ -148,13 +148,13 @@ def test_ranges_are_read_as_they_are_written(some: ranges.Ranges) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_list_of_what_is_done_is_harmless(data: bytes) -> None:
+def test_any_list_of_finished_events_is_read_without_an_error(data: bytes) -> None:
     found = list(ranges.read(data.split(b"\n")))
 
     assert all(0 <= first <= last for first, last in found)
 
 
 @pytest.mark.parametrize("wrong", [[[2, 1]], [[1, 2], [3, 4]], [[3, 4], [1, 1]], [[1]], "1 2"])
-def test_ranges_that_make_no_sense_are_refused(wrong: Any) -> None:
+def test_invalid_ranges_are_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"range|pair"):
         ranges.check(wrong)

@@ -44,13 +44,13 @@ def read(node: Client, path: str, offset: int = 0, length: int = 100) -> tuple[b
     return base64.b64decode(answer["base64"]), answer["size"], answer["message"]
 
 
-def test_a_whole_file_is_taken(node: Client, aside: Path) -> None:
+def test_a_complete_file_is_accepted(node: Client, aside: Path) -> None:
     assert take(node) == ""
     assert not aside.exists()
     assert (node.base / "cache/in/k/raw").read_bytes() == TEXT
 
 
-def test_a_file_is_taken_by_absolute_paths(node: Client, aside: Path) -> None:
+def test_a_file_is_accepted_by_absolute_paths(node: Client, aside: Path) -> None:
     target = node.base / "bin/x.pyz"
 
     assert take(node, aside=str(aside), path=str(target), checksum=None, size=None) == ""
@@ -61,13 +61,13 @@ def test_a_file_is_taken_by_absolute_paths(node: Client, aside: Path) -> None:
     ("change", "why"),
     [
         ({"size": 11}, "it has 10 bytes, not 11"),
-        ({"checksum": "sha256:" + "0" * 64}, "its checksum is another"),
+        ({"checksum": "sha256:" + "0" * 64}, "its checksum differs"),
         ({"aside": "cache/aside/2"}, "No such file"),
         ({"aside": "cache/aside/link"}, "it is not a file"),
         ({"aside": "cache/in"}, "it is not a file"),
     ],
 )
-def test_a_file_that_is_not_whole_is_not_taken(
+def test_an_incomplete_file_is_not_accepted(
     node: Client, aside: Path, change: dict[str, Any], why: str
 ) -> None:
     (node.base / "cache/aside/link").symlink_to("/etc/passwd")
@@ -77,14 +77,14 @@ def test_a_file_that_is_not_whole_is_not_taken(
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
-def test_nothing_is_taken_from_or_to_outside(node: Client, aside: Path, path: str) -> None:
+def test_no_file_is_accepted_from_or_to_outside(node: Client, aside: Path, path: str) -> None:
     assert "is not inside" in take(node, path=path)
     assert "is not inside" in take(node, aside=path)
     assert (node.base.parent / "x").read_text() == "precious"
     assert aside.exists()
 
 
-def test_size_and_checksum_of_a_file_are_told(node: Client, aside: Path) -> None:
+def test_a_relay_returns_size_and_checksum_of_a_file(node: Client, aside: Path) -> None:
     node.send("hash", id=1, path="cache/aside/1")
     node.send("hash", id=2, path="cache/aside")
     node.send("hash", id=3, path="link/x")
@@ -127,7 +127,7 @@ def test_a_piece_is_bounded(node: Client) -> None:
 @pytest.mark.parametrize(
     "path", ["../x", "/etc/passwd", "link/x", "cache/../../x", "cache", "wake", "nowhere", "loop"]
 )
-def test_nothing_else_is_read(node: Client, aside: Path, path: str) -> None:
+def test_no_file_outside_of_base_is_read(node: Client, aside: Path, path: str) -> None:
     (node.base / "loop").symlink_to("loop")
 
     data, size, why = read(node, path)
@@ -161,7 +161,7 @@ def test_a_running_attempt_is_not_forgotten(node: Client) -> None:
     node.end(1)
 
 
-def test_paths_are_forgotten(node: Client, aside: Path) -> None:
+def test_forgotten_paths_are_removed(node: Client, aside: Path) -> None:
     (node.base / "cache/in/k").mkdir()
     (node.base / "cache/in/k/raw").touch()
     (node.base / "cache/away").symlink_to(node.base.parent)
@@ -173,7 +173,7 @@ def test_paths_are_forgotten(node: Client, aside: Path) -> None:
     assert (node.base.parent / "x").read_text() == "precious"
 
 
-def test_nothing_outside_is_forgotten(node: Client, aside: Path) -> None:
+def test_no_path_outside_of_base_is_removed(node: Client, aside: Path) -> None:
     node.send("forget", attempts=[], paths=OUTSIDE)
 
     assert node.wait("forgotten")["paths"] == []
@@ -196,7 +196,7 @@ def test_a_helper_dies_with_its_relay(node: Client) -> None:
     wait_until(lambda: not helper.lives())
 
 
-def test_a_helper_that_dies_is_an_answer(node: Client) -> None:
+def test_the_death_of_a_helper_is_answered_with_a_failure(node: Client) -> None:
     with (node.base / "cache/large").open("wb") as file:
         file.truncate(2**36)
     node.send("hash", id=1, path="cache/large")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper.attempt.guards.rotation import Turn
+from d0ctl_wrapper.attempt.guards.rotation import Rotation
 from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -42,18 +42,18 @@ def notes(node: Client, attempt: int = 1) -> list[str]:
     return [one["text"] for one in node.messages(attempt) if one["kind"] == "note"]
 
 
-def test_a_binary_of_which_nothing_shows_is_looping_with_the_numbers(node: Client) -> None:
+def test_a_binary_without_signs_of_life_is_looping(node: Client) -> None:
     end = node.run(binary(script=SPINS, looping=1.5, run_time_history=HABIT))
 
     assert sums_up(end) == ("failed", "looping", 1)
     assert re.fullmatch(
-        r"binary 1 \(step\) made no progress for \d+(\.\d)? s; its longest gap in 212 runs is "
+        r"binary 1 \(step\) made no progress for \d+(\.\d)? s; its longest silence in 212 runs is "
         r"0\.2 s; CPU \d+ %: looping",
         end["detail"],
     )
 
 
-def test_a_binary_without_progress_and_cpu_is_said_to_wait(node: Client) -> None:
+def test_a_looping_binary_without_cpu_use_is_reported_as_idle(node: Client) -> None:
     end = node.run(binary("sleep", "300", looping=1.5))
 
     assert sums_up(end) == ("failed", "looping", 1)
@@ -83,14 +83,14 @@ def test_an_attempt_that_a_guard_ends_has_the_record_of_its_binary(node: Client)
     ],
     ids=["stdout", "stderr", "progress", "output", "another file"],
 )
-def test_a_binary_of_which_anything_shows_is_not_looping(node: Client, sign: str) -> None:
+def test_a_binary_with_any_sign_of_life_is_not_looping(node: Client, sign: str) -> None:
     steps = f"for step in 1 2 3 4 5 6 7 8; do {sign}; sleep 0.3; done; echo x > made"
     end = node.run(binary(script=steps, looping=1.5, outputs=[{"name": "made", "min_size": 1}]))
 
     assert end["outcome"] == "successful"
 
 
-def test_a_binary_at_a_standstill_is_not_looping(node: Client) -> None:
+def test_a_suspended_binary_is_not_looping(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300", looping=4.0)))
     node.started(1)
     node.send("pause", attempts=[1], grace=0)
@@ -102,7 +102,7 @@ def test_a_binary_at_a_standstill_is_not_looping(node: Client) -> None:
     assert node.end(1)["reason"] == "looping"
 
 
-def test_the_longest_silence_of_a_binary_is_told(node: Client) -> None:
+def test_the_longest_silence_of_a_binary_is_reported(node: Client) -> None:
     end = node.run(binary("sleep", "1.3"), binary("true"))
 
     quiet, quick = (one["gap"] for one in end["binaries"])
@@ -114,11 +114,11 @@ def test_a_chain_ends_after_its_wall_time(node: Client) -> None:
     end = node.run(binary("sleep", "0.8"), binary("sleep", "300"), guards={"wall_time": 2})
 
     assert sums_up(end) == ("failed", "wall-time", 2)
-    assert re.fullmatch(r"ran for \d+(\.\d)? s, and its wall time is 2\.0 s", end["detail"])
+    assert re.fullmatch(r"ran for \d+(\.\d)? s, longer than its wall time of 2\.0 s", end["detail"])
     assert end["ended"] - end["started"] >= 1.9, "both binaries count"
 
 
-def test_a_standstill_is_no_wall_time(node: Client) -> None:
+def test_suspended_time_does_not_count_as_wall_time(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300"), guards={"wall_time": 4}))
     node.started(1)
     node.send("pause", attempts=[1], grace=0)
@@ -137,7 +137,7 @@ def test_more_memory_than_asked_for_is_out_of_memory_with_the_peak(node: Client)
 
     assert sums_up(end) == ("failed", "out-of-memory", 1)
     said = re.fullmatch(
-        r"binary 1 \(step\) took (\d+) MB of memory, and asked for 40 MB", end["detail"]
+        r"binary 1 \(step\) used (\d+) MB of memory, more than its request of 40 MB", end["detail"]
     )
     assert said is not None
     assert int(said[1]) >= 90
@@ -209,16 +209,16 @@ def test_more_disk_than_asked_for_is_disk_full(node: Client) -> None:
 
     assert sums_up(end) == ("failed", "disk-full", 1)
     assert end["detail"].startswith("its files take 3.")
-    assert end["detail"].endswith(" MB of disk, and it asked for 2.0 MB")
+    assert end["detail"].endswith(" MB of disk, more than its request of 2.0 MB")
 
 
-def test_more_scratch_than_estimated_is_told_once(node: Client) -> None:
+def test_more_scratch_than_estimated_is_noted_once(node: Client) -> None:
     grows = "for n in 1 2 3; do head -c 3M /dev/zero > scratch$n; sleep 0.8; done"
     end = node.run(binary(script=grows, work_size=2_000_000))
 
     assert end["outcome"] == "successful"
     (note,) = notes(node)
-    assert note.endswith("MB of disk, and its work-size is 2.0 MB")
+    assert note.endswith("MB of disk, more than its work-size of 2.0 MB")
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def need(node: Client) -> Frame:
     return asked[0]
 
 
-def test_an_attempt_stands_still_while_the_disk_is_full(connect: Connect, disk: Path) -> None:
+def test_an_attempt_is_suspended_while_the_disk_is_full(connect: Connect, disk: Path) -> None:
     node = on_disk(connect, disk)
     stood = state(node, "suspended")
     needed = need(node)
@@ -263,11 +263,11 @@ def test_an_attempt_stands_still_while_the_disk_is_full(connect: Connect, disk: 
         stood["why"],
     )
     assert 10**6 < needed["bytes"] < 3 * 10**6
-    assert re.fullmatch(r"it goes on: the disk has 4\d MB left again", goes["why"])
+    assert re.fullmatch(r"resumed: the disk has 4\d MB left again", goes["why"])
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_an_attempt_that_gets_no_space_fails_when_patience_is_over(
+def test_an_attempt_that_gets_no_space_fails_after_its_patience(
     connect: Connect, disk: Path
 ) -> None:
     node = on_disk(connect, disk, patience=1.0)
@@ -295,18 +295,18 @@ def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:
     node.send("kill", attempts=[1], grace=1)
 
     assert re.match(
-        r"others take \d+ % of the processors, \d % are idle; stopped by SIGSTOP", stood["why"]
+        r"other work takes \d+ % of the CPUs, \d % are idle; stopped by SIGSTOP", stood["why"]
     )
     assert node.end(1)["outcome"] == "killed"
 
 
-def test_attempts_take_turns(tmp_path: Path) -> None:
+def test_attempts_of_a_node_pause_one_at_a_time(tmp_path: Path) -> None:
     places = NodePaths(os.fsencode(tmp_path))
-    one, other = Turn(places, b"cpu"), Turn(places, b"cpu")
+    one, other = Rotation(places, b"cpu"), Rotation(places, b"cpu")
 
     assert one.take()
     assert not other.take()
-    assert Turn(places, b"room").take(), "for another cause, others decide"
+    assert Rotation(places, b"room").take(), "for another cause, others decide"
     (tmp_path / "rotation-cpu").write_text("99999999999.000\n")
     assert other.take(), "a time before the boot is no time"
     (tmp_path / "rotation-cpu").write_text("torn")

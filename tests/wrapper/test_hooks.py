@@ -10,7 +10,7 @@ def hook(**scripts: Any) -> dict[str, Any]:
     return dict(scripts)
 
 
-def test_hooks_run_round_each_binary_and_at_the_end(node: Client) -> None:
+def test_hooks_run_before_and_after_each_binary_and_at_the_end(node: Client) -> None:
     say = "echo {} $D0CTL_BINARY >> ../order"
     site = hook(before=say.format("site-before"), after=say.format("site-after"),
                 end=say.format("end"))  # fmt: skip
@@ -44,7 +44,7 @@ def test_a_hook_has_logs_of_its_own_and_the_environment_of_the_binary(node: Clie
     assert (node.folder(1) / "end.out").read_text() == "failed exit-code\n"
 
 
-def test_the_failure_of_a_hook_is_told_apart(node: Client) -> None:
+def test_the_failure_of_a_hook_has_its_own_reason(node: Client) -> None:
     site = hook(name="site", before="echo no licence >&2; exit 9")
     end = node.run(binary(script="touch ../ran"), hooks=[site])
 
@@ -54,14 +54,14 @@ def test_the_failure_of_a_hook_is_told_apart(node: Client) -> None:
     assert not (node.folder(1) / "ran").exists()
 
 
-def test_a_hook_after_a_good_binary_can_fail_it(node: Client) -> None:
+def test_a_hook_after_a_successful_binary_can_fail_it(node: Client) -> None:
     end = node.run(binary("true"), binary("true"), hooks=[hook(after="false")])
 
     assert (end["reason"], end["binary"]) == ("hook", 1)
     assert [one["exit_code"] for one in end["binaries"]] == [0]
 
 
-def test_the_failure_of_the_binary_goes_before_that_of_its_hooks(node: Client) -> None:
+def test_the_reason_of_a_failed_binary_wins_over_that_of_its_hooks(node: Client) -> None:
     end = node.run(binary(script="exit 3"), hooks=[hook(after="exit 4", end="exit 5")])
 
     told = [one["text"] for one in node.messages(1) if one["kind"] == "note"]

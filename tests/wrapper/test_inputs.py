@@ -111,7 +111,7 @@ def test_a_program_that_may_change_its_input_gets_its_own(
     assert source.read_bytes() == mine.read_bytes() == DATA
 
 
-def test_a_file_beside_the_job_file_is_out_of_a_programs_reach(node: Client, mine: Path) -> None:
+def test_a_program_cannot_change_a_file_beside_the_job_file(node: Client, mine: Path) -> None:
     end = run(node, f"chmod u+w raw; {CHANGE}", original(mine))
 
     assert mine.read_bytes() == DATA
@@ -135,7 +135,7 @@ def test_a_copy_that_was_changed_is_made_anew_before_the_next_reads_it(
     assert Path(end["outputs"][0]["path"]).read_bytes() == DATA
 
 
-def test_a_file_that_its_owner_changed_is_read_as_it_is_now(node: Client, mine: Path) -> None:
+def test_a_file_that_its_owner_changed_is_copied_again(node: Client, mine: Path) -> None:
     (before,) = run(node, "cp raw out", original(mine))["staged"]
     mine.write_bytes(b"BBBB\n")
 
@@ -145,7 +145,7 @@ def test_a_file_that_its_owner_changed_is_read_as_it_is_now(node: Client, mine: 
     assert end["staged"][0]["path"] != before["path"]
 
 
-def test_all_packages_share_one_copy_and_tell_of_it_once(node: Client, mine: Path) -> None:
+def test_all_packages_share_one_copy_and_report_it_once(node: Client, mine: Path) -> None:
     (staged,) = run(node, "cp raw out", original(mine))["staged"]
 
     end = run(node, "cp raw out", original(mine) | {"path": staged["path"]}, attempt=2)
@@ -155,7 +155,7 @@ def test_all_packages_share_one_copy_and_tell_of_it_once(node: Client, mine: Pat
 
 
 @pytest.mark.parametrize("what", ["size", "time", "file"])
-def test_a_recorded_copy_that_is_another_now_is_missing(node: Client, what: str) -> None:
+def test_a_recorded_copy_that_has_changed_is_a_missing_input(node: Client, what: str) -> None:
     path = copy(node)
     given = entry(path)
     if what == "size":
@@ -194,7 +194,7 @@ def test_a_file_of_the_node_that_changes_is_noted(node: Client, tmp_path: Path) 
     assert notes == ["input `raw` was changed while the package ran"]
 
 
-def test_an_output_with_a_name_elsewhere_shares_nothing_with_the_cache(
+def test_an_output_with_another_hard_link_is_copied_to_the_cache(
     node: Client, tmp_path: Path
 ) -> None:
     theirs = tmp_path / "theirs"

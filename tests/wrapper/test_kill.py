@@ -54,7 +54,7 @@ def test_a_kill_ends_an_attempt_gently(node: Client) -> None:
     assert not (node.folder(1) / "work").exists()
 
 
-def test_a_kill_ends_what_ignores_it_and_hides(node: Client) -> None:
+def test_a_kill_ends_processes_that_ignore_signals_and_hide(node: Client) -> None:
     node.launch(launch(1, binary(script=DAEMON)))
     node.started(1)
     hidden = daemons(node, 1)
@@ -66,7 +66,7 @@ def test_a_kill_ends_what_ignores_it_and_hides(node: Client) -> None:
     assert (end["outcome"], end["signal"]) == ("killed", 9)
 
 
-def test_a_kill_wakes_the_suspended(node: Client) -> None:
+def test_a_kill_ends_a_suspended_attempt(node: Client) -> None:
     node.launch(launch(1, binary(script="trap 'exit 6' TERM; kill -STOP $$; true")))
     node.started(1)
     wait_until(lambda: any(pid.state() == "T" for pid in _processes(node, 1)))
@@ -75,7 +75,7 @@ def test_a_kill_wakes_the_suspended(node: Client) -> None:
     assert node.end(1)["exit_code"] == 6
 
 
-def test_a_second_kill_may_be_less_patient(node: Client) -> None:
+def test_a_second_kill_may_shorten_the_grace(node: Client) -> None:
     node.launch(launch(1, binary(script="trap '' TERM; touch ../deaf; sleep 300; sleep 300")))
     wrapper = node.started(1)
     wait_until(lambda: (node.folder(1) / "deaf").exists())
@@ -96,7 +96,7 @@ def test_a_binary_that_does_not_end_by_itself_gets_its_grace_only_once(node: Cli
     assert node.end(1)["outcome"] == "killed"
 
 
-def test_a_plain_kill_hastens_one_that_keeps_outputs(node: Client) -> None:
+def test_a_plain_kill_shortens_one_that_keeps_outputs(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300")))
     node.started(1)
     node.send("kill", attempts=[1], grace=300, partial=True, partial_grace=300)
@@ -127,7 +127,7 @@ def test_a_kill_right_after_the_launch_is_seen(connect: Connect) -> None:
     assert {node.end(attempt)["outcome"] for attempt in range(1, 31)} == {"killed"}
 
 
-def test_a_kill_of_an_ended_attempt_tells_its_end_again(node: Client) -> None:
+def test_a_kill_of_an_ended_attempt_sends_its_end_again(node: Client) -> None:
     node.run(binary("true"))
     wait_until(lambda: not list((node.base / "spool/new").iterdir()))
     node.files.clear()
@@ -136,7 +136,7 @@ def test_a_kill_of_an_ended_attempt_tells_its_end_again(node: Client) -> None:
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_a_killed_chain_does_not_go_on(node: Client, tmp_path: Path) -> None:
+def test_a_killed_chain_runs_no_further_binary(node: Client, tmp_path: Path) -> None:
     trapped = binary(script="trap 'exit 0' TERM; touch up; sleep 300 & wait")
     node.launch(launch(1, trapped, binary("touch", str(tmp_path / "went on"))))
     wait_until(lambda: (node.folder(1) / "work/up").exists())
@@ -153,7 +153,7 @@ def test_nothing_of_an_attempt_outlives_its_end_message(node: Client) -> None:
     assert is_gone(daemons(node, 1))
 
 
-def test_a_shutdown_of_the_node_is_no_kill(node: Client) -> None:
+def test_a_shutdown_of_the_node_is_a_platform_failure(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300")))
     os.kill(node.started(1), signal.SIGTERM)
     end = node.end(1)
@@ -161,7 +161,7 @@ def test_a_shutdown_of_the_node_is_no_kill(node: Client) -> None:
     assert (end["outcome"], end["reason"]) == ("failed", "platform-failure")
 
 
-def test_a_killed_attempt_makes_room_for_the_next(node: Client) -> None:
+def test_a_killed_attempt_frees_its_cpus_for_the_next(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300"), cpus=4), launch(2, binary("true")))
     node.started(1)
     began = time.monotonic()

@@ -10,7 +10,7 @@ from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol.frames import LONGEST, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
-from d0ctl_wrapper.relay.uplink import Post
+from d0ctl_wrapper.relay.uplink import Uplink
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.test_late import late, run
 
@@ -38,7 +38,7 @@ def test_outputs_whose_names_fill_more_than_a_frame_all_arrive(node: Client) -> 
     assert max(map(len, text.splitlines())) <= message.LONGEST
 
 
-def test_more_late_outputs_than_anybody_takes_are_a_failure(node: Client) -> None:
+def test_more_late_outputs_than_the_limit_are_a_failure(node: Client) -> None:
     end = run(node, MANY_FILES.format(count=MOST + 1, folder="out"), late("out/part-*"))
 
     assert (end["outcome"], end["reason"]) == ("failed", "verification")
@@ -57,14 +57,14 @@ def test_a_hundred_thousand_missing_inputs_are_all_reported(node: Client, tmp_pa
     assert len(end["missing"]) == 100_000
 
 
-def test_an_end_that_nobody_would_take_is_a_plain_failure(node: Client) -> None:
+def test_an_end_beyond_the_limits_becomes_a_plain_failure(node: Client) -> None:
     given = {"name": "in", "path": "/x" * 3000, "size": None, "required": True}
 
     end = node.run(binary("true"), inputs=[given])
 
     assert end["outcome"] == "failed"
     assert end["missing"] == []
-    assert end["detail"].startswith("its end cannot be sent: line 1 `missing` item 1 is longer")
+    assert end["detail"].startswith("can't send its end message: line 1 `missing` item 1 is longer")
 
 
 def test_a_wrapper_leaves_out_notes_beyond_the_most_that_are_kept(node: Client) -> None:
@@ -109,18 +109,18 @@ def test_a_long_list_of_attempts_comes_in_several_frames(tmp_path: Path) -> None
     assert [part["more"] for part in parts if part] == [True, True, False]
 
 
-def test_nothing_is_kept_of_messages_that_were_acknowledged(tmp_path: Path) -> None:
+def test_a_relay_forgets_acknowledged_messages(tmp_path: Path) -> None:
     places = NodePaths(os.fsencode(tmp_path))
     places.make()
     names = [f"{n}.1" for n in range(1, 101)]
     for name in names:
         spool.write(places, name.encode(), json.dumps({"n": name}).encode() + b"\n")
     null = os.open(os.devnull, os.O_RDWR)
-    post = Post(places, Stream(null, null))
+    uplink = Uplink(places, Stream(null, null))
 
-    post.collect()
-    assert len(post._sent) == 100
-    post.acknowledge(names)
+    uplink.collect()
+    assert len(uplink._sent) == 100
+    uplink.acknowledge(names)
 
-    assert not post._sent
+    assert not uplink._sent
     assert spool.waiting(places) == []

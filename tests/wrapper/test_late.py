@@ -24,7 +24,7 @@ def names(end: Frame) -> dict[str, str | None]:
     return {output["name"]: output["late"] for output in end["outputs"]}
 
 
-def test_the_files_that_match_are_told_with_their_pattern(node: Client) -> None:
+def test_files_that_match_a_late_output_are_reported_with_its_pattern(node: Client) -> None:
     end = run(node, "touch part-1 part-22 other plain; mkdir part-3",
               late("part-*"), {"name": "plain", "min_size": None})  # fmt: skip
 
@@ -65,7 +65,7 @@ def test_too_few_files_are_a_missing_output(
     assert (end["outcome"], end["reason"], end["detail"]) == ("failed", "missing-output", detail)
 
 
-def test_no_file_at_all_may_be_enough(node: Client) -> None:
+def test_a_late_output_may_match_no_file_if_declared(node: Client) -> None:
     end = run(node, "true", late("part-*", min_count=0))
 
     assert (end["outcome"], end["outputs"]) == ("successful", [])
@@ -78,7 +78,9 @@ def test_no_file_at_all_may_be_enough(node: Client) -> None:
         (r"touch $'part-\xff'", "has a name that is not UTF-8"),
     ],
 )
-def test_a_name_that_can_not_be_used_is_a_failure(node: Client, script: str, detail: str) -> None:
+def test_a_late_output_with_an_unusable_name_is_a_failure(
+    node: Client, script: str, detail: str
+) -> None:
     end = run(node, script, late("part-*"))
 
     assert end["reason"] == "verification"
@@ -91,7 +93,7 @@ def test_a_file_that_is_too_small_is_a_missing_output(node: Client) -> None:
     assert end["detail"] == "output `part-2` has 0 bytes, less than 1"
 
 
-def test_what_is_there_at_an_early_end_is_kept(node: Client) -> None:
+def test_existing_late_outputs_are_kept_at_a_kill_with_partial_output(node: Client) -> None:
     script = "touch part-1; touch ../on; while true; do sleep 0.1; done"
     step = binary(script=script, outputs=[late("part-*", min_count=5)])
     node.launch(launch(1, step, keep=["part-*"]))

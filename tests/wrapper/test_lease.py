@@ -47,7 +47,7 @@ def waits(node: Client, connect: Connect, target: Path) -> Client:
     return again
 
 
-def test_an_attempt_out_of_contact_waits_and_goes_on_when_renewed(
+def test_an_attempt_out_of_contact_delivers_after_its_lease_is_renewed(
     node: Client, connect: Connect, tmp_path: Path
 ) -> None:
     target = tmp_path / "out"
@@ -74,7 +74,7 @@ def test_an_attempt_out_of_contact_waits_and_ends_when_killed(
     assert not target.exists()
 
 
-def test_a_renewed_lease_lets_outputs_out_without_contact(node: Client, tmp_path: Path) -> None:
+def test_a_renewed_lease_allows_deliveries_without_contact(node: Client, tmp_path: Path) -> None:
     target = tmp_path / "out"
     node.send("lease", seconds=100)
     node.launch(forwarding(target))
@@ -95,7 +95,7 @@ def test_outputs_that_stay_on_the_node_need_no_lease(node: Client) -> None:
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_a_store_under_way_is_broken_off_with_the_lease(node: Client, tmp_path: Path) -> None:
+def test_a_delivery_is_stopped_when_the_lease_expires(node: Client, tmp_path: Path) -> None:
     program = tmp_path / "put"
     program.write_text(
         f"#!/bin/sh\necho $$ >> {tmp_path}/pids\n"
@@ -118,7 +118,7 @@ def test_a_store_under_way_is_broken_off_with_the_lease(node: Client, tmp_path: 
     assert len((tmp_path / "pids").read_text().split()) == 2
 
 
-def test_a_lease_is_one_of_this_boot(tmp_path: Path) -> None:
+def test_a_lease_of_another_boot_does_not_count(tmp_path: Path) -> None:
     places = NodePaths(os.fsencode(tmp_path))
     assert lease.until(places, "boot") == 0.0
 
@@ -131,7 +131,7 @@ def test_a_lease_is_one_of_this_boot(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "boot", "boot x", "boot 1 2", "\udcff"])
-def test_a_spoilt_lease_is_none(tmp_path: Path, text: str) -> None:
+def test_a_damaged_lease_does_not_count(tmp_path: Path, text: str) -> None:
     (tmp_path / "lease").write_bytes(os.fsencode(text))
 
     assert lease.until(NodePaths(os.fsencode(tmp_path)), "boot") == 0.0

@@ -16,7 +16,7 @@ words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 lines = words.filter(lambda text: "\n" not in text)
 phases = st.sampled_from(["staging-in", "running", "suspended"])
 times = st.floats(0, message.LATEST)
-spans = st.floats(0, message.LONGEST_SPAN)
+spans = st.floats(0, message.LONGEST_SPAN_S)
 amounts = st.floats(-message.LARGEST_COUNT, message.LARGEST_COUNT)
 sizes = st.integers(0, 2**63 - 1)
 ids = st.integers(1, 2**63 - 1)
@@ -69,7 +69,7 @@ kept = st.fixed_dictionaries(
         "left": st.lists(left, max_size=2),
         "stored": st.lists(stored, max_size=2),
         "whole": st.booleans(),
-        "parts": st.lists(numbered(done=ranges, given=words), max_size=2),
+        "parts": st.lists(numbered(done=ranges, supplied=words), max_size=2),
     }
 )
 staged = st.fixed_dictionaries(
@@ -187,14 +187,12 @@ LATER = ("partial", "staged", "stored", "began", "began_why", "retained", "event
 
 
 @given(files())
-def test_what_is_made_is_read_back(made: list[Message]) -> None:
+def test_messages_are_parsed_as_they_were_written(made: list[Message]) -> None:
     assert message.parse(message.text(made)) == made
 
 
 @given(files(), st.data())
-def test_of_a_truncated_text_no_message_is_read_that_was_not_there(
-    made: list[Message], data: st.DataObject
-) -> None:
+def test_a_truncated_text_yields_no_new_message(made: list[Message], data: st.DataObject) -> None:
     text = message.text(made)
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
 
@@ -206,7 +204,7 @@ def test_of_a_truncated_text_no_message_is_read_that_was_not_there(
     assert cut.count("\n") == len(found)
 
 
-def test_what_older_wrappers_do_not_say_is_read_as_they_meant_it() -> None:
+def test_fields_that_older_wrappers_lack_get_their_defaults() -> None:
     common = {"attempt": 1, "token": "0" * 64, "seq": 1, "time": 0.5}
     start = {**common, "kind": "start", "pid": 7, "boot_id": "b", "utc_offset": 0}
     end = {name: value for name, value in END.items() if name not in LATER}
@@ -290,7 +288,7 @@ def test_a_wrong_field_is_refused_by_its_name(change: Message, reason: str) -> N
 
 
 @pytest.mark.parametrize("name", [name for name in END if name not in LATER])
-def test_a_field_that_is_not_there_is_named(name: str) -> None:
+def test_a_missing_field_is_refused_by_its_name(name: str) -> None:
     text = json.dumps({key: value for key, value in END.items() if key != name}) + "\n"
 
     with pytest.raises(ValueError, match=f"line 1 has no `{name}`"):
@@ -339,7 +337,7 @@ def long_end(outputs: int) -> Message:
     }
 
 
-def test_an_end_that_is_too_long_goes_in_parts_and_comes_back_whole() -> None:
+def test_a_long_end_is_split_and_joined_again() -> None:
     made = long_end(20_000)
 
     text = message.text([made])
@@ -365,11 +363,11 @@ def test_an_end_that_lacks_a_part_is_refused(line: int, reason: str) -> None:
         message.parse("".join(chosen))
 
 
-def test_a_part_of_what_an_end_does_not_have_is_refused() -> None:
+def test_a_part_of_an_unknown_list_is_refused() -> None:
     common = {"attempt": 1, "token": "0" * 64, "seq": 1, "time": 0.5, "kind": "part"}
     part = {**common, "field": "retained.files", "items": []}
 
-    with pytest.raises(ValueError, match="a part of what its end does not have"):
+    with pytest.raises(ValueError, match="a part of a list that its end does not have"):
         message.parse(message.text([part, END]))
     with pytest.raises(ValueError, match="`items` item 1 is not an object"):
         message.parse(message.text([{**part, "items": [1]}, END]))
@@ -383,18 +381,18 @@ def test_a_part_of_what_an_end_does_not_have_is_refused() -> None:
         ("[]" * 300_000 + "\n", "more than 250000 lists and objects"),
     ],
 )
-def test_what_is_beyond_all_measure_is_refused_before_it_is_parsed(text: str, reason: str) -> None:
+def test_a_text_beyond_the_limits_is_refused_before_it_is_parsed(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         message.parse(text)
 
 
-def test_of_a_long_detail_the_beginning_is_kept() -> None:
+def test_a_long_detail_is_cut() -> None:
     (found,) = message.parse(json.dumps({**END, "detail": "x" * 5000}) + "\n")
 
     assert found["detail"] == "x" * 4096
 
 
-def test_fields_that_are_in_no_contract_are_left_out() -> None:
+def test_unknown_fields_are_left_out() -> None:
     assert message.parse(json.dumps({**END, "more": []}) + "\n") == [END]
 
 

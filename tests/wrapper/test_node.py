@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Thrashing
+from d0ctl_wrapper.disk import walk_files
 from d0ctl_wrapper.host import kernel
-from d0ctl_wrapper.host.walk_files import tour
-from d0ctl_wrapper.protocol import quantities
+from d0ctl_wrapper.protocol import text
 
 Stat = Callable[..., Path]
 
@@ -43,24 +43,24 @@ def vmstat(tmp_path: Path) -> Stat:
     return write
 
 
-def test_what_is_not_niced_is_the_work_of_others(eight: None, stat: Stat) -> None:
+def test_cpu_time_of_processes_that_are_not_niced_is_other_work(eight: None, stat: Stat) -> None:
     judge = ForeignWork(0.5, 1, 0.0, stat=bytes(stat()))
 
     stat(user=60, nice=39, idle=1)
     verdict = judge()
 
-    assert verdict == (True, "others take 60 % of the processors, 1 % are idle")
+    assert verdict == (True, "other work takes 60 % of the CPUs, 1 % are idle")
 
 
-def test_niced_work_is_that_of_attempts(eight: None, stat: Stat) -> None:
+def test_cpu_time_of_niced_processes_is_not_other_work(eight: None, stat: Stat) -> None:
     judge = ForeignWork(0.5, 1, 0.0, stat=bytes(stat()))
 
     stat(user=5, nice=95)
 
-    assert judge() == (False, "others take 5 % of the processors, 0 % are idle")
+    assert judge() == (False, "other work takes 5 % of the CPUs, 0 % are idle")
 
 
-def test_an_attempt_stays_as_it_is_while_neither_is_clear(eight: None, stat: Stat) -> None:
+def test_a_load_between_the_limits_changes_nothing(eight: None, stat: Stat) -> None:
     judge = ForeignWork(0.5, 1, 0.0, stat=bytes(stat()))
 
     stat(user=60, nice=33, idle=7)
@@ -68,8 +68,8 @@ def test_an_attempt_stays_as_it_is_while_neither_is_clear(eight: None, stat: Sta
     stat(user=120, nice=46, idle=34)
     free = judge()
 
-    assert between is not None and between.stands is None
-    assert free == (False, "others take 60 % of the processors, 27 % are idle")
+    assert between is not None and between.pauses is None
+    assert free == (False, "other work takes 60 % of the CPUs, 27 % are idle")
 
 
 def test_swapping_both_ways_is_thrashing(eight: None, vmstat: Stat) -> None:
@@ -81,12 +81,12 @@ def test_swapping_both_ways_is_thrashing(eight: None, vmstat: Stat) -> None:
     both = judge()
     calm = judge()
 
-    assert one_way is not None and one_way.stands is None
-    assert both is not None and both.stands is True
+    assert one_way is not None and one_way.pauses is None
+    assert both is not None and both.pauses is True
     assert calm == (False, "the node swaps 0 B/s in and 0 B/s out")
 
 
-def test_a_node_that_counts_nothing_is_never_judged(eight: None, tmp_path: Path) -> None:
+def test_a_node_without_kernel_counters_gets_no_verdict(eight: None, tmp_path: Path) -> None:
     (tmp_path / "old").write_text("pswpin 1\npswpout 2\n")
     (tmp_path / "torn").write_text("cpu 1 2\n")
 
@@ -115,23 +115,23 @@ def test_processes_killed_for_memory_are_counted(vmstat: Stat) -> None:
     ],
 )
 def test_times_are_as_exact_as_a_sentence_needs_them(seconds: float, words: str) -> None:
-    assert quantities.span(seconds) == words
+    assert text.span(seconds) == words
 
 
 @pytest.mark.parametrize(
     ("number", "words"), [(7, "7 B"), (1234, "1.2 kB"), (45.6e6, "46 MB"), (3e18, "3000 PB")]
 )
-def test_sizes_are_as_people_read_them(number: float, words: str) -> None:
-    assert quantities.size(number) == words
+def test_sizes_have_the_unit_that_people_expect(number: float, words: str) -> None:
+    assert text.size(number) == words
 
 
-def test_a_tour_sees_all_below_a_folder_and_follows_no_link(tmp_path: Path) -> None:
+def test_walking_files_finds_all_below_a_folder_and_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "file").write_bytes(bytes(1000))
     (tmp_path / "a" / "link").symlink_to("/")
 
-    seen = list(tour(bytes(tmp_path)))
+    seen = list(walk_files(bytes(tmp_path)))
 
     assert len(seen) == 4
     assert 1000 in [status.st_size for status in seen]
-    assert list(tour(bytes(tmp_path / "none"))) == []
+    assert list(walk_files(bytes(tmp_path / "none"))) == []

@@ -39,7 +39,7 @@ def everything(folder: Path) -> dict[str, tuple[int, int]]:
 @given(name=NAMES, is_absolute=st.booleans(), is_in_ours=st.booleans())
 @example(name="out/b", is_absolute=False, is_in_ours=False)
 @example(name="a/../../theirs/b", is_absolute=False, is_in_ours=False)
-def test_whatever_a_name_is_nothing_is_written_outside(
+def test_no_name_leads_to_a_file_outside_of_the_folder(
     name: str, is_absolute: bool, is_in_ours: bool
 ) -> None:
     with tempfile.TemporaryDirectory() as root:
@@ -75,7 +75,7 @@ def test_a_name_that_stays_in_its_folder_is_joined_to_it(tmp_path: Path, name: s
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "a/", "a/.", "../x", "a/../x", "/etc/x", "out/x", "a/out/x", "a\0b"]
 )
-def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, name: str) -> None:
     ours, _ = folders(tmp_path)
 
     with pytest.raises(ValueError, match="is not inside"):

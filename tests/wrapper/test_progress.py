@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_wrapper.attempt.run.eta import Pace
-from d0ctl_wrapper.attempt.run.logs import CHUNK, LONGEST_LINE, Follower
+from d0ctl_wrapper.attempt.run.logs import CHUNK, LONGEST_LINE, LogFollower
 from d0ctl_wrapper.attempt.run.progress import Reading, read_line
-from d0ctl_wrapper.attempt.run.progress_report import Chain
+from d0ctl_wrapper.attempt.run.progress_report import ChainRuntimes, Eta
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 
@@ -46,26 +45,26 @@ def finish(node: Client, attempt: int = 1) -> Frame:
         ("\x1b[0m", None),
     ],
 )
-def test_a_line_of_progress_is_understood(line: str, expected: Reading | None) -> None:
+def test_progress_is_read_from_a_line(line: str, expected: Reading | None) -> None:
     assert read_line(line) == expected
 
 
 @given(st.text())
-def test_any_line_of_progress_is_harmless(text: str) -> None:
+def test_any_line_of_progress_is_read_without_an_error(text: str) -> None:
     reading = read_line(text)
 
     assert reading is None or len(reading.line) <= 200
     assert reading is None or reading.fraction is None or 0 <= reading.fraction <= 1
 
 
-def test_more_than_all_counts_as_all() -> None:
+def test_progress_above_the_total_counts_as_the_total() -> None:
     assert Reading(501, 500, "").fraction == 1.0
     assert Reading(1, 0, "").fraction is None
 
 
 def test_the_progress_of_a_chain_counts_each_binary_by_its_runtime() -> None:
-    known = Chain([{"runtime": 10.0}, {"runtime": 30.0}])
-    unknown = Chain([{"runtime": None}, {"runtime": 30.0}])
+    known = ChainRuntimes([{"runtime": 10.0}, {"runtime": 30.0}])
+    unknown = ChainRuntimes([{"runtime": None}, {"runtime": 30.0}])
 
     assert known.percent(2, 0.5) == 62.5
     assert unknown.percent(2, 0.5) == 75.0
@@ -73,8 +72,8 @@ def test_the_progress_of_a_chain_counts_each_binary_by_its_runtime() -> None:
     assert (known.after(1), known.after(2)) == (30.0, 0.0)
 
 
-def test_the_time_left_follows_from_the_latest_pace() -> None:
-    pace = Pace()
+def test_the_time_left_follows_from_the_latest_rate() -> None:
+    pace = Eta()
     for second in range(1, 101):
         pace.add(second, min(second, 50) + max(0, second - 50) * 10)
 
@@ -82,14 +81,14 @@ def test_the_time_left_follows_from_the_latest_pace() -> None:
 
 
 def test_a_binary_that_has_done_nothing_has_no_time_left() -> None:
-    pace = Pace()
+    pace = Eta()
     assert pace.left(10, 500) is None
     pace.add(10, 0)
     assert pace.left(20, 500) is None
 
 
-def test_a_count_that_begins_anew_is_measured_anew() -> None:
-    pace = Pace()
+def test_a_count_that_starts_again_restarts_the_estimate() -> None:
+    pace = Eta()
     pace.add(100, 400)
     pace.add(110, 0)
     pace.add(120, 10)
@@ -99,7 +98,7 @@ def test_a_count_that_begins_anew_is_measured_anew() -> None:
 
 @given(st.lists(st.tuples(st.floats(0.1, 100), st.floats(0, 1e6)), max_size=80))
 def test_the_time_left_is_never_negative(steps: list[tuple[float, float]]) -> None:
-    pace, now = Pace(), 0.0
+    pace, now = Eta(), 0.0
     for step, done in steps:
         now += step
         pace.add(now, done)
@@ -113,7 +112,7 @@ def test_a_log_is_followed_line_by_line_however_it_comes(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], is_over: bool
 ) -> None:
     path = tmp_path_factory.mktemp("log") / "log"
-    follower = Follower(bytes(path))
+    follower = LogFollower(bytes(path))
     found: list[bytes] = []
     with path.open("wb", buffering=0) as file:
         for piece in pieces:
@@ -125,26 +124,26 @@ def test_a_log_is_followed_line_by_line_however_it_comes(
     assert found == [*lines, *([rest] if is_over and rest else [])]
 
 
-def test_of_a_line_without_end_only_its_beginning_is_held(tmp_path: Path) -> None:
+def test_only_the_beginning_of_an_endless_line_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"x" * (3 * CHUNK) + b"\nnext\n")
 
-    first, second = Follower(bytes(path)).lines()
+    first, second = LogFollower(bytes(path)).lines()
 
     assert (len(first), second) == (LONGEST_LINE, b"next")
 
 
-def test_one_that_skips_gives_whole_lines_only(tmp_path: Path) -> None:
+def test_a_skipping_follower_returns_complete_lines_only(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"".join(b"event %d\n" % number for number in range(100_000)))
 
-    found = list(Follower(bytes(path), skips=True).lines())
+    found = list(LogFollower(bytes(path), skips=True).lines())
 
     assert found[-1] == b"event 99999"
     assert all(line.startswith(b"event ") for line in found)
 
 
-def test_a_shell_script_tells_its_progress_in_one_line(node: Client) -> None:
+def test_a_shell_script_reports_progress_with_one_line(node: Client) -> None:
     node.launch(launch(1, binary(script='echo 120/500 >> "$D0CTL_PROGRESS"; ' + STAYS)))
 
     told = progress(node)
@@ -173,7 +172,7 @@ def test_a_rule_for_progress_that_backtracks_without_end_is_given_up(node: Clien
 
     told = progress(node)
 
-    assert told["line"] == "its rule for progress backtracks without end on a line of the log"
+    assert told["line"] == "its progress rule backtracks without end on a line of the log"
     finish(node)
 
 

@@ -44,7 +44,7 @@ def state(node: Client, phase: str) -> Frame:
 
 
 @pytest.mark.parametrize("checksum", [None, "md5:" + "0" * 32])
-def test_a_kill_is_heeded_while_an_output_is_checksummed(
+def test_a_kill_is_obeyed_while_an_output_is_checksummed(
     node: Client, checksum: str | None
 ) -> None:
     output = {"name": "big", "min_size": None, "checksum": checksum}
@@ -56,7 +56,7 @@ def test_a_kill_is_heeded_while_an_output_is_checksummed(
     assert not (node.base / "cache" / "1").exists()
 
 
-def test_a_pause_is_heeded_while_an_output_is_checksummed(node: Client) -> None:
+def test_a_pause_is_obeyed_while_an_output_is_checksummed(node: Client) -> None:
     wrapper = reading(node)
 
     node.send("pause", attempts=[1], grace=5)
@@ -69,14 +69,14 @@ def test_a_pause_is_heeded_while_an_output_is_checksummed(node: Client) -> None:
     assert node.end(1)["outcome"] == "killed"
 
 
-def test_a_shutdown_is_heeded_while_an_output_is_checksummed(node: Client) -> None:
+def test_a_shutdown_is_obeyed_while_an_output_is_checksummed(node: Client) -> None:
     os.kill(reading(node), signal.SIGTERM)
 
     end = node.end(1)
     assert (end["outcome"], end["reason"]) == ("failed", "platform-failure")
 
 
-def test_a_kill_that_is_repeated_does_not_break_off_keeping_what_there_is(node: Client) -> None:
+def test_a_repeated_kill_does_not_stop_keeping_partial_outputs(node: Client) -> None:
     script = "truncate -s 3G big; touch ../up; sleep 300"
     node.launch(launch(1, {**HUGE, "script": script}, keep=["big"]))
     wrapper = node.started(1)

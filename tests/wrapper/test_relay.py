@@ -23,7 +23,7 @@ def gate(path: Path) -> str:
     return GATE.format(gate=path)
 
 
-def test_a_relay_tells_what_its_node_is(node: Client) -> None:
+def test_a_relay_sends_the_facts_of_its_node(node: Client) -> None:
     node.send("stat", id="s")
     facts = node.wait("facts", id="s")["facts"]
 
@@ -38,14 +38,14 @@ def test_a_relay_tells_what_its_node_is(node: Client) -> None:
     assert facts["filesystem"]
 
 
-def test_a_relative_base_lies_in_the_home(connect: Connect, tmp_path: Path) -> None:
+def test_a_relative_base_is_in_the_home(connect: Connect, tmp_path: Path) -> None:
     node = connect(environment={"HOME": str(tmp_path)}, base="some/base")
 
     assert node.wait("hello")["facts"]["base"] == str(tmp_path / "some/base")
     assert (tmp_path / "some/base/attempts").is_dir()
 
 
-def test_a_relay_that_is_told_no_cpus_takes_all_it_has(connect: Connect, tmp_path: Path) -> None:
+def test_a_relay_without_a_number_of_cpus_uses_all(connect: Connect, tmp_path: Path) -> None:
     node = connect(cpus=None)
     steps = [
         launch(number, binary(script=f"touch {tmp_path}/{number}; {gate(tmp_path / 'open')}"))
@@ -79,7 +79,7 @@ def test_a_launch_is_accepted_once(node: Client, tmp_path: Path) -> None:
     assert (tmp_path / "runs").read_text() == "ran\n"
 
 
-def test_a_waiting_launch_is_here_already(node: Client, tmp_path: Path) -> None:
+def test_a_queued_launch_is_not_queued_twice(node: Client, tmp_path: Path) -> None:
     node.launch(launch(1, binary(script=gate(tmp_path / "open")), cpus=4))
     node.launch(launch(2, binary("true")))
     node.launch(launch(2, binary("true")))
@@ -90,7 +90,7 @@ def test_a_waiting_launch_is_here_already(node: Client, tmp_path: Path) -> None:
     assert node.end(2)["outcome"] == "successful"
 
 
-def test_no_more_attempts_run_than_there_are_processors(node: Client, tmp_path: Path) -> None:
+def test_no_more_attempts_run_than_there_are_cpus(node: Client, tmp_path: Path) -> None:
     script = (
         f"cd {tmp_path}; touch running.$D0CTL_ATTEMPT_ID; ls | grep -c running >> seen; "
         "rm running.$D0CTL_ATTEMPT_ID"
@@ -120,7 +120,7 @@ def test_a_launch_too_large_for_the_node_runs_alone(node: Client, tmp_path: Path
     assert node.end(3)["outcome"] == "successful"
 
 
-def test_launches_run_in_the_order_of_their_coming(connect: Connect, tmp_path: Path) -> None:
+def test_launches_run_in_the_order_of_their_arrival(connect: Connect, tmp_path: Path) -> None:
     node = connect(cpus=1)
     step = binary(script=f"echo $D0CTL_ATTEMPT_ID >> {tmp_path}/order")
     node.launch(*(launch(number, step) for number in (5, 3, 9, 1)))
@@ -172,7 +172,7 @@ def test_frames_may_come_in_pieces(node: Client) -> None:
         b'{"kind": "\\ud800"',
     ],
 )
-def test_a_frame_that_is_none_is_a_fault_and_no_more(node: Client, line: bytes) -> None:
+def test_an_invalid_frame_is_a_fault_and_nothing_else(node: Client, line: bytes) -> None:
     node.send_raw(line + b"\n")
 
     assert node.wait("fault")["message"]
@@ -227,7 +227,7 @@ def test_messages_are_sent_again_until_they_are_acknowledged(connect: Connect) -
     wait_until(lambda: not list(spool.iterdir()))
 
 
-def test_messages_that_nobody_was_there_for_are_sent_later(connect: Connect) -> None:
+def test_messages_written_without_a_connection_are_sent_later(connect: Connect) -> None:
     node = connect()
     node.launch(launch(1, binary("sleep", "0.3")))
     node.started(1)
@@ -266,7 +266,7 @@ def test_a_spool_elsewhere_gets_the_messages_and_is_left_alone(
     assert not node.files and (tmp_path / "box/new/77.1").exists()
 
 
-def test_what_is_no_message_in_the_spool_is_left_there(node: Client) -> None:
+def test_a_file_in_the_spool_that_is_not_a_message_stays(node: Client) -> None:
     odd = node.base / "spool/new/..odd"
     odd.write_text("odd")
     node.send("ack", names=["../../lock", "..odd", "x/1.1"])
@@ -276,7 +276,7 @@ def test_what_is_no_message_in_the_spool_is_left_there(node: Client) -> None:
     assert odd.exists() and (node.base / "lock").exists()
 
 
-def test_what_was_never_finished_in_the_spool_is_swept(connect: Connect) -> None:
+def test_an_unfinished_file_in_the_spool_is_removed(connect: Connect) -> None:
     node = connect()
     node.wait("hello")
     torn = node.base / "spool/tmp/5.1"
@@ -287,7 +287,7 @@ def test_what_was_never_finished_in_the_spool_is_swept(connect: Connect) -> None
     assert not torn.exists()
 
 
-def test_a_control_host_that_does_not_read_costs_no_memory(node: Client) -> None:
+def test_a_control_host_that_does_not_read_does_not_fill_the_relays_memory(node: Client) -> None:
     resource.prlimit(node.process.pid, resource.RLIMIT_AS, (100_000_000, 100_000_000))
     large = node.base / "cache/large"
     large.write_bytes(bytes(1_000_000))
@@ -302,7 +302,7 @@ def test_a_relay_ends_when_its_stdin_closes(node: Client) -> None:
     assert node.close() == 0
 
 
-def test_a_relay_ends_when_nothing_comes_for_long(connect: Connect) -> None:
+def test_a_relay_ends_after_a_long_silence(connect: Connect) -> None:
     node = connect(silence=0.2)
     node.wait("hello")
 
@@ -320,7 +320,7 @@ def test_pings_keep_a_relay(connect: Connect) -> None:
     assert node.process.poll() is None
 
 
-def test_a_keyboard_interrupt_is_not_for_a_relay(node: Client) -> None:
+def test_a_relay_ignores_a_keyboard_interrupt(node: Client) -> None:
     os.kill(node.process.pid, signal.SIGINT)
     node.send("ping", id=0)
 
@@ -335,14 +335,14 @@ def test_a_bad_hello_ends_the_relay_with_a_reason(connect: Connect) -> None:
     assert node.process.wait() == 2
 
 
-def test_a_base_that_cannot_be_is_a_fault(connect: Connect) -> None:
+def test_a_base_that_cannot_be_created_is_a_fault(connect: Connect) -> None:
     node = connect(base="/proc/nowhere")
 
-    assert "cannot go on" in node.wait("fault")["message"]
+    assert "cannot continue" in node.wait("fault")["message"]
     assert node.process.wait(10) == 1
 
 
-def test_a_visitor_looks_without_changing_anything(connect: Connect, tmp_path: Path) -> None:
+def test_a_read_only_connection_changes_nothing(connect: Connect, tmp_path: Path) -> None:
     visitor = connect(read_only=True)
     assert visitor.wait("hello")["attempts"] == []
     assert not visitor.base.exists()
@@ -365,7 +365,7 @@ def test_a_wrapper_holds_nothing_of_its_relay(node: Client) -> None:
     assert links == dict.fromkeys("012", "/dev/null")
 
 
-def test_a_process_nobody_waits_for_costs_a_relay_no_time(node: Client) -> None:
+def test_a_relay_reaps_orphans_without_busy_waiting(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "60")))
     node.started(1)
     fields = Path(f"/proc/{node.process.pid}/stat").read_text().rpartition(")")[2].split()

@@ -48,7 +48,7 @@ def began(node: Client, attempt: int) -> str:
     return next((text for text in notes if text.startswith("began")), "")
 
 
-def test_a_failure_at_binary_3_of_4_is_taken_up_there(node: Client) -> None:
+def test_a_restart_after_a_failure_of_binary_3_begins_there(node: Client) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
     assert (first["reason"], first["binary"]) == ("exit-code", 3)
     assert [file["name"] for file in first["retained"]["files"]] == ["1.out", "2.out"]
@@ -64,7 +64,7 @@ def test_a_failure_at_binary_3_of_4_is_taken_up_there(node: Client) -> None:
     )
 
 
-def test_a_wrapper_that_was_killed_leaves_what_its_binaries_had_done(connect: Connect) -> None:
+def test_a_restart_after_a_killed_wrapper_reuses_finished_binaries(connect: Connect) -> None:
     node = connect()
     node.wait("hello")
     node.launch(launch(1, *chain(STAYS), keep=KEEP))
@@ -78,7 +78,7 @@ def test_a_wrapper_that_was_killed_leaves_what_its_binaries_had_done(connect: Co
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 3, "12334")
 
 
-def test_a_chain_that_fails_again_is_taken_up_where_it_came_furthest(node: Client) -> None:
+def test_a_restart_uses_the_attempt_that_got_furthest(node: Client) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
     second = node.run(*chain("exit 3"), attempt=2, keep=KEEP, previous=[former(first)])
     assert len(second["retained"]["files"]) == 2
@@ -92,8 +92,8 @@ def test_a_chain_that_fails_again_is_taken_up_where_it_came_furthest(node: Clien
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda path: path.unlink(), "`2.out` of attempt 1 is not there"),
-        (lambda path: path.write_text("\n1\n9\n"), "`2.out` of attempt 1 is not what it was"),
+        (lambda path: path.unlink(), "`2.out` of attempt 1 is missing"),
+        (lambda path: path.write_text("\n1\n9\n"), "`2.out` of attempt 1 has changed"),
         (lambda path: path.write_text(""), "`2.out` of attempt 1 has 0 bytes, not 5"),
     ],
 )
@@ -114,20 +114,20 @@ def test_a_restart_without_anything_whole_begins_at_the_start_and_says_why(node:
 
     end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[former(first)])
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 1, "1231234")
-    assert began(node, 2) == "began at binary 1: output `1.out` of attempt 1 is not there"
+    assert began(node, 2) == "began at binary 1: output `1.out` of attempt 1 is missing"
 
 
-def test_a_binary_that_leaves_what_it_does_not_declare_is_done_again(node: Client) -> None:
+def test_a_binary_that_leaves_undeclared_files_runs_again(node: Client) -> None:
     steps = [step(1), step(2, "echo x > scratch"), step(3, "exit 3"), step(4)]
     first = node.run(*steps, keep=KEEP)
     steps[2] = step(3)
     end = node.run(*steps, attempt=2, keep=KEEP, previous=[former(first)])
 
     assert (end["began"], ran(node)) == (2, "123234")
-    assert "binary 2 left `scratch`, which it does not declare" in end["began_why"]
+    assert "binary 2 left `scratch`, an undeclared file" in end["began_why"]
 
 
-def test_a_binary_that_left_nothing_is_not_done_again(node: Client) -> None:
+def test_a_binary_without_outputs_does_not_run_again(node: Client) -> None:
     quiet = binary(script="echo q >> ../../ran")
     first = node.run(step(1), quiet, binary("false"))
     end = node.run(step(1), quiet, binary("true"), attempt=2, previous=[former(first)])
@@ -135,7 +135,7 @@ def test_a_binary_that_left_nothing_is_not_done_again(node: Client) -> None:
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 3, "1q")
 
 
-def test_a_file_that_a_later_binary_spoilt_is_made_again(node: Client) -> None:
+def test_a_file_that_a_later_binary_changed_is_made_again(node: Client) -> None:
     first = node.run(step(1), step(2, "echo more >> 1.out; false"))
     assert first["retained"] is None
 
@@ -143,7 +143,7 @@ def test_a_file_that_a_later_binary_spoilt_is_made_again(node: Client) -> None:
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
 
-def test_outputs_in_folders_are_taken_up(node: Client) -> None:
+def test_outputs_in_folders_are_reused(node: Client) -> None:
     made = binary(script="mkdir -p a/b; echo x > a/b/c", outputs=[output("a/b/c")])
     first = node.run(made, binary(script="test -e ../../go"), keep=["a/b/c"])
     (node.base / "attempts/go").touch()
@@ -155,7 +155,7 @@ def test_outputs_in_folders_are_taken_up(node: Client) -> None:
     assert end["outputs"][0]["name"] == "a/b/c"
 
 
-def test_a_chain_of_which_only_the_keeping_failed_is_kept_only(node: Client) -> None:
+def test_a_chain_whose_outputs_could_not_be_kept_runs_no_binary_again(node: Client) -> None:
     first = node.run(step(1), keep=["1.out", "never-made"])
     assert (first["reason"], first["retained"]["through"]) == ("missing-output", 1)
 
@@ -164,7 +164,7 @@ def test_a_chain_of_which_only_the_keeping_failed_is_kept_only(node: Client) -> 
     assert began(node, 2).startswith("began after its last binary")
 
 
-def test_a_former_attempt_that_still_runs_is_left_alone(node: Client) -> None:
+def test_a_previous_attempt_that_is_running_is_not_reused(node: Client) -> None:
     node.launch(launch(1, *chain(STAYS), keep=KEEP))
     node.started(1)
     while ran(node) != "123":
@@ -174,7 +174,7 @@ def test_a_former_attempt_that_still_runs_is_left_alone(node: Client) -> None:
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
 
-def test_a_record_that_makes_no_sense_counts_as_none(node: Client) -> None:
+def test_an_invalid_record_does_not_count(node: Client) -> None:
     (node.base / "attempts/1").mkdir(parents=True)
     (node.base / "attempts/1/retained").write_text('{"through": 9, "files": [{}]}')
     end = node.run(step(1), step(2), attempt=2, previous=[{"attempt": 1}])
@@ -182,7 +182,7 @@ def test_a_record_that_makes_no_sense_counts_as_none(node: Client) -> None:
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
 
-def test_a_shutdown_of_the_node_leaves_what_is_done(node: Client) -> None:
+def test_a_shutdown_of_the_node_retains_finished_work(node: Client) -> None:
     node.launch(launch(1, *chain(STAYS), keep=KEEP))
     wrapper = node.started(1)
     while ran(node) != "123":
@@ -195,7 +195,7 @@ def test_a_shutdown_of_the_node_leaves_what_is_done(node: Client) -> None:
     assert (end["outcome"], end["began"]) == ("successful", 3)
 
 
-def test_who_is_killed_on_request_leaves_nothing(node: Client) -> None:
+def test_a_killed_attempt_retains_nothing(node: Client) -> None:
     node.launch(launch(1, *chain(STAYS), keep=KEEP))
     node.started(1)
     while ran(node) != "123":
@@ -207,7 +207,7 @@ def test_who_is_killed_on_request_leaves_nothing(node: Client) -> None:
 
 
 @pytest.mark.parametrize("version", found())
-def test_chains_are_taken_up_under_every_python(connect: Connect, version: str) -> None:
+def test_chains_are_resumed_under_every_python(connect: Connect, version: str) -> None:
     node = connect(found()[version])
     node.wait("hello")
     given: dict[str, Any] = {"hooks": [{"before": "echo before", "end": "echo end"}], "keep": KEEP}
@@ -222,7 +222,7 @@ def test_chains_are_taken_up_under_every_python(connect: Connect, version: str) 
     assert (second["outcome"], second["began"], ran(node)) == ("successful", 3, "12334")
 
 
-def test_what_was_made_of_other_inputs_is_made_again(node: Client, tmp_path: Path) -> None:
+def test_outputs_made_from_other_inputs_are_made_again(node: Client, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("x", "y")]
     for file in files:
         file.write_text(f"{file.name}\n")
@@ -235,13 +235,11 @@ def test_what_was_made_of_other_inputs_is_made_again(node: Client, tmp_path: Pat
         merge, binary("true"), attempt=2, inputs=given[:1], keep=["m"], previous=[former(first)]
     )
     assert (end["outcome"], end["began"]) == ("successful", 1)
-    assert end["began_why"] == "binary 1 was given something else in attempt 1"
+    assert end["began_why"] == "binary 1 had other inputs in attempt 1"
     assert Path(end["outputs"][0]["path"]).read_text() == "x\n"
 
 
-def test_what_was_made_of_an_input_that_was_made_anew_is_made_again(
-    node: Client, tmp_path: Path
-) -> None:
+def test_outputs_made_from_a_replaced_input_are_made_again(node: Client, tmp_path: Path) -> None:
     file = tmp_path / "x"
     file.write_text("1\n")
     given = [{"name": "x", "path": str(file), "size": 2, "required": True}]
@@ -254,7 +252,7 @@ def test_what_was_made_of_an_input_that_was_made_anew_is_made_again(
     assert (end["outcome"], end["began"]) == ("successful", 1)
 
 
-def test_an_end_that_nobody_heard_is_read_on_the_node(node: Client) -> None:
+def test_an_end_message_that_was_not_sent_is_read_on_the_node(node: Client) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
     assert first["retained"]
 
@@ -262,7 +260,7 @@ def test_an_end_that_nobody_heard_is_read_on_the_node(node: Client) -> None:
     assert (end["outcome"], end["began"], ran(node)) == ("successful", 3, "12334")
 
 
-def test_no_file_is_taken_from_elsewhere(
+def test_no_file_outside_of_d0ctls_folders_is_reused(
     node: Client, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "1.out"
@@ -273,4 +271,4 @@ def test_no_file_is_taken_from_elsewhere(
 
     end = node.run(*chain("true"), attempt=2, keep=KEEP, previous=[former(first)])
     assert (end["outcome"], end["began"]) == ("successful", 1)
-    assert "is in none of our folders" in end["began_why"]
+    assert "is outside of d0ctl's folders" in end["began_why"]

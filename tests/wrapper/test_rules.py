@@ -21,11 +21,11 @@ def notes(node: Client) -> list[str]:
     return [one["text"] for one in node.messages(1) if one["kind"] == "note"]
 
 
-def test_a_line_that_matches_fails_a_binary_that_exits_well(node: Client) -> None:
+def test_a_matching_line_fails_a_binary_with_exit_code_0(node: Client) -> None:
     end = node.run(binary(script="echo fine; echo FATAL bad beam", log_rules=[rule("FATAL (.*)")]))
 
     assert (end["outcome"], end["reason"], end["exit_code"]) == ("failed", "log-message", 0)
-    assert end["detail"] == "binary 1 (step) said in its log: FATAL bad beam"
+    assert end["detail"] == "binary 1 (step) wrote to its log: FATAL bad beam"
 
 
 def test_a_rule_gives_a_reason_of_the_site(node: Client) -> None:
@@ -35,7 +35,7 @@ def test_a_rule_gives_a_reason_of_the_site(node: Client) -> None:
     assert (end["reason"], end["exit_code"]) == ("site:calibration", 3)
 
 
-def test_a_binary_ends_as_soon_as_it_says_a_fatal_word(node: Client) -> None:
+def test_a_binary_ends_as_soon_as_its_log_matches(node: Client) -> None:
     script = f"echo FATAL: bad beam; {STAYS}"
     end = node.run(binary(script=script, log_rules=[rule("^FATAL")]))
 
@@ -43,11 +43,11 @@ def test_a_binary_ends_as_soon_as_it_says_a_fatal_word(node: Client) -> None:
     assert [one["signal"] for one in end["binaries"]] == [15]
 
 
-def test_the_line_that_matched_is_kept_clean_of_escapes(node: Client) -> None:
+def test_the_matching_line_is_reported_without_escapes(node: Client) -> None:
     script = r"printf '\033[31mFATAL\033[0m \033]0;evil\007beam\n'"
     end = node.run(binary(script=script, log_rules=[rule("^FATAL beam$")]))
 
-    assert end["detail"] == "binary 1 (step) said in its log: FATAL beam"
+    assert end["detail"] == "binary 1 (step) wrote to its log: FATAL beam"
 
 
 def test_a_last_line_without_an_end_is_read(node: Client) -> None:
@@ -64,12 +64,15 @@ def test_a_passive_rule_only_counts(node: Client) -> None:
     assert notes(node) == ["its log matched `retry` 3 times, first: retry 1"]
 
 
-def test_a_word_that_has_to_come_and_never_does_is_a_failed_verification(node: Client) -> None:
+def test_a_required_rule_without_a_match_fails_the_verification(node: Client) -> None:
     rules = [rule("^done", required=True)]
 
     assert node.run(binary(script="echo done", log_rules=rules))["outcome"] == "successful"
     end = node.run(binary(script="echo almost done", log_rules=rules), attempt=2)
-    assert (end["reason"], end["detail"]) == ("verification", "binary 1 (step) never said `^done`")
+    assert (end["reason"], end["detail"]) == (
+        "verification",
+        "binary 1 (step) never wrote `^done` to its log",
+    )
     end = node.run(binary(script="exit 3", log_rules=rules), attempt=3)
     assert end["reason"] == "exit-code"
 
@@ -83,13 +86,11 @@ CRUEL = "printf 'a%.0s' $(seq 60); echo b; echo FATAL after it"
 def test_an_expression_without_end_fails_the_verification(node: Client) -> None:
     end = node.run(binary(script=CRUEL, log_rules=[HOPELESS]))
 
-    told = (
-        "the log rule `^(a+)+$` backtracks without end on a line, so it is not looked for any more"
-    )
+    told = "the log rule `^(a+)+$` backtracks without end on a line, and is ignored from now on"
     assert (end["reason"], end["detail"]) == ("verification", f"binary 1 (step): {told}")
 
 
-def test_a_passive_expression_without_end_is_given_up_and_the_others_go_on(node: Client) -> None:
+def test_an_endless_passive_rule_is_ignored_and_the_others_continue(node: Client) -> None:
     rules = [rule("^(a+)+$", passive=True), rule("^FATAL")]
     end = node.run(binary(script=CRUEL, log_rules=rules))
 
@@ -115,7 +116,7 @@ def test_a_line_of_a_gigabyte_needs_no_memory(node: Client) -> None:
     assert end["reason"] == "log-message"
 
 
-def test_an_order_to_end_is_heard_while_a_long_log_is_read(node: Client) -> None:
+def test_a_kill_is_obeyed_while_a_long_log_is_read(node: Client) -> None:
     script = f"seq 1 3000000; touch ../said; {STAYS}"
     node.launch(launch(1, binary(script=script, log_rules=[rule(f"x{n}") for n in range(20)])))
     node.started(1)
@@ -155,7 +156,7 @@ def test_rules_see_what_a_search_line_by_line_sees(
         for cut in [*sorted(cuts), len(data)]:
             file.write(data[at:cut])
             at = max(at, min(cut, len(data)))
-            rules.look()
+            rules.poll()
     rules.finish(lambda: None)
 
     whole = said if data and not data.endswith(b"\n") else said[:-1]
@@ -165,11 +166,11 @@ def test_rules_see_what_a_search_line_by_line_sees(
     assert not hits or f" {often}, " in rules.remarks()[0]
 
 
-def test_a_fatal_rule_is_seen_at_the_first_look(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_fatal_line_is_seen_at_the_first_check(tmp_path_factory: pytest.TempPathFactory) -> None:
     log = tmp_path_factory.mktemp("log") / "out"
     log.write_text("x\n" * 100 + "bad\n")
     described = {"match": "bad", "reason": "site:x", "passive": False, "required": False}
 
     with pytest.raises(Failed) as failed:
-        Rules("it", [described], [bytes(log)]).look()
+        Rules("it", [described], [bytes(log)]).poll()
     assert failed.value.reason == "site:x"

@@ -29,7 +29,7 @@ def asks(node: Client, attempt: int) -> None:
     wait_until(lambda: (node.folder(attempt) / "cpu_request").exists())
 
 
-def test_inputs_are_brought_while_the_cpu_is_busy_with_another(connect: Connect) -> None:
+def test_inputs_are_fetched_while_another_attempt_has_the_cpu(connect: Connect) -> None:
     node = connect(cpus=1)
     node.launch(launch(1, binary(script=BUSY)))
     node.started(1)
@@ -45,10 +45,10 @@ def test_inputs_are_brought_while_the_cpu_is_busy_with_another(connect: Connect)
     assert node.end(2)["outcome"] == "successful"
     told = [one for one in node.messages(2) if one["kind"] in ("start", "state")]
     assert [one["phase"] for one in told] == ["staging-in", "staging-in", "running"]
-    assert told[1]["why"] == "its inputs are there; it waits for a free cpu"
+    assert told[1]["why"] == "its inputs are staged; waiting for free CPUs"
 
 
-def test_cpus_are_granted_in_the_order_of_asking(connect: Connect) -> None:
+def test_cpus_are_granted_in_the_order_of_requests(connect: Connect) -> None:
     node = connect(cpus=1)
     node.launch(launch(1, binary(script=BUSY)))
     node.started(1)
@@ -67,7 +67,7 @@ def test_cpus_are_granted_in_the_order_of_asking(connect: Connect) -> None:
     node.end(4)
 
 
-def test_a_new_relay_finds_who_waits(connect: Connect) -> None:
+def test_a_new_relay_finds_requests_for_cpus(connect: Connect) -> None:
     first = connect(cpus=1)
     first.launch(launch(1, binary(script=BUSY)))
     first.started(1)
@@ -87,7 +87,7 @@ def test_a_new_relay_finds_who_waits(connect: Connect) -> None:
     second.end(2)
 
 
-def test_one_that_waits_for_a_cpu_can_be_killed_and_stands_in_no_others_way(
+def test_an_attempt_that_waits_for_a_cpu_can_be_killed_and_blocks_no_other(
     connect: Connect,
 ) -> None:
     node = connect(cpus=1)
@@ -104,7 +104,7 @@ def test_one_that_waits_for_a_cpu_can_be_killed_and_stands_in_no_others_way(
     assert node.end(3)["outcome"] == "successful"
 
 
-def test_one_that_can_not_bring_its_inputs_fails_without_a_cpu(
+def test_an_attempt_that_cannot_fetch_its_inputs_fails_without_a_cpu(
     connect: Connect, tmp_path: Path
 ) -> None:
     node = connect(cpus=1)

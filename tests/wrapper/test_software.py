@@ -64,7 +64,7 @@ def test_a_binary_finds_its_software_on_its_path(node: Client, reco: Path) -> No
     assert names(node.base / "software/.aside") == []
 
 
-def test_only_the_binary_that_asks_finds_software(node: Client, reco: Path) -> None:
+def test_only_a_binary_with_software_finds_it(node: Client, reco: Path) -> None:
     script = 'echo "${D0CTL_SOFTWARE-none}"; case $PATH in *software*) echo found;; esac'
     end = node.run(binary(script=script), binary("reco", software=order(reco)))
 
@@ -72,7 +72,9 @@ def test_only_the_binary_that_asks_finds_software(node: Client, reco: Path) -> N
     assert out(node) == ["none"]
 
 
-def test_packages_that_start_at_once_unpack_once(node: Client, reco: Path, tmp_path: Path) -> None:
+def test_packages_that_start_together_unpack_software_once(
+    node: Client, reco: Path, tmp_path: Path
+) -> None:
     binaries = [binary(script="stat -c %i $D0CTL_SOFTWARE", software=order(reco))]
     node.launch(*(launch(number, *binaries) for number in range(1, 9)))
     ends = [node.end(number) for number in range(1, 9)]
@@ -91,7 +93,7 @@ def test_software_for_every_platform_has_a_folder_too(node: Client, reco: Path) 
 def test_archives_may_be_compressed_in_many_ways(node: Client, tmp_path: Path, mode: str) -> None:
     path = packed(tmp_path / "reco.tar", RECO, mode)
 
-    assert ask(node, "pull", order(path)) == (True, "it is there", [])
+    assert ask(node, "pull", order(path)) == (True, "installed", [])
     assert (cached(node) / "etc/again").read_text() == "energy 1960\n"
 
 
@@ -117,35 +119,35 @@ def test_software_comes_from_a_server_once(node: Client, reco: Path, server: Ser
     [
         ("/reco-v13.tar.gz", "software-missing", "answers 404"),
         ("/broken", "stage-in", "answers 503"),
-        ("/short", "stage-in", "only 9 of 1000 bytes came"),
+        ("/short", "stage-in", "only 9 of 1000 bytes arrived"),
     ],
 )
-def test_a_server_that_gives_nothing_is_told_from_one_without_it(
+def test_a_failing_server_has_another_reason_than_a_missing_archive(
     node: Client, reco: Path, server: Server, source: str, reason: str, told: str
 ) -> None:
     end = node.run(binary("reco", software=order(reco, server.url + source)))
 
     assert (end["outcome"], end["reason"], end["binary"]) == ("failed", reason, None)
     assert told in end["detail"]
-    assert end["detail"].startswith("software `reco/v12-01` cannot be had: ")
+    assert end["detail"].startswith("can't provide software `reco/v12-01`: ")
 
 
-def test_a_server_that_is_not_there_is_a_failed_transfer(node: Client, reco: Path) -> None:
+def test_an_unreachable_server_is_a_stage_in_failure(node: Client, reco: Path) -> None:
     end = node.run(binary("reco", software=order(reco, "http://127.0.0.1:9/reco.tar")))
 
     assert (end["reason"], "does not answer" in end["detail"]) == ("stage-in", True)
 
 
-def test_an_archive_that_is_gone_or_another_is_missing_software(
+def test_a_missing_or_changed_archive_is_missing_software(
     node: Client, reco: Path, tmp_path: Path
 ) -> None:
     gone = node.run(binary("reco", software=order(reco, str(tmp_path / "no.tar"))), attempt=1)
     other = order(reco, checksum="sha256:" + "0" * 64)
     spoilt = node.run(binary("reco", software=other), attempt=2)
 
-    assert (gone["reason"], "there is no" in gone["detail"]) == ("software-missing", True)
+    assert (gone["reason"], "does not exist" in gone["detail"]) == ("software-missing", True)
     assert spoilt["reason"] == "software-missing"
-    assert "its checksum is another" in spoilt["detail"]
+    assert "its checksum differs" in spoilt["detail"]
     assert not cached(node).exists()
 
 
@@ -159,14 +161,14 @@ def test_a_file_url_with_signs_in_it_names_a_file_of_the_node(node: Client, tmp_
 @pytest.mark.parametrize(
     ("members", "why"),
     [
-        ([member("../up", "x")], "`../up` leads out of it"),
-        ([member("/etc/x", "x")], "`/etc/x` leads out of it"),
-        ([member("a/../../x", "x")], "leads out of it"),
-        ([member("l", type=tarfile.SYMTYPE, linkname="/etc")], "the link `l` leads out of it"),
-        ([member("l", type=tarfile.SYMTYPE, linkname="../x")], "the link `l` leads out of it"),
+        ([member("../up", "x")], "`../up` leads out of the archive"),
+        ([member("/etc/x", "x")], "`/etc/x` leads out of the archive"),
+        ([member("a/../../x", "x")], "leads out of the archive"),
+        ([member("l", type=tarfile.SYMTYPE, linkname="/etc")], "link `l` leads out of the archive"),
+        ([member("l", type=tarfile.SYMTYPE, linkname="../x")], "link `l` leads out of the archive"),
         (
             [member("l", type=tarfile.SYMTYPE, linkname="."), member("l/x", "x")],
-            "`l/x` lies below what is no directory",
+            "`l/x` is below a file that is not a directory",
         ),
         (
             [
@@ -174,15 +176,18 @@ def test_a_file_url_with_signs_in_it_names_a_file_of_the_node(node: Client, tmp_
                 member("deep/file", "x"),
                 member("p/l", type=tarfile.SYMTYPE, linkname="x/../../q"),
             ],
-            "the link `p/l` leads out of it",
+            "link `p/l` leads out of the archive",
         ),
-        ([member("h", type=tarfile.LNKTYPE, linkname="../../x")], "leads to no file of it"),
+        (
+            [member("h", type=tarfile.LNKTYPE, linkname="../../x")],
+            "does not lead to a file of the archive",
+        ),
         ([member("f", type=tarfile.FIFOTYPE)], "`f` is neither file, directory nor link"),
-        ([member("a", "1"), member("./a", "2")], "`a` stands in it twice"),
-        ([member(archive.RECORD, "{}")], "is a name of ours"),
+        ([member("a", "1"), member("./a", "2")], "it has `a` twice"),
+        ([member(archive.RECORD, "{}")], "is reserved"),
     ],
 )
-def test_nothing_of_an_archive_leads_out_of_its_folder(
+def test_an_archive_that_leads_out_of_its_folder_is_refused(
     node: Client, tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], why: str
 ) -> None:
     (tmp_path / "x").write_text("precious")
@@ -197,33 +202,35 @@ def test_nothing_of_an_archive_leads_out_of_its_folder(
 
 
 @pytest.mark.parametrize("data", [b"", b"no tar file", b"\x1f\x8b\x08rubbish" * 99])
-def test_what_is_no_archive_is_missing_software(node: Client, tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_is_not_an_archive_is_missing_software(
+    node: Client, tmp_path: Path, data: bytes
+) -> None:
     path = tmp_path / "x.tar"
     path.write_bytes(data)
 
     ok, message, _ = ask(node, "pull", order(path))
 
-    assert (ok, "no whole tar file" in message) == (False, True)
+    assert (ok, "not a complete tar file" in message) == (False, True)
 
 
 def test_a_half_archive_is_not_unpacked(node: Client, tmp_path: Path, reco: Path) -> None:
     path = tmp_path / "half.tar.gz"
     path.write_bytes(reco.read_bytes()[:150])
 
-    assert "no whole tar file" in ask(node, "pull", order(path))[1]
+    assert "not a complete tar file" in ask(node, "pull", order(path))[1]
 
 
-def test_garbled_and_omitted_files_are_found(node: Client, reco: Path) -> None:
+def test_verify_finds_changed_and_missing_files(node: Client, reco: Path) -> None:
     wanted = order(reco)
-    assert ask(node, "verify", wanted) == (False, "1 fault", ["it is not there"])
+    assert ask(node, "verify", wanted) == (False, "1 fault", ["not installed"])
     ask(node, "pull", wanted)
-    assert ask(node, "verify", wanted) == (True, "it is whole", [])
+    assert ask(node, "verify", wanted) == (True, "complete", [])
 
     (cached(node) / "etc/cards").write_text("energy 2000\n")
     (cached(node) / "bin/reco-v12").unlink()
     (cached(node) / "made.pyc").touch()
 
-    faults = ["`bin/reco-v12` is missing", "`etc/again` is another", "`etc/cards` is another"]
+    faults = ["`bin/reco-v12` is missing", "`etc/again` has changed", "`etc/cards` has changed"]
     assert ask(node, "verify", wanted) == (False, "3 faults", faults)
 
 
@@ -235,21 +242,21 @@ def test_a_manifest_is_sealed_by_the_catalogue(node: Client, reco: Path) -> None
 
     record = cached(node) / archive.RECORD
     record.write_text(record.read_text().replace("link:reco", "link:other"))
-    assert ask(node, "verify", sealed)[2] == ["its list of files is not the catalogue's"]
+    assert ask(node, "verify", sealed)[2] == ["its list of files differs from the catalogue"]
     record.write_text("{")
-    assert ask(node, "verify", sealed)[2] == ["its record is not readable"]
+    assert ask(node, "verify", sealed)[2] == ["can't read its record"]
     assert ask(node, "pull", sealed)[0]
     assert ask(node, "verify", sealed)[0]
 
 
-def test_another_archive_takes_the_place_of_the_former(
+def test_another_archive_replaces_the_installed_one(
     node: Client, reco: Path, tmp_path: Path
 ) -> None:
     ask(node, "pull", order(reco))
     other = packed(tmp_path / "other.tar", [member("etc/cards", "energy 900\n")])
 
     assert ask(node, "verify", order(other))[2] == [
-        "it came from another archive than the catalogue's"
+        "it comes from another archive than in the catalogue"
     ]
     assert ask(node, "pull", order(other))[0]
     assert (cached(node) / "etc/cards").read_text() == "energy 900\n"
@@ -265,14 +272,14 @@ def test_software_is_purged_with_the_archive_that_was_brought(node: Client, reco
     brought.parent.chmod(0o700)
     (cached(node) / "bin").chmod(0o500)
 
-    assert ask(node, "purge", wanted) == (True, "it is gone", [])
+    assert ask(node, "purge", wanted) == (True, "removed", [])
     assert not cached(node).exists() and not brought.exists()
-    assert ask(node, "purge", wanted) == (True, "it was not there", [])
+    assert ask(node, "purge", wanted) == (True, "it was not installed", [])
 
 
 @pytest.mark.parametrize("change", [{"name": ".."}, {"version": "a/b"}, {"platform": "."},
                                     {"name": ""}, {"source": ""}, {"verb": "push"}])  # fmt: skip
-def test_an_order_that_leads_elsewhere_is_refused(
+def test_a_software_order_outside_of_the_cache_is_refused(
     node: Client, reco: Path, change: dict[str, Any]
 ) -> None:
     node.send("software", **{"id": 1, "verb": "pull", **order(reco), **change})
@@ -280,7 +287,7 @@ def test_an_order_that_leads_elsewhere_is_refused(
     assert "software" in node.wait("fault")["message"]
 
 
-def test_what_a_killed_helper_left_is_in_nobodys_way(node: Client, reco: Path) -> None:
+def test_files_of_a_killed_helper_do_not_block_the_next(node: Client, reco: Path) -> None:
     left = node.base / "software/.aside/reco,v12-01,linux-x86_64/new/bin"
     left.mkdir(parents=True)
     (left / "half").touch()
@@ -293,7 +300,7 @@ def test_what_a_killed_helper_left_is_in_nobodys_way(node: Client, reco: Path) -
 
 def test_an_attempt_that_waits_for_software_can_be_ended(node: Client, reco: Path) -> None:
     places = NodePaths(os.fsencode(node.base))
-    with software._locked(places, order(reco), archive.nothing):
+    with software._locked(places, order(reco), archive.no_pause):
         node.launch(launch(1, binary("reco", software=order(reco))))
         wait_until(lambda: any(one["kind"] == "start" for one in _messages(node)))
         node.send("kill", attempts=[1], grace=1)
@@ -307,7 +314,7 @@ def _messages(node: Client) -> list[dict[str, Any]]:
     return node.messages(1)
 
 
-def test_a_file_of_a_name_that_is_no_text_is_verified(node: Client, tmp_path: Path) -> None:
+def test_a_file_whose_name_is_not_utf_8_is_verified(node: Client, tmp_path: Path) -> None:
     path = packed(tmp_path / "reco.tar", [member("caf\udce9", "x")])
     assert ask(node, "pull", order(path))[0]
     assert ask(node, "verify", order(path))[0]
@@ -323,5 +330,5 @@ def test_every_python_unpacks(connect: Connect, tmp_path: Path, version: str) ->
     node.wait("hello")
 
     assert node.run(binary("reco", software=order(path)))["outcome"] == "successful"
-    assert ask(node, "verify", order(path)) == (True, "it is whole", [])
+    assert ask(node, "verify", order(path)) == (True, "complete", [])
     assert ask(node, "purge", order(path))[0]

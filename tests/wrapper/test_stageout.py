@@ -102,20 +102,22 @@ def test_an_output_is_stored_by_http(node: Client, web: Web) -> None:
     assert web.asked["/out"] == 2
 
 
-def test_an_output_may_go_to_several_places(node: Client, store: Path, tmp_path: Path) -> None:
+def test_an_output_may_have_several_locators(node: Client, store: Path, tmp_path: Path) -> None:
     end = run(node, "root://store/out", str(tmp_path / "out"), transfer=rules(store))
 
     assert len(end["stored"]) == 2
     assert (store / "out").read_bytes() == (tmp_path / "out").read_bytes() == DATA
 
 
-def test_what_cannot_be_stored_is_told_and_kept(node: Client, store: Path, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_stored_is_retained(
+    node: Client, store: Path, tmp_path: Path
+) -> None:
     (tmp_path / "broken").touch()
 
     end = run(node, str(tmp_path / "out"), "root://store/out", transfer=rules(store))
 
     assert (end["outcome"], end["reason"]) == ("failed", "stage-out")
-    assert "output `out` cannot be stored at `root://store/out`" in end["detail"]
+    assert "can't store output `out` at `root://store/out`" in end["detail"]
     assert "exit code 51: no space there" in end["detail"]
     assert [one["locator"] for one in end["stored"]] == [str(tmp_path / "out")]
     assert end["retained"]["stored"] == end["stored"]
@@ -138,7 +140,7 @@ def again(node: Client, end: Frame, attempt: int, *locators: str, **more: Any) -
     return node.run(COUNTED, attempt=attempt, previous=former, **made(*locators, **more))
 
 
-def test_after_a_failed_stage_out_only_the_rest_of_the_way_is_tried_again(
+def test_after_a_failed_stage_out_only_the_rest_is_delivered(
     node: Client, store: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "broken").touch()
@@ -210,7 +212,7 @@ def test_a_wrapper_killed_while_it_stores_leaves_finished_outputs(
     assert (store / "out").read_bytes() == DATA
 
 
-def test_outputs_that_are_not_whole_any_more_are_made_again(
+def test_changed_outputs_are_made_again_before_a_delivery(
     node: Client, store: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "broken").touch()
@@ -262,7 +264,7 @@ def test_a_delivery_waits_for_a_cpu_when_the_outputs_have_to_be_made_again(
     assert ran(node) == 2
     told = [one["why"] for one in node.messages(3) if one["kind"] == "state"]
     assert told == [
-        "its outputs are not whole; it waits for a free cpu", "its outputs are made again",
+        "its outputs are not whole; waiting for free CPUs", "running its binaries again",
     ]  # fmt: skip
 
 
@@ -282,7 +284,7 @@ def test_a_kill_while_outputs_are_stored_leaves_nothing_of_the_attempt(
 
 
 @pytest.mark.parametrize("locator", ["srm://se/out", "/proc/out", "http://127.0.0.1:1/out"])
-def test_a_place_that_cannot_be_had_is_a_stage_out(node: Client, locator: str) -> None:
+def test_a_target_that_cannot_be_created_is_a_stage_out_failure(node: Client, locator: str) -> None:
     end = run(node, locator)
 
     assert end["reason"] == "stage-out"
@@ -290,7 +292,7 @@ def test_a_place_that_cannot_be_had_is_a_stage_out(node: Client, locator: str) -
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-def test_a_full_target_is_a_stage_out(node: Client, tmp_path: Path) -> None:
+def test_a_full_target_is_a_stage_out_failure(node: Client, tmp_path: Path) -> None:
     program = tmp_path / "cp"
     program.write_text('#!/bin/sh\ncat "$1" > /dev/full\n')
     program.chmod(0o700)
@@ -302,14 +304,14 @@ def test_a_full_target_is_a_stage_out(node: Client, tmp_path: Path) -> None:
     assert "o space left" in end["detail"]
 
 
-def test_a_chain_that_fails_stores_nothing(node: Client, tmp_path: Path) -> None:
+def test_a_failed_chain_stores_nothing(node: Client, tmp_path: Path) -> None:
     end = node.run(binary(script="echo > out; exit 3"), **made(str(tmp_path / "out")))
 
     assert (end["reason"], end["stored"]) == ("exit-code", [])
     assert not (tmp_path / "out").exists()
 
 
-def test_a_kill_ends_a_store_under_way(node: Client, store: Path, tmp_path: Path) -> None:
+def test_a_kill_ends_a_running_delivery(node: Client, store: Path, tmp_path: Path) -> None:
     (tmp_path / "stuck").touch()
     node.launch(launch(1, MAKE, **made("root://store/out", transfer=rules(store))))
     wait_until(lambda: (tmp_path / "pid").exists())

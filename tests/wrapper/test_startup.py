@@ -41,7 +41,7 @@ def given(scripts: Path, text: str, mode: int = 0o755, **parameters: str) -> dic
 WITH_SETUP = """#!/bin/sh
 export FIELD="$STRENGTH tesla"
 cd /
-echo setting up
+echo context up
 "$D0CTL_CHAIN"
 code=$?
 echo "the chain ended with $code"
@@ -49,7 +49,7 @@ exit $code
 """
 
 
-def test_the_chain_runs_in_the_environment_that_the_script_makes(
+def test_the_chain_runs_in_the_environment_of_the_startup_script(
     node: Client, scripts: Path
 ) -> None:
     end = node.run(
@@ -65,16 +65,16 @@ def test_the_chain_runs_in_the_environment_that_the_script_makes(
     assert Path(kept["path"]).read_text() == f"3 tesla in {node.folder(1)}/work\n"
     assert (node.folder(1) / "1.out").read_text() == "said\n"
     out = (node.folder(1) / "startup.out").read_text()
-    assert out == "setting up\nthe chain ended with 0\n"
+    assert out == "context up\nthe chain ended with 0\n"
 
 
-def test_a_script_that_is_no_program_runs_by_bash(node: Client, scripts: Path) -> None:
+def test_a_startup_script_that_is_not_executable_runs_in_bash(node: Client, scripts: Path) -> None:
     end = node.run(binary("true"), **given(scripts, '[[ x ]] && "$D0CTL_CHAIN"', mode=0o644))
 
     assert end["outcome"] == "successful"
 
 
-def test_a_binary_that_fails_ends_the_chain_and_lets_the_script_clear_up(
+def test_a_failed_binary_ends_the_chain_and_lets_the_script_clean_up(
     node: Client, scripts: Path
 ) -> None:
     end = node.run(
@@ -112,7 +112,7 @@ def test_a_binary_is_verified_before_the_next_one(node: Client, scripts: Path) -
         ("kill -SEGV $$", "seg-fault", "was ended by SIGSEGV"),
     ],
 )  # fmt: skip
-def test_a_script_that_fails_says_why(
+def test_a_failed_startup_script_is_reported_with_its_reason(
     node: Client, scripts: Path, script: str, reason: str, told: str
 ) -> None:
     end = node.run(
@@ -125,7 +125,9 @@ def test_a_script_that_fails_says_why(
     assert told in end["detail"]
 
 
-def test_a_signal_that_ends_a_binary_is_told(node: Client, scripts: Path) -> None:
+def test_a_signal_that_ends_a_binary_of_a_startup_script_is_reported(
+    node: Client, scripts: Path
+) -> None:
     end = node.run(binary(script="kill -SEGV $$"), **given(scripts, WITH_SETUP))
 
     assert (end["reason"], end["signal"]) == ("seg-fault", 11)

@@ -43,7 +43,7 @@ def test_the_work_of_one_that_died_without_a_relay_is_removed(
     wait_until(lambda: not (node.folder(1) / "work").exists())
 
 
-def test_half_files_of_a_former_connection_are_removed(node: Client, connect: Connect) -> None:
+def test_half_files_of_a_previous_connection_are_removed(node: Client, connect: Connect) -> None:
     aside = node.base / "cache/aside/half"
     aside.write_text("half")
     node.close()
@@ -53,7 +53,7 @@ def test_half_files_of_a_former_connection_are_removed(node: Client, connect: Co
     wait_until(lambda: not aside.exists())
 
 
-def test_logs_go_when_they_were_kept_for_long_enough(node: Client, connect: Connect) -> None:
+def test_logs_are_removed_after_their_time(node: Client, connect: Connect) -> None:
     for attempt in (1, 2):
         node.run(
             binary(script="echo x > out", outputs=[{"name": "out", "min_size": None}]),
@@ -72,7 +72,7 @@ def test_logs_go_when_they_were_kept_for_long_enough(node: Client, connect: Conn
     assert (node.base / "cache/1/out").exists()
 
 
-def test_a_relay_is_told_anew_how_long_logs_are_kept(node: Client) -> None:
+def test_a_relay_accepts_a_new_time_for_keeping_logs(node: Client) -> None:
     node.run(binary(script="true"))
     wait_until(lambda: (node.folder(1) / "end").exists())
 
@@ -81,7 +81,7 @@ def test_a_relay_is_told_anew_how_long_logs_are_kept(node: Client) -> None:
     wait_until(lambda: not node.folder(1).exists())
 
 
-def test_logs_stay_of_whom_the_control_host_has_not_heard(node: Client, connect: Connect) -> None:
+def test_logs_of_an_attempt_with_unsent_messages_stay(node: Client, connect: Connect) -> None:
     node.acknowledges = False
     node.run(binary(script="true"))
     node.close()
@@ -96,7 +96,7 @@ def test_logs_stay_of_whom_the_control_host_has_not_heard(node: Client, connect:
     assert node.folder(1).exists()
 
 
-def test_folders_of_the_cache_go_with_their_last_file(node: Client) -> None:
+def test_a_folder_of_the_cache_is_removed_with_its_last_file(node: Client) -> None:
     two = binary(
         script="mkdir -p a/b; echo > a/b/one; echo > two",
         outputs=[{"name": name, "min_size": None} for name in ("a/b/one", "two")],

@@ -51,23 +51,25 @@ def test_a_core_is_kept_beside_the_logs(node: Client) -> None:
     assert kept.read_bytes().startswith(b"\x7fELF")
 
 
-def test_a_large_core_is_removed_and_that_is_said(node: Client) -> None:
+def test_a_large_core_is_removed_with_a_note(node: Client) -> None:
     head = r"printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\004\000' > core"
     more = "head -c 100000 /dev/zero >> core"
     node.run(binary(script=f"{head}; {more}; kill -ABRT $$"), largest_core=50_000)
 
-    assert notes(node) == ["it left a core of 100018 bytes, removed as it takes more than 50000"]
+    assert notes(node) == [
+        "it left a core of 100018 bytes, removed because it takes more than 50000"
+    ]
     assert not (node.folder(1) / "1.core").exists()
 
 
-def test_a_file_that_is_called_core_and_is_none_stays(node: Client) -> None:
+def test_a_file_named_core_that_is_not_a_core_stays(node: Client) -> None:
     step = binary(script="echo geometry > core; kill -SEGV $$", outputs=[output("core")])
     node.run(step)
 
     assert notes(node) == []
 
 
-def test_a_core_that_the_kernel_put_elsewhere_is_told(node: Client) -> None:
+def test_a_core_that_the_kernel_put_elsewhere_is_noted(node: Client) -> None:
     limits = resource.RLIM_INFINITY, resource.RLIM_INFINITY
     try:
         resource.prlimit(node.process.pid, resource.RLIMIT_CORE, limits)
@@ -79,7 +81,7 @@ def test_a_core_that_the_kernel_put_elsewhere_is_told(node: Client) -> None:
     assert "core" in notes(node)[0]
 
 
-def test_an_output_has_to_have_the_checksum_that_was_asked(node: Client) -> None:
+def test_an_output_with_another_checksum_fails_the_verification(node: Client) -> None:
     right = "sha256:" + hashlib.sha256(b"x\n").hexdigest()
     step = binary(script="echo x > a", outputs=[output("a", checksum=right)])
     assert node.run(step, keep=["a"])["outputs"][0]["checksum"] == right
@@ -107,7 +109,7 @@ def test_a_check_that_takes_too_long_fails(node: Client) -> None:
     assert (end["reason"], "did not end within 0.2 s" in end["detail"]) == ("verification", True)
 
 
-def test_nothing_is_written_for_what_is_not_asked(node: Client) -> None:
+def test_no_check_files_are_written_without_a_check(node: Client) -> None:
     node.run(binary("true"), binary("true"))
 
     names = {path.name for path in node.folder(1).iterdir()}
@@ -121,7 +123,7 @@ def by(path: Path, asked: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["md5", "sha1", "sha256", "sha512"])
-def test_a_checksum_without_a_name_goes_by_its_length(name: str, tmp_path: Path) -> None:
+def test_a_checksum_without_a_name_is_named_by_its_length(name: str, tmp_path: Path) -> None:
     made = hashlib.new(name, b"some data").hexdigest()
     (tmp_path / "file").write_bytes(b"some data")
 
@@ -141,7 +143,7 @@ def test_the_checksums_of_tape_robots_are_known(
 
 
 @pytest.mark.parametrize("text", ["", "00000000", "sha256:00", "xyz:" + "0" * 32, "g" * 32, "md5"])
-def test_what_is_no_checksum_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_checksum_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a checksum"):
         checksum.normal(text)
 

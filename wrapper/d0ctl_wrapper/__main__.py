@@ -1,10 +1,10 @@
-"""The only entry on a node: `python3 -I -S PATH.pyz relay`."""
+"""Entry point on a node: `python3 -I -S PATH.pyz relay`."""
 
 import sys
 
 
 def main() -> None:
-    """Start what the command line names, and exit."""
+    """Run the relay if the command line says so, and exit with its code."""
     if sys.argv[1:] != ["relay"]:
         sys.exit("usage: python3 -I -S PATH relay")
     from d0ctl_wrapper.relay import main as relay

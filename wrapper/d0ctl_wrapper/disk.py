@@ -1,29 +1,31 @@
-"""The only place that sees to it that bytes are on a disk, and knows how a full one fails."""
+"""Reading, copying and syncing files, and the errors of a full disk."""
 
 import errno
 import hashlib
 import os
-from typing import IO, Callable
+from typing import IO, Callable, Iterator
 
 CHUNK = 1024 * 1024
+"""Bytes read or written at once."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+"""The errors of a full disk or quota."""
 
 
-def _never() -> None:
-    """Heed nothing."""
+def _no_pause() -> None:
+    """Do nothing."""
 
 
-def digest(path: bytes, heed: "Callable[[], None]" = _never) -> "tuple[int, str]":
-    """Give size and checksum of a file, and see that its bytes are on the disk.
+def digest(path: bytes, pause_point: "Callable[[], None]" = _no_pause) -> "tuple[int, str]":
+    """Return size and checksum of a file, and sync it to the disk.
 
-    `heed` is called before each piece, and may raise to give up.
+    `pause_point` is called before each piece, and may raise to give up.
     """
     sha256 = hashlib.sha256()
     size = 0
     with open(path, "rb", buffering=0) as file:
         while True:
-            heed()
+            pause_point()
             chunk = file.read(CHUNK)
             if not chunk:
                 break
@@ -33,10 +35,10 @@ def digest(path: bytes, heed: "Callable[[], None]" = _never) -> "tuple[int, str]
     return size, "sha256:" + sha256.hexdigest()
 
 
-def copy_pieces(source: "IO[bytes]", target: int, heed: "Callable[[], None]") -> None:
-    """Copy an open file to another; `heed` is called before each piece, and may raise."""
+def copy_pieces(source: "IO[bytes]", target: int, pause_point: "Callable[[], None]") -> None:
+    """Copy an open file to another; `pause_point` is called before each piece, and may raise."""
     while True:
-        heed()
+        pause_point()
         chunk = source.read(CHUNK)
         if not chunk:
             return
@@ -44,7 +46,7 @@ def copy_pieces(source: "IO[bytes]", target: int, heed: "Callable[[], None]") ->
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all of it where an open file stands, or raise OSError if there is no space."""
+    """Write all data to an open file, or raise OSError if there is no space."""
     while data:
         written = os.write(file, data)
         if not written:
@@ -53,9 +55,31 @@ def write_all(file: int, data: bytes) -> None:
 
 
 def sync(folder: bytes) -> None:
-    """See that the names in a folder are on the disk."""
+    """Sync the names in a folder to the disk."""
     file = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def walk_files(folder: bytes) -> "Iterator[os.stat_result]":
+    """Yield the status of each file and folder below a folder; links are not followed.
+
+    Files that others remove meanwhile are skipped.
+    """
+    folders = [folder]
+    while folders:
+        try:
+            names = os.scandir(folders.pop())
+        except OSError:
+            continue
+        with names:
+            for entry in names:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                except OSError:
+                    continue
+                yield status

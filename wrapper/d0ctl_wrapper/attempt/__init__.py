@@ -1,1 +1,1 @@
-"""The package wrapper: stages files, runs and watches the chain of binaries, reports."""
+"""The package wrapper: stage files, run and watch the chain of binaries, report."""

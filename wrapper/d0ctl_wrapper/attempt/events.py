@@ -1,7 +1,7 @@
-"""Giving a binary a part of its events, and reading which it has done.
+"""The events of a binary: those left to do, and those done.
 
-InGrid, point 4 of the requests to binaries: a parameter file names the events. What it has done
-is a promise of the binary: the part that it names holds these events, whole.
+InGrid, point 4 of the requests to binaries: a parameter file names the events. The binary promises
+that its part has all events that it reports as done.
 """
 
 import os
@@ -13,13 +13,13 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder, remove, to_path, write
 from d0ctl_wrapper.protocol.ranges import Ranges
 
 LONGEST = 100
-"""A line of what is done has no more bytes than this."""
+"""The most bytes of a line in the file of finished events."""
 
 CHUNK = 64 * 1024
 
 
 class Part(NamedTuple):
-    """What a former attempt has done of a binary's events, and the file that holds it."""
+    """The finished events of a previous attempt, and the file with them."""
 
     attempt: int
     done: Ranges
@@ -39,22 +39,22 @@ class Events:
         self.number = number
         self.all: Ranges = [(asked["first"], asked["last"])]
         self.part: str = asked["part"]
-        self.rest = self.all
+        self.left = self.all
 
-    def give(self, parts: "List[Part]", names: "List[str]", given: str) -> None:
-        """Write down for the binary what is left to do, and the names of the parts that are.
+    def write(self, parts: "List[Part]", names: "List[str]", supplied: str) -> None:
+        """Write for the binary the events left to do, and the names of the existing parts.
 
-        `given` is noted for the next attempt, should this one be unable to say anything.
+        `supplied` is recorded for the next attempt, in case the wrapper dies.
         """
-        done = ranges.join(one for part in parts for one in part.done)
-        self.rest = ranges.without(self.all, done)
-        write(self._names[b"events"], ranges.text(self.rest).encode("ascii"))
+        done = ranges.join(pair for part in parts for pair in part.done)
+        self.left = ranges.without(self.all, done)
+        write(self._names[b"events"], ranges.text(self.left).encode("ascii"))
         write(self._names[b"parts"], to_path("".join(name + "\n" for name in names)))
-        write(self._names[b"supplied"], given.encode("ascii"))
+        write(self._names[b"supplied"], supplied.encode("ascii"))
         remove(self._names[b"done"])
 
     def environment(self) -> "Dict[bytes, bytes]":
-        """Give the variables by which the binary finds these files."""
+        """Return the variables that name these files for the binary."""
         return {
             b"D0CTL_EVENTS": self._names[b"events"],
             b"D0CTL_DONE": self._names[b"done"],
@@ -62,25 +62,25 @@ class Events:
         }
 
     def done(self) -> Ranges:
-        """Read what the binary has done of what was left to it."""
-        return read_done(self._names[b"done"], self.rest)
+        """Return the finished events."""
+        return read_done(self._names[b"done"], self.left)
 
     def judge(self, who: str) -> None:
-        """Raise Failed when a binary that says what it does has not done all."""
+        """Raise Failed if a binary that reports its events has not done all."""
         if not os.path.exists(self._names[b"done"]):
             return
-        left = ranges.without(self.rest, self.done())
-        if left:
-            detail = "%s ended well without events %s" % (who, ranges.shown(left))
+        missed = ranges.without(self.left, self.done())
+        if missed:
+            detail = "%s succeeded without doing events %s" % (who, ranges.summary(missed))
             raise Failed("verification", detail)
 
 
 def read_done(path: bytes, within: Ranges) -> Ranges:
-    """Read what a binary has appended; nothing when there are too many pieces to be of use."""
+    """Read the events that a binary has reported; empty if there are too many ranges."""
     found: Ranges = []
     try:
-        for one in ranges.read(_lines(path)):
-            found.append(one)
+        for pair in ranges.read(_lines(path)):
+            found.append(pair)
             if len(found) >= 2 * ranges.MOST:
                 found = ranges.join(found)
                 if len(found) > ranges.MOST:
@@ -92,7 +92,7 @@ def read_done(path: bytes, within: Ranges) -> Ranges:
 
 
 def _lines(path: bytes) -> "Iterator[bytes]":
-    """Give the whole lines of a file; what is longer than a line can be is none."""
+    """Yield the complete lines of a file; longer ones are skipped."""
     with open(path, "rb", buffering=CHUNK) as file:
         while True:
             line = file.readline(LONGEST)

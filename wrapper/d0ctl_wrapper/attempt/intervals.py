@@ -1,73 +1,73 @@
-"""The only place that decides when a running binary is looked at.
+"""The intervals at which watchers check a running binary.
 
-Each watcher says how soon it wants to look again: the later the older the binary is, and ever
-later while nothing changes. To wake up costs more than to look, so they look together.
+Each watcher returns the seconds until its next check: more for an older binary, and more and more
+while nothing changes. Waking up costs more than a check, so watchers check together.
 """
 
 import time
 from typing import Callable, List
 
-SOONEST = 1.0
-"""After so many seconds a binary is looked at for the first time."""
+SOONEST_S = 1.0
+"""The seconds until the first check of a binary."""
 
-LONGEST = 10.0
-"""At least every so many seconds a watcher looks."""
+LONGEST_S = 10.0
+"""The most seconds between two checks."""
 
 EARLY = 0.5
-"""When one looks, so does everybody for whom at least this part of the time has passed."""
+"""The part of its interval after which a watcher checks along with another."""
 
 AGE = 0.1
-"""A binary is looked at again after at least this fraction of the time it has run."""
+"""The least interval, as a part of the time that the binary has run."""
 
 Watcher = Callable[[], float]
-"""Looks at a binary, and gives the seconds until its next look; Failed ends the binary."""
+"""Check a binary and return the seconds until the next check; Failed ends the binary."""
 
 Obey = Callable[[], "float | None"]
-"""Does what was ordered; gives the seconds until there is more to do of it, None for never."""
+"""Obey orders; return the seconds until there is more to do, or None."""
 
 
 class Watch:
-    """All that looks at one binary."""
+    """The watchers of one binary."""
 
     def __init__(self, watchers: "List[Watcher]", obey: Obey) -> None:
         self._watchers = watchers
-        self._due = [time.monotonic() + SOONEST] * len(watchers)
+        self._due = [time.monotonic() + SOONEST_S] * len(watchers)
         self._ready = list(self._due)
         self._obey = obey
         self._obey_at: "float | None" = None
-        self._attend()
+        self._run_orders()
 
     def delay(self) -> float:
-        """Give the seconds until somebody wants to look."""
+        """Return the seconds until the next check."""
         due = [*self._due, *([] if self._obey_at is None else [self._obey_at])]
-        return max(0.0, min(due) - time.monotonic()) if due else LONGEST
+        return max(0.0, min(due) - time.monotonic()) if due else LONGEST_S
 
-    def look(self, is_told: bool) -> None:
-        """Obey what was ordered, and let those look whose time has come."""
+    def poll(self, is_signaled: bool) -> None:
+        """Obey orders, and let the due watchers check."""
         now = time.monotonic()
-        if is_told or (self._obey_at is not None and now >= self._obey_at):
-            self._attend()
+        if is_signaled or (self._obey_at is not None and now >= self._obey_at):
+            self._run_orders()
         is_due = now >= min(self._due, default=now)
-        for place, watcher in enumerate(self._watchers):
-            if is_due and now >= self._ready[place]:
+        for index, watcher in enumerate(self._watchers):
+            if is_due and now >= self._ready[index]:
                 delay = watcher()
-                self._due[place], self._ready[place] = now + delay, now + EARLY * delay
+                self._due[index], self._ready[index] = now + delay, now + EARLY * delay
 
-    def _attend(self) -> None:
+    def _run_orders(self) -> None:
         delay = self._obey()
         self._obey_at = None if delay is None else time.monotonic() + delay
 
 
-class Ease:
-    """How soon to look again: at once after a change, then ever less often."""
+class Backoff:
+    """The interval of a watcher: short after a change, then longer and longer."""
 
-    def __init__(self, soonest: float = SOONEST, longest: float = LONGEST) -> None:
+    def __init__(self, soonest: float = SOONEST_S, longest: float = LONGEST_S) -> None:
         self._soonest, self._longest = soonest, longest
         self._delay = soonest
         self._began = time.monotonic()
 
     def next(self, has_changed: bool) -> float:
-        """Give the seconds until the next look."""
+        """Return the seconds until the next check."""
         soonest = max(self._soonest, AGE * (time.monotonic() - self._began))
         delay = soonest if has_changed else max(soonest, self._delay * 1.5)
         self._delay = min(self._longest, delay)

@@ -1,7 +1,7 @@
-"""The only place that knows what a relay may ask of a wrapper, and how: files, and a signal.
+"""Orders of a relay to a wrapper: files and signals.
 
-A file holds what is wanted now, so that an order given twice, or to a wrapper that looks
-late, means the same. SIGUSR1 says that one has changed; SIGTERM is the order to end.
+A file has the present order, so an order given twice, or read late, means the same. SIGUSR1
+signals a change; SIGTERM is the order to end.
 """
 
 import os
@@ -12,11 +12,11 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove, write
 
 KILL, PAUSE = b"kill", b"pause"
 
-DEFAULT_GRACE = 10.0
-"""How many seconds an attempt has after TERM, when the disk was too full to note it."""
+DEFAULT_GRACE_S = 10.0
+"""The seconds from TERM to KILL if a full disk kept the order from being written."""
 
-PAUSE_GRACE = 10.0
-"""How many seconds a binary has to pause by itself, when nobody has said."""
+PAUSE_GRACE_S = 10.0
+"""The seconds that a binary has to pause by itself if the order has none."""
 
 _KILL = shape.record(
     {"grace": shape.number},
@@ -26,7 +26,7 @@ _PAUSE = shape.record({"grace": shape.number})
 
 
 class Kill(NamedTuple):
-    """An end asked for: how many seconds after TERM it is killed, and whether to keep its outputs.
+    """An order to end: the seconds from TERM to KILL, and whether to keep outputs.
 
     With `partial` the binary has `partial_grace` seconds before TERM to end by itself.
     """
@@ -37,38 +37,38 @@ class Kill(NamedTuple):
 
 
 def ask_kill(folder: AttemptFolder, kill: Kill) -> None:
-    """Note for a wrapper how it is to end; SIGTERM tells it to."""
+    """Write for a wrapper how to end; the order itself is SIGTERM."""
     _put(folder, KILL, dict(kill._asdict()))
 
 
 def ask_pause(folder: AttemptFolder, grace: float) -> None:
-    """Note for a wrapper that its binaries are to stand still."""
+    """Write the order to suspend binaries."""
     _put(folder, PAUSE, {"grace": grace})
 
 
 def ask_resume(folder: AttemptFolder) -> None:
-    """Note for a wrapper that its binaries may go on."""
+    """Remove the order to suspend binaries."""
     remove(folder.file(PAUSE))
 
 
 def kill_asked(folder: AttemptFolder) -> "Kill | None":
-    """Read how an attempt is to end; None while nobody has asked for its end."""
+    """Return the order to end, or None."""
     if not os.path.exists(folder.file(KILL)):
         return None
     found = _get(folder, KILL, _KILL)
-    return Kill(**found) if found else Kill(DEFAULT_GRACE, False)
+    return Kill(**found) if found else Kill(DEFAULT_GRACE_S, False)
 
 
 def pause_asked(folder: AttemptFolder) -> "float | None":
-    """Read how many seconds binaries have to pause by themselves; None when they may run."""
+    """Return the seconds that binaries have to pause by themselves; None without an order."""
     if not os.path.exists(folder.file(PAUSE)):
         return None
     found = _get(folder, PAUSE, _PAUSE)
-    return float(found["grace"]) if found else PAUSE_GRACE
+    return float(found["grace"]) if found else PAUSE_GRACE_S
 
 
 def _put(folder: AttemptFolder, name: bytes, value: "Dict[str, Any]") -> None:
-    """Write an order; on a full disk an empty file has to say that there is one."""
+    """Write an order; on a full disk an empty file stands for it."""
     path = folder.file(name)
     try:
         write(path + b".aside", shape.encode(value).encode("ascii"))
@@ -79,7 +79,7 @@ def _put(folder: AttemptFolder, name: bytes, value: "Dict[str, Any]") -> None:
 
 
 def _get(folder: AttemptFolder, name: bytes, check: shape.Check) -> "Dict[str, Any] | None":
-    """Read an order; None when a full disk left nothing legible of it."""
+    """Read an order; None if a full disk left an empty file."""
     try:
         found: "Dict[str, Any]" = check(shape.decode(read(folder.file(name))))
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""The only place that breaks off a regular expression which backtracks without end.
+"""A timeout for regular expressions that backtrack without end.
 
-While `re` searches it gives signals their turn, so a timer can end it. The timer counts the
-wrapper's own processor time: on a busy node nothing is broken off for being slow.
+`re` handles signals during a search, so a timer can stop it. The timer counts the wrapper's own
+CPU time: a busy node does not cause timeouts.
 """
 
 import signal
@@ -10,16 +10,16 @@ from typing import Callable, Iterator, Optional, TypeVar
 
 Found = TypeVar("Found")
 
-TICK = 1.0
-"""A search that goes on over two ticks of so many seconds of processor time is without hope."""
+TICK_S = 1.0
+"""The seconds of CPU time of a tick; a search that lasts for two ticks is stopped."""
 
 
-class TooLong(Exception):
-    """A search has been broken off."""
+class RegexTimedOut(Exception):
+    """A search was stopped."""
 
 
-class Patience:
-    """How long searches may take; they are made within `watching`."""
+class RegexTimeout:
+    """The timer for searches, which runs within `watching`."""
 
     def __init__(self) -> None:
         self._begun = 0
@@ -28,17 +28,17 @@ class Patience:
 
     @contextmanager
     def watching(self) -> "Iterator[None]":
-        """Let the timer tick meanwhile."""
-        signal.set_wakeup_fd(-1)  # the relay's, whose number may be another file's by now
+        """Run the timer."""
+        signal.set_wakeup_fd(-1)  # the relay's, whose descriptor may be another file now
         signal.signal(signal.SIGVTALRM, lambda number, frame: self._tick())
-        signal.setitimer(signal.ITIMER_VIRTUAL, TICK, TICK)
+        signal.setitimer(signal.ITIMER_VIRTUAL, TICK_S, TICK_S)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
     def search(self, search: "Callable[[str], Optional[Found]]", line: str) -> "Found | None":
-        """Give the match of a line; TooLong when that takes for ever."""
+        """Return the match of a line; raise RegexTimedOut for an endless search."""
         self._begun += 1
         self._is_searching = True
         try:
@@ -48,5 +48,5 @@ class Patience:
 
     def _tick(self) -> None:
         if self._is_searching and self._seen == self._begun:
-            raise TooLong
+            raise RegexTimedOut
         self._seen = self._begun

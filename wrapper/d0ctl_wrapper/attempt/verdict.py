@@ -1,10 +1,9 @@
-"""The only place that judges how a binary ended."""
+"""The verdict on how a binary ended, with the meaning of its exit code."""
 
 import os
 import signal
 from typing import Any, Dict
 
-from d0ctl_wrapper.attempt import exits
 from d0ctl_wrapper.protocol.text import last_line, signal_name
 
 _NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
@@ -12,12 +11,24 @@ _NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
 )
 
 
+_SHELLS = {
+    124: "timed out",
+    126: "command not executable",
+    127: "command not found",
+}
+
+_SYSEXITS = {
+    int(getattr(os, name)): name
+    for name in dir(os)
+    if name.startswith("EX_") and name not in ("EX_OK", "EX_NOTFOUND")
+}
+
 FULL_BELOW = 64 * 1024
-"""A disk with fewer free bytes is full."""
+"""The free bytes below which a disk is full."""
 
 
 class Failed(Exception):
-    """The attempt failed: a reason of the closed list, one sentence, the inputs not there."""
+    """The failure of an attempt: a reason of the closed list, a sentence, missing inputs."""
 
     def __init__(self, reason: str, detail: str, missing: "tuple[str, ...]" = ()) -> None:
         super().__init__(detail)
@@ -26,7 +37,7 @@ class Failed(Exception):
         self.missing = missing
 
     def result(self) -> "Dict[str, Any]":
-        """Give what the end message says of it."""
+        """Return the fields of the end message."""
         return {
             "outcome": "failed",
             "reason": self.reason,
@@ -36,9 +47,9 @@ class Failed(Exception):
 
 
 def with_disk(failed: Failed, folder: bytes) -> Failed:
-    """Give a failure as one of a full disk where hardly anything is free on the folder's disk.
+    """Return a failure with reason `disk-full` if the disk of the folder is full.
 
-    A program that has filled it may not be able to say so, as its log is on the same disk.
+    The log of a program may be on the same disk, so it may not say so itself.
     """
     try:
         status = os.statvfs(folder)
@@ -52,7 +63,7 @@ def with_disk(failed: Failed, folder: bytes) -> Failed:
 
 
 def decode(status: int) -> "tuple[int | None, int | None]":
-    """Give exit code and signal; a shell, or a script of one, passes on signal n as code 128+n."""
+    """Return exit code and signal; shells report signal n of a child as code 128+n."""
     if os.WIFSIGNALED(status):
         return None, os.WTERMSIG(status)
     code = os.WEXITSTATUS(status)
@@ -60,13 +71,24 @@ def decode(status: int) -> "tuple[int | None, int | None]":
 
 
 def judge(who: str, code: "int | None", number: "int | None", by_shell: bool, err: bytes) -> None:
-    """Raise Failed unless the binary ended well."""
+    """Raise Failed unless the binary succeeded."""
     if number is not None:
         reason = "seg-fault" if number == signal.SIGSEGV else "signal"
         raise Failed(reason, "%s was ended by %s" % (who, signal_name(number)))
     if code == 0:
         return
-    said = last_line(err)
-    detail = "%s %s" % (who, exits.phrase(code)) + (": " + said if said else "")
+    line = last_line(err)
+    detail = "%s %s" % (who, exit_phrase(code)) + (": " + line if line else "")
     is_missing = by_shell and code in (126, 127)
     raise Failed("software-missing" if is_missing else "exit-code", detail)
+
+
+def exit_name(code: int) -> str:
+    """Return the meaning of an exit code; empty if it has none."""
+    return _SHELLS.get(code) or _SYSEXITS.get(code, "")
+
+
+def exit_phrase(code: "int | None") -> str:
+    """Return the rest of a sentence on how a program ended."""
+    known = exit_name(code) if code is not None else ""
+    return "ended with exit code %s" % code + (" (%s)" % known if known else "")

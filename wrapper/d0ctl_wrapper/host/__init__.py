@@ -1,1 +1,1 @@
-"""Files, processes and software of the machine the wrapper runs on."""
+"""Files, processes and software of the node."""

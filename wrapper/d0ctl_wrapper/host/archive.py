@@ -1,4 +1,4 @@
-"""The only place that reads archives of software: nothing of one ever leads out of its folder."""
+"""Archives of software: their contents and unpacking, never outside of one folder."""
 
 import hashlib
 import os
@@ -10,49 +10,51 @@ from d0ctl_wrapper.disk import CHUNK
 from d0ctl_wrapper.protocol.paths import inside, is_below, to_path
 
 Manifest = Dict[str, str]
-"""Each file of an archive with its checksum; of a link, `link:` and where it leads."""
+"""The files of an archive with their checksums; for a link, `link:` and its target."""
 
 RECORD = ".d0ctl-software"
-"""The file beside the unpacked ones that says where they came from; no archive may have it."""
+"""The file with the origin of unpacked software; no archive may contain this name."""
 
 
-class Spoilt(ValueError):
-    """An archive that can't be read, or that we must not unpack."""
+class BadArchive(ValueError):
+    """An archive that can't be read, or that must not be unpacked."""
 
 
-def nothing() -> None:
-    """Pause for nobody."""
+def no_pause() -> None:
+    """Do nothing."""
 
 
-def contents(file: "IO[bytes]", pause: "Callable[[], None]" = nothing) -> Manifest:
-    """List what is in an archive, or raise Spoilt."""
-    return _read(file, pause, None)
+def contents(file: "IO[bytes]", pause_point: "Callable[[], None]" = no_pause) -> Manifest:
+    """Return the files of an archive, or raise BadArchive."""
+    return _read(file, pause_point, None)
 
 
-def unpack(file: "IO[bytes]", folder: bytes, pause: "Callable[[], None]" = nothing) -> Manifest:
-    """Unpack an archive into a new folder, and list it; raise Spoilt or OSError.
+def unpack(
+    file: "IO[bytes]", folder: bytes, pause_point: "Callable[[], None]" = no_pause
+) -> Manifest:
+    """Unpack an archive into a new folder and return its files; raise BadArchive or OSError.
 
-    All is for us alone; what anybody may execute stays executable.
+    Only the owner may read the files; executable ones stay executable.
     """
     os.mkdir(folder, 0o700)
-    manifest = _read(file, pause, folder)
-    true = os.path.realpath(folder)
-    for name, told in manifest.items():
+    manifest = _read(file, pause_point, folder)
+    real = os.path.realpath(folder)
+    for name, entry in manifest.items():
         path = os.path.realpath(os.path.join(folder, to_path(name)))
-        if told.startswith("link:") and path != true and not is_below(path, true):
-            raise Spoilt("the link `%s` leads out of it" % name)
+        if entry.startswith("link:") and path != real and not is_below(path, real):
+            raise BadArchive("link `%s` leads out of the archive" % name)
     return manifest
 
 
 def seal(manifest: Manifest) -> str:
-    """Give one checksum for a whole list of files."""
-    lines = ["%s  %s\n" % (told, name) for name, told in sorted(manifest.items())]
+    """Return one checksum for a whole list of files."""
+    lines = ["%s  %s\n" % (entry, name) for name, entry in sorted(manifest.items())]
     text = "".join(lines).encode("utf-8", "surrogateescape")
     return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
 def state(folder: bytes, name: str) -> str:
-    """Say of an unpacked file what a manifest says; raise OSError if it is not there."""
+    """Return for an unpacked file what a manifest has; raise OSError if it is missing."""
     try:
         path = inside(folder, name)
     except ValueError:
@@ -63,10 +65,10 @@ def state(folder: bytes, name: str) -> str:
     if not stat.S_ISREG(status.st_mode):
         return "no file"
     with open(path, "rb") as file:
-        return copy(file, None, nothing)
+        return copy(file, None, no_pause)
 
 
-def _read(file: "IO[bytes]", pause: "Callable[[], None]", folder: "bytes | None") -> Manifest:
+def _read(file: "IO[bytes]", pause_point: "Callable[[], None]", folder: "bytes | None") -> Manifest:
     import lzma
     import tarfile
     import zlib
@@ -76,37 +78,37 @@ def _read(file: "IO[bytes]", pause: "Callable[[], None]", folder: "bytes | None"
         with tarfile.open(fileobj=file, mode="r:*", encoding="utf-8") as tar:
             for name, member in _members(tar):
                 if name in manifest:
-                    raise Spoilt("`%s` stands in it twice" % name)
-                told = _take(tar, name, member, manifest, pause, folder)
-                if told:
-                    manifest[name] = told
+                    raise BadArchive("it has `%s` twice" % name)
+                entry = _unpack(tar, name, member, manifest, pause_point, folder)
+                if entry:
+                    manifest[name] = entry
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         why = str(error).partition("\n")[0].rstrip(":")
-        raise Spoilt("it is no whole tar file: %s" % why)
+        raise BadArchive("not a complete tar file: %s" % why)
     return manifest
 
 
 def _members(tar: Any) -> "Iterator[Tuple[str, Any]]":
-    """Go over what an archive has, by names that stay within it."""
+    """Yield the members of an archive, with names that stay inside of it."""
     for member in tar:
         name = posixpath.normpath(member.name)
         if member.name.startswith("/") or name.split("/")[0] == "..":
-            raise Spoilt("`%s` leads out of it" % member.name)
+            raise BadArchive("`%s` leads out of the archive" % member.name)
         if name == RECORD:
-            raise Spoilt("`%s` is a name of ours" % name)
+            raise BadArchive("the name `%s` is reserved" % name)
         yield name, member
 
 
-def _take(
+def _unpack(
     tar: Any,
     name: str,
     member: Any,
     manifest: Manifest,
-    pause: "Callable[[], None]",
+    pause_point: "Callable[[], None]",
     folder: "bytes | None",
 ) -> str:
-    """Unpack one member if there is a folder, and say what it is; nothing for a directory."""
-    path = _place(folder, name) if folder and name != "." else None
+    """Unpack one member if there is a folder, and return its entry; empty for a directory."""
+    path = _member_path(folder, name) if folder and name != "." else None
     if member.isdir():
         if path:
             _make_folder(path, name)
@@ -117,17 +119,17 @@ def _take(
         return _second_name(name, posixpath.normpath(member.linkname), manifest, folder, path)
     source = tar.extractfile(member) if member.isfile() else None
     if source is None:
-        raise Spoilt("`%s` is neither file, directory nor link" % name)
+        raise BadArchive("`%s` is neither file, directory nor link" % name)
     if not path:
-        return copy(source, None, pause)
+        return copy(source, None, pause_point)
     mode = 0o700 if member.mode & 0o111 else 0o600
     target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     with open(target, "wb") as file:
-        return copy(source, file, pause)
+        return copy(source, file, pause_point)
 
 
-def _place(folder: bytes, name: str) -> bytes:
-    """Give the path of a member whose folders are there, none of them a link."""
+def _member_path(folder: bytes, name: str) -> bytes:
+    """Return the path of a member, and create its folders, none of which may be a link."""
     path = folder
     for part in name.split("/")[:-1]:
         path = os.path.join(path, to_path(part))
@@ -135,7 +137,7 @@ def _place(folder: bytes, name: str) -> bytes:
     try:
         return inside(folder, name)
     except ValueError:
-        raise Spoilt("`%s` leads out of it" % name)
+        raise BadArchive("`%s` leads out of the archive" % name)
 
 
 def _make_folder(path: bytes, name: str) -> None:
@@ -143,13 +145,13 @@ def _make_folder(path: bytes, name: str) -> None:
         os.mkdir(path, 0o700)
     except FileExistsError:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
-            raise Spoilt("`%s` lies below what is no directory" % name)
+            raise BadArchive("`%s` is below a file that is not a directory" % name)
 
 
 def _link(name: str, target: str, path: "bytes | None") -> str:
     led = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
     if target.startswith("/") or led.split("/")[0] == "..":
-        raise Spoilt("the link `%s` leads out of it" % name)
+        raise BadArchive("link `%s` leads out of the archive" % name)
     if path:
         os.symlink(to_path(target), path)
     return "link:" + target
@@ -158,22 +160,22 @@ def _link(name: str, target: str, path: "bytes | None") -> str:
 def _second_name(
     name: str, first: str, manifest: Manifest, folder: "bytes | None", path: "bytes | None"
 ) -> str:
-    """Give a file another name; it has to be one that came before."""
+    """Give a file of the archive, which must come first, a second name."""
     if not manifest.get(first, "").startswith("sha256:"):
-        raise Spoilt("the link `%s` leads to no file of it" % name)
+        raise BadArchive("link `%s` does not lead to a file of the archive" % name)
     if folder and path:
         os.link(inside(folder, first), path)
     return manifest[first]
 
 
-def copy(source: "IO[bytes]", target: "IO[bytes] | None", pause: "Callable[[], None]") -> str:
-    """Read a file to its end, write it where there is a target, and give its checksum."""
+def copy(source: "IO[bytes]", target: "IO[bytes] | None", pause_point: "Callable[[], None]") -> str:
+    """Read a file to its end, write it to the target if there is one, and return its checksum."""
     sha256 = hashlib.sha256()
     while True:
         chunk = source.read(CHUNK)
         if not chunk:
             return "sha256:" + sha256.hexdigest()
-        pause()
+        pause_point()
         sha256.update(chunk)
         if target is not None:
             target.write(chunk)

@@ -1,7 +1,7 @@
-"""The only place that reads and writes `fed`: which inputs reached an attempt after its launch.
+"""The inputs that were delivered to an attempt after its launch: `input_stream` in its folder.
 
-The file is the truth about what was delivered. Its relay appends to it, its wrapper reads it; a
-line without an end is a power cut's and counts for nothing.
+The relay appends to the file, the wrapper reads it. A line without an end comes from a power
+cut and is ignored.
 """
 
 import os
@@ -9,35 +9,35 @@ from typing import Any, Dict, List, NamedTuple, Set
 
 from d0ctl_wrapper.disk import write_all
 from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.paths import AttemptFolder
+from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 
 Entry = Dict[str, Any]
 
 CLOSED: Entry = {"closed": True}
-"""The last line: nothing comes any more."""
+"""The last line: no more inputs will come."""
 
 
-class Fed(NamedTuple):
-    """The names that were delivered, and whether more may come."""
+class Delivered(NamedTuple):
+    """The names of the delivered inputs, and whether the stream is closed."""
 
     names: "Set[str]"
     is_closed: bool
 
 
 def path(folder: AttemptFolder) -> bytes:
-    """Give where the file of an attempt lies."""
+    """Return the path of an attempt's file."""
     return folder.file(b"input_stream")
 
 
-def look(folder: AttemptFolder) -> Fed:
-    """Read what has been delivered to an attempt so far."""
+def delivered(folder: AttemptFolder) -> Delivered:
+    """Return what has been delivered to an attempt so far."""
     entries = read(folder, 0)[0]
     names = {entry["name"] for entry in entries if "name" in entry}
-    return Fed(names, any("closed" in entry for entry in entries))
+    return Delivered(names, any("closed" in entry for entry in entries))
 
 
 def append(folder: AttemptFolder, entries: "List[Entry]") -> None:
-    """Add lines, all or none of them; raise OSError when that can't be."""
+    """Append all lines, or none and raise OSError."""
     file = os.open(path(folder), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         whole = _whole(file)
@@ -54,7 +54,7 @@ def append(folder: AttemptFolder, entries: "List[Entry]") -> None:
 
 
 def read(folder: AttemptFolder, offset: int) -> "tuple[List[Entry], int]":
-    """Read the whole lines from `offset` on, and give where they end."""
+    """Read the complete lines from `offset` on, and return the offset after them."""
     try:
         with open(path(folder), "rb", buffering=0) as file:
             file.seek(offset)
@@ -66,7 +66,7 @@ def read(folder: AttemptFolder, offset: int) -> "tuple[List[Entry], int]":
 
 
 def _whole(file: int) -> int:
-    """Give how long the file is up to its last line end."""
+    """Return the length of the file up to its last line end."""
     size = os.fstat(file).st_size
     end = size
     while end:
@@ -76,3 +76,43 @@ def _whole(file: int) -> int:
             return start + found + 1
         end = start
     return 0
+
+
+class InputStreams:
+    """The input streams of all attempts, as far as the relay has written them."""
+
+    def __init__(self, paths: NodePaths) -> None:
+        self._paths = paths
+        self._known: "Dict[int, Set[str]]" = {}
+        self._closed: "Set[int]" = set()
+
+    def append(self, attempt: int, entries: "List[Entry]", is_last: bool) -> bool:
+        """Append new inputs, and return whether there were any; raise OSError on a full disk."""
+        self._load(attempt)
+        known = self._known[attempt]
+        new = [entry for entry in entries if entry["name"] not in known]
+        closes = is_last and attempt not in self._closed
+        if not new and not closes:
+            return False
+        append(self._paths.attempt(attempt), [*new, *([CLOSED] if closes else [])])
+        known.update(entry["name"] for entry in new)
+        if closes:
+            self._closed.add(attempt)
+        return True
+
+    def is_closed(self, attempt: int) -> bool:
+        """Return whether the stream of an attempt is closed."""
+        self._load(attempt)
+        return attempt in self._closed
+
+    def forget(self, attempt: int) -> None:
+        """Forget an attempt that has ended."""
+        self._known.pop(attempt, None)
+        self._closed.discard(attempt)
+
+    def _load(self, attempt: int) -> None:
+        if attempt not in self._known:
+            found = delivered(self._paths.attempt(attempt))
+            self._known[attempt] = found.names
+            if found.is_closed:
+                self._closed.add(attempt)

@@ -1,6 +1,6 @@
-"""The only place that reads what the kernel counts for the whole node.
+"""Counters of the kernel for the whole node.
 
-A kernel that does not count something, or a container that hides it, gives None.
+They are None where the kernel does not count, or a container hides it.
 """
 
 import os
@@ -15,7 +15,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Memory(NamedTuple):
-    """Bytes read from swap and written to it, and processes killed for want of memory, so far."""
+    """Bytes swapped in and out, and processes killed because memory ran out, since the boot."""
 
     swapped_in: int
     swapped_out: int
@@ -23,7 +23,7 @@ class Memory(NamedTuple):
 
 
 class Processors(NamedTuple):
-    """Clock ticks of all processors so far: spent in all, idle, and on what is not niced."""
+    """Clock ticks of all processors since the boot: all, idle, and of processes not niced."""
 
     total: int
     idle: int
@@ -31,7 +31,7 @@ class Processors(NamedTuple):
 
 
 def memory(path: bytes = VMSTAT) -> "Optional[Memory]":
-    """Read how memory fares."""
+    """Read the counters of memory."""
     try:
         lines = read(path).split(b"\n")
     except OSError:
@@ -48,9 +48,9 @@ def memory(path: bytes = VMSTAT) -> "Optional[Memory]":
 
 
 def processors(path: bytes = STAT) -> "Optional[Processors]":
-    """Read what the processors did.
+    """Read the counters of the processors.
 
-    Binaries run niced, below all others: so what is not niced is the work of others.
+    Binaries run niced: processes that are not niced are the work of others.
     """
     try:
         ticks = [int(field) for field in read(path).split(b"\n", 1)[0].split()[1:9]]

@@ -1,4 +1,4 @@
-"""The only place that looks at processes: who lives, who descends from whom, who is marked."""
+"""Processes of the node, by /proc: whether they live, their parents and their marks."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ SET_CHILD_SUBREAPER = 36
 
 
 class Process(NamedTuple):
-    """What /proc says about one process."""
+    """The state of one process in /proc."""
 
     parent: int
     session: int
@@ -30,12 +30,12 @@ class Process(NamedTuple):
 
 
 def become_reaper() -> bool:
-    """Make orphans among our descendants our children; false where the system can't."""
+    """Adopt orphans among the descendants of this process; return False if the system can't."""
     return _prctl is not None and _prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed as soon as the one that forked it ends, or has ended already."""
+    """Have this process killed when its parent ends, and exit if it has ended already."""
     if _prctl is not None:
         _prctl(SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
@@ -43,13 +43,13 @@ def die_with_parent(parent: int) -> None:
 
 
 def boot_id() -> str:
-    """Name this boot of the machine."""
+    """Return the id of this boot of the machine."""
     with open("/proc/sys/kernel/random/boot_id") as file:
         return file.read().strip()
 
 
-def look(pid: int) -> "Process | None":
-    """Look at one process; None when there is none."""
+def inspect(pid: int) -> "Process | None":
+    """Return the state of one process, or None."""
     try:
         text = read(b"/proc/%d/stat" % pid)
     except (FileNotFoundError, ProcessLookupError):
@@ -59,20 +59,20 @@ def look(pid: int) -> "Process | None":
 
 
 def is_alive(pid: int, started: int) -> bool:
-    """Tell whether the process that started at this clock tick still runs."""
-    process = look(pid)
+    """Return whether the process that started at this clock tick is alive."""
+    process = inspect(pid)
     return process is not None and process.started == started and not process.is_zombie
 
 
 def table() -> "Dict[int, Process]":
-    """Look at all processes but the zombies."""
+    """Return all processes except zombies."""
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    found = ((pid, look(pid)) for pid in pids)
+    found = ((pid, inspect(pid)) for pid in pids)
     return {pid: process for pid, process in found if process and not process.is_zombie}
 
 
 def descendants(processes: "Dict[int, Process]", ancestor: int) -> "set[int]":
-    """Pick out all processes below `ancestor`."""
+    """Return the processes below `ancestor`."""
     children: "Dict[int, list[int]]" = {}
     for pid, process in processes.items():
         children.setdefault(process.parent, []).append(pid)
@@ -86,7 +86,7 @@ def descendants(processes: "Dict[int, Process]", ancestor: int) -> "set[int]":
 
 
 def below(ancestor: int) -> "set[int]":
-    """Find all processes below `ancestor`, by the kernel's own lists of children where it can."""
+    """Find the processes below `ancestor`, by the kernel's lists of children if it keeps any."""
     found: "set[int]" = set()
     rest = [ancestor]
     try:
@@ -100,7 +100,7 @@ def below(ancestor: int) -> "set[int]":
 
 
 def _children(pid: int) -> "set[int]":
-    """Read the children of a process; raise FileNotFoundError where the kernel keeps no lists."""
+    """Read the children of a process; raise FileNotFoundError if the kernel keeps no lists."""
     found: "set[int]" = set()
     try:
         threads = os.listdir("/proc/%d/task" % pid)
@@ -120,14 +120,14 @@ def _children(pid: int) -> "set[int]":
 
 
 class Usage(NamedTuple):
-    """What a living process has used: seconds of cpu, its waited-for children's too, and bytes."""
+    """CPU seconds of a living process and its reaped children, and its memory in bytes."""
 
     cpu: float
     rss: int
 
 
 def usage(pid: int) -> "Usage | None":
-    """Measure one process; None when there is none."""
+    """Return the usage of one process, or None."""
     try:
         text = read(b"/proc/%d/stat" % pid)
     except (FileNotFoundError, ProcessLookupError):
@@ -137,7 +137,7 @@ def usage(pid: int) -> "Usage | None":
 
 
 def bytes_read(pid: int) -> int:
-    """Count the bytes that a process has read, wherever; 0 when nobody says."""
+    """Return the bytes that a process has read from anything; 0 if unknown."""
     try:
         return int(read(b"/proc/%d/io" % pid).split(b"\n")[0].partition(b":")[2])
     except (OSError, ValueError):
@@ -145,7 +145,7 @@ def bytes_read(pid: int) -> int:
 
 
 def memory(pid: int) -> int:
-    """Measure the memory of one process, of shared pages its part only; slow for a large one."""
+    """Return the memory of one process, with its share of shared pages; slow for a large one."""
     try:
         lines = read(b"/proc/%d/smaps_rollup" % pid).split(b"\n")
         return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(b"Pss:"))
@@ -155,7 +155,7 @@ def memory(pid: int) -> int:
 
 
 def marks(pid: int) -> "tuple[bytes, bytes] | None":
-    """Read the base and the attempt that a process was started for, in its environment."""
+    """Return base and attempt from the environment of a process; None if it has no such marks."""
     try:
         with open("/proc/%d/environ" % pid, "rb", buffering=0) as file:
             environment = file.read()
@@ -168,7 +168,7 @@ def marks(pid: int) -> "tuple[bytes, bytes] | None":
 
 
 def send(pid: int, number: int) -> None:
-    """Signal a process that may be gone already, or that has become another user's."""
+    """Signal a process, which may have ended or belong to another user by now."""
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""The only place that reads and writes what a node records of its attempts."""
+"""The records that a node keeps of its attempts."""
 
 import os
 from typing import List, NamedTuple
@@ -9,7 +9,7 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, read, write
 
 
 class Record(NamedTuple):
-    """The wrapper of an attempt, told apart from all others that had or get its pid."""
+    """The wrapper of an attempt; start time and boot distinguish it from others with its pid."""
 
     pid: int
     started: int
@@ -18,13 +18,13 @@ class Record(NamedTuple):
 
 
 def write_record(folder: AttemptFolder, record: Record) -> None:
-    """Record the wrapper of an attempt; half a record counts as none."""
+    """Write the record of a wrapper; half a record counts as none."""
     text = "%d %d %s %d\n" % record
     write(folder.file(b"wrapper"), text.encode("ascii"))
 
 
 def read_record(folder: AttemptFolder) -> "Record | None":
-    """Read who wraps an attempt; None when nobody came as far as recording it."""
+    """Read the record of an attempt's wrapper; None if there is none."""
     try:
         text = read(folder.file(b"wrapper")).decode("ascii")
         pid, started, boot_id, cpus = text.rstrip("\n").split(" ")
@@ -34,14 +34,14 @@ def read_record(folder: AttemptFolder) -> "Record | None":
 
 
 def is_running(record: "Record | None", boot_id: str) -> bool:
-    """Tell whether the recorded wrapper lives, in this boot of the machine."""
+    """Return whether the recorded wrapper is alive, in this boot of the machine."""
     if record is None or record.boot_id != boot_id:
         return False
     return process.is_alive(record.pid, record.started)
 
 
 def has_ended(folder: AttemptFolder) -> bool:
-    """Tell whether an attempt has recorded its end; an empty or torn record is a disk's failure."""
+    """Return whether an attempt has recorded its end; an empty or torn record does not count."""
     try:
         with open(folder.file(b"end"), "rb") as file:
             file.seek(-1, os.SEEK_END)
@@ -51,7 +51,7 @@ def has_ended(folder: AttemptFolder) -> bool:
 
 
 def state(folder: AttemptFolder, boot_id: str) -> str:
-    """Tell whether an attempt is `running`, `ended`, `dead`, or `absent` as none has begun here."""
+    """Return `running`, `ended`, `dead`, or `absent` if the attempt has not started here."""
     record = read_record(folder)
     runs = is_running(record, boot_id)
     if has_ended(folder):  # last, as it may end while we look
@@ -62,7 +62,7 @@ def state(folder: AttemptFolder, boot_id: str) -> str:
 
 
 def end_name(folder: AttemptFolder) -> "bytes | None":
-    """Give the spool name of an attempt's end message; None when it has not ended."""
+    """Return the spool name of an attempt's end message; None if it has not ended."""
     try:
         with open(folder.file(b"end"), "rb") as file:
             first = file.readline()
@@ -80,7 +80,7 @@ def recorded(paths: NodePaths) -> "List[int]":
 
 
 def exists(folder: AttemptFolder) -> bool:
-    """Tell whether an attempt has a folder here."""
+    """Return whether an attempt has a folder here."""
     return os.path.isdir(folder.path)
 
 

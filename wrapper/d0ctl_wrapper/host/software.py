@@ -1,7 +1,7 @@
-"""The only place that keeps the software cache of a node: pulled whole and once, verified, purged.
+"""The software cache of a node: pull, verify, purge.
 
-`BASE/software/NAME/VERSION/PLATFORM/` holds the files of one archive, with a record of where
-they came from. It appears by a rename, so what is there is whole.
+`BASE/software/NAME/VERSION/PLATFORM/` holds the files of one archive, with a record of their
+origin. The folder appears by a rename, so it is always complete.
 """
 
 import errno
@@ -14,26 +14,26 @@ from typing import IO, Any, Callable, Dict, Iterator, List
 
 from d0ctl_wrapper.disk import FULL, sync
 from d0ctl_wrapper.host import archive
-from d0ctl_wrapper.host.fetch import Unreachable, Vanished, opened
+from d0ctl_wrapper.host.fetch import SourceNotFound, Unreachable, opened
 from d0ctl_wrapper.protocol.paths import NodePaths, inside, remove, to_path
 
 Order = Dict[str, Any]
 
 ANY = "any"
-"""The folder of software that is the same for each platform."""
+"""The folder of software for all platforms."""
 
 ARCHIVES = "software/archives/"
-"""Where in BASE the archives lie that were brought here."""
+"""The folder in BASE of archives that the control host sent."""
 
 MOST_NAMED = 20
-"""How many files an answer names; it counts the rest."""
+"""The most faults that an answer names; it counts the rest."""
 
-PAUSE = 0.1
-"""How many seconds lie between two looks at a lock that somebody else holds."""
+LOCK_POLL_S = 0.1
+"""The seconds between two tries to get a lock."""
 
 
-class Unusable(Exception):
-    """Software that can't be had here: a reason of the closed list, and why in one sentence."""
+class SoftwareUnavailable(Exception):
+    """Software that can't be provided: a reason of the closed list, and a sentence."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -41,44 +41,48 @@ class Unusable(Exception):
         self.detail = detail
 
 
-def pull(paths: NodePaths, order: Order, pause: "Callable[[], None]" = archive.nothing) -> bytes:
-    """Give the folder of some software, unpacking it first if need be; raise Unusable.
+def pull(
+    paths: NodePaths, order: Order, pause_point: "Callable[[], None]" = archive.no_pause
+) -> bytes:
+    """Return the folder of software, and unpack it first if needed; raise SoftwareUnavailable.
 
-    `pause` is called again and again, and may raise to give up.
+    `pause_point` is called again and again, and may raise to give up.
     """
     folder = _folder(paths, order)
     if _record(folder).get("checksum") == order["checksum"]:
         return folder
     try:
-        with _locked(paths, order, pause):
+        with _locked(paths, order, pause_point):
             if _record(folder).get("checksum") != order["checksum"]:
-                _install(paths, order, folder, pause)
+                _install(paths, order, folder, pause_point)
         return folder
-    except Vanished as error:
-        raise Unusable("software-missing", _told(order, str(error)))
+    except SourceNotFound as error:
+        raise SoftwareUnavailable("software-missing", _sentence(order, str(error)))
     except Unreachable as error:
-        raise Unusable("stage-in", _told(order, str(error)))
-    except archive.Spoilt as error:
-        raise Unusable("software-missing", _told(order, "its archive: %s" % error))
+        raise SoftwareUnavailable("stage-in", _sentence(order, str(error)))
+    except archive.BadArchive as error:
+        raise SoftwareUnavailable("software-missing", _sentence(order, "its archive: %s" % error))
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "stage-in"
-        raise Unusable(reason, _told(order, error.strerror or str(error)))
+        raise SoftwareUnavailable(reason, _sentence(order, error.strerror or str(error)))
 
 
-def _told(order: Order, why: str) -> str:
-    return "software `%s/%s` cannot be had: %s" % (order["name"], order["version"], why)
+def _sentence(order: Order, why: str) -> str:
+    return "can't provide software `%s/%s`: %s" % (order["name"], order["version"], why)
 
 
-def _install(paths: NodePaths, order: Order, folder: bytes, pause: "Callable[[], None]") -> None:
-    """Unpack aside and rename; whoever holds the lock is alone with what lies aside."""
+def _install(
+    paths: NodePaths, order: Order, folder: bytes, pause_point: "Callable[[], None]"
+) -> None:
+    """Unpack into a folder aside, which the lock protects, and rename it."""
     aside = _aside(paths, order)
     remove(aside)
     os.makedirs(aside, 0o700)
     try:
-        with opened(paths, order["source"], aside + b"/archive", pause) as file:
-            _compare(file, order, pause)
-            manifest = archive.unpack(file, aside + b"/new", pause)
-        _judge_seal(order, manifest)
+        with opened(paths, order["source"], aside + b"/archive", pause_point) as file:
+            _compare(file, order, pause_point)
+            manifest = archive.unpack(file, aside + b"/new", pause_point)
+        _check_seal(order, manifest)
         record = {"checksum": order["checksum"], "manifest": manifest}
         _write_record(aside + b"/new", record)
         _put(aside, folder)
@@ -86,15 +90,15 @@ def _install(paths: NodePaths, order: Order, folder: bytes, pause: "Callable[[],
         remove(aside)
 
 
-def _compare(file: "IO[bytes]", order: Order, pause: "Callable[[], None]") -> None:
-    if archive.copy(file, None, pause) != order["checksum"]:
-        raise archive.Spoilt("its checksum is another than the catalogue's")
+def _compare(file: "IO[bytes]", order: Order, pause_point: "Callable[[], None]") -> None:
+    if archive.copy(file, None, pause_point) != order["checksum"]:
+        raise archive.BadArchive("its checksum differs from the catalogue")
     file.seek(0)
 
 
-def _judge_seal(order: Order, manifest: archive.Manifest) -> None:
+def _check_seal(order: Order, manifest: archive.Manifest) -> None:
     if order["manifest"] and archive.seal(manifest) != order["manifest"]:
-        raise archive.Spoilt("its files are others than the catalogue's")
+        raise archive.BadArchive("its files differ from the catalogue")
 
 
 def _write_record(folder: bytes, record: "Dict[str, Any]") -> None:
@@ -105,7 +109,7 @@ def _write_record(folder: bytes, record: "Dict[str, Any]") -> None:
 
 
 def _put(aside: bytes, folder: bytes) -> None:
-    """Let a folder appear, all of it on the disk, in the place of a former one."""
+    """Sync the new folder, and put it in place of an old one."""
     os.sync()
     os.makedirs(os.path.dirname(folder), 0o700, exist_ok=True)
     try:
@@ -130,7 +134,7 @@ def _key(order: Order) -> str:
 
 
 def _record(folder: bytes) -> "Dict[str, Any]":
-    """Read where the files of a folder came from; empty where they are not there or not ours."""
+    """Read the record of a folder; empty if it is missing or not valid."""
     try:
         with open(os.path.join(folder, to_path(archive.RECORD)), "rb") as file:
             found = json.loads(file.read().decode("ascii"))
@@ -141,15 +145,15 @@ def _record(folder: bytes) -> "Dict[str, Any]":
 
 
 @contextmanager
-def _locked(paths: NodePaths, order: Order, pause: "Callable[[], None]") -> "Iterator[None]":
-    """Be the only one who changes this software here."""
+def _locked(paths: NodePaths, order: Order, pause_point: "Callable[[], None]") -> "Iterator[None]":
+    """Hold the lock of this software."""
     locks = os.path.join(paths.software, b".lock")
     os.makedirs(locks, 0o700, exist_ok=True)
     file = os.open(inside(locks, _key(order)), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while not _lock(file):
-            pause()
-            time.sleep(PAUSE)
+            pause_point()
+            time.sleep(LOCK_POLL_S)
         yield
     finally:
         os.close(file)
@@ -166,9 +170,9 @@ def _lock(file: int) -> bool:
 
 
 def purge(paths: NodePaths, order: Order) -> str:
-    """Remove some software and the archive that it came from; say what was there."""
+    """Remove software and its archive; return a sentence."""
     folder, aside = _folder(paths, order), _aside(paths, order)
-    with _locked(paths, order, archive.nothing):
+    with _locked(paths, order, archive.no_pause):
         was_there = os.path.isdir(folder)
         remove(aside)
         os.makedirs(aside, 0o700)
@@ -177,46 +181,46 @@ def purge(paths: NodePaths, order: Order) -> str:
         remove(aside)
         if order["source"].startswith(ARCHIVES):
             remove(paths.inside(order["source"]))
-    return "it is gone" if was_there else "it was not there"
+    return "removed" if was_there else "it was not installed"
 
 
 def verify(paths: NodePaths, order: Order) -> "List[str]":
-    """Hold some software against its manifest, and say what is wrong, a sentence each."""
+    """Compare software with its manifest; return a sentence for each fault."""
     folder = _folder(paths, order)
     record = _record(folder)
     if not record:
-        return ["it is not there" if not os.path.isdir(folder) else "its record is not readable"]
+        return ["not installed" if not os.path.isdir(folder) else "can't read its record"]
     if record.get("checksum") != order["checksum"]:
-        return ["it came from another archive than the catalogue's"]
+        return ["it comes from another archive than in the catalogue"]
     if order["manifest"] and archive.seal(record["manifest"]) != order["manifest"]:
-        return ["its list of files is not the catalogue's"]
+        return ["its list of files differs from the catalogue"]
     return [fault for name in sorted(record["manifest"])
             for fault in _faults(folder, name, record["manifest"][name])]  # fmt: skip
 
 
-def _faults(folder: bytes, name: str, told: str) -> "List[str]":
+def _faults(folder: bytes, name: str, expected: str) -> "List[str]":
     try:
         found = archive.state(folder, name)
     except FileNotFoundError:
         return ["`%s` is missing" % name]
     except OSError as error:
-        return ["`%s` cannot be read: %s" % (name, error.strerror)]
-    return [] if found == told else ["`%s` is another" % name]
+        return ["can't read `%s`: %s" % (name, error.strerror)]
+    return [] if found == expected else ["`%s` has changed" % name]
 
 
 def answer(paths: NodePaths, frame: Order) -> Order:
-    """Do what a frame of the control host asks of the software cache."""
+    """Carry out a frame of the control host and return the answer."""
     faults: "List[str]" = []
     try:
         if frame["verb"] == "pull":
             pull(paths, frame)
-            message = "it is there"
+            message = "installed"
         elif frame["verb"] == "purge":
             message = purge(paths, frame)
         else:
             faults = verify(paths, frame)
-            message = _count(faults) if faults else "it is whole"
-    except Unusable as error:
+            message = _count(faults) if faults else "complete"
+    except SoftwareUnavailable as error:
         return failed(frame, error.detail)
     except (OSError, ValueError) as error:
         return failed(frame, getattr(error, "strerror", None) or str(error))
@@ -228,7 +232,7 @@ def _count(faults: "List[str]") -> str:
 
 
 def failed(frame: Order, why: str) -> Order:
-    """Say that it could not be done."""
+    """Return the answer that it failed."""
     return _answer(frame, False, why, [])
 
 
@@ -239,5 +243,5 @@ def _answer(frame: Order, ok: bool, message: str, faults: "List[str]") -> Order:
 
 
 def _sendable(text: str) -> str:
-    """Give a text with names of any bytes as one that a database takes."""
+    """Return a text with any bytes as valid Unicode."""
     return text.encode("utf-8", "replace").decode("utf-8")

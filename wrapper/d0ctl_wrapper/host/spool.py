@@ -1,4 +1,4 @@
-"""The only place that puts message files into the spool, whole, and takes them out of it."""
+"""The spool of message files on their way to the control host."""
 
 import os
 import re
@@ -9,19 +9,19 @@ from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol import paths as files
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 
-PATIENCE = 86400.0
-"""For how many seconds a wrapper tries to get rid of its end message on a full disk."""
+RETRY_FOR_S = 86400.0
+"""The seconds for which a wrapper tries to write its end message on a full disk."""
 
 _NAME = re.compile(rb"[0-9]{1,19}\.[0-9]{1,9}\Z")
 
 
 def is_name(name: bytes) -> bool:
-    """Tell whether a file of this name can be a message."""
+    """Return whether a file of this name can be a message."""
     return _NAME.match(name) is not None
 
 
 def write(paths: NodePaths, name: bytes, text: bytes) -> None:
-    """Put a message file into the spool: aside first, so that nobody sees half of it."""
+    """Put a message file into the spool, by a rename so that nobody reads half of it."""
     aside = paths.spool + b"/tmp/" + name
     files.write(aside, text)
     os.rename(aside, paths.spool + b"/new/" + name)
@@ -29,7 +29,7 @@ def write(paths: NodePaths, name: bytes, text: bytes) -> None:
 
 
 def write_end(folder: AttemptFolder, name: bytes, text: bytes) -> None:
-    """Record the end of an attempt in its folder, then make it known; try for a day."""
+    """Record the end of an attempt in its folder, then send it; try for a day."""
     end = folder.file(b"end")
 
     def record() -> None:
@@ -67,22 +67,22 @@ def wake_relay(paths: NodePaths) -> None:
 
 
 def waiting(paths: NodePaths) -> "List[bytes]":
-    """List the message files in the spool, an attempt's in their order."""
+    """List the message files in the spool, those of an attempt in their order."""
     names = [name for name in os.listdir(paths.spool + b"/new") if is_name(name)]
     return sorted(names, key=lambda name: [int(part) for part in name.split(b".")])
 
 
 def sweep(paths: NodePaths, running: "Collection[int]") -> None:
-    """Remove what wrappers that were ended in the middle left aside."""
+    """Remove half-written files of wrappers that were killed."""
     for name in os.listdir(paths.spool + b"/tmp"):
         if is_name(name) and int(name.split(b".")[0]) not in running:
             os.unlink(paths.spool + b"/tmp/" + name)
 
 
 def read(paths: NodePaths, name: bytes) -> "str | None":
-    """Read one message file; None when it is gone.
+    """Read one message file; None if it is gone.
 
-    Of a file that is too long for any wrapper there is one character too many.
+    A file that is too long is returned with one character too many.
     """
     try:
         with open(paths.spool + b"/new/" + name, "rb") as file:
@@ -92,7 +92,7 @@ def read(paths: NodePaths, name: bytes) -> "str | None":
 
 
 def delete(paths: NodePaths, name: bytes) -> None:
-    """Delete a message file that is safe elsewhere."""
+    """Delete a message file that the control host has."""
     try:
         os.unlink(paths.spool + b"/new/" + name)
     except FileNotFoundError:
@@ -100,8 +100,8 @@ def delete(paths: NodePaths, name: bytes) -> None:
 
 
 def _insist(action: "Callable[[], None]") -> None:
-    """Do something that a full disk may refuse, again and again."""
-    give_up = time.monotonic() + PATIENCE
+    """Repeat an action that a full disk may refuse, until it succeeds."""
+    give_up = time.monotonic() + RETRY_FOR_S
     pause = 0.05
     while True:
         try:

@@ -1,1 +1,1 @@
-"""The language of control host and nodes: messages, launches, frames, checksums, paths."""
+"""What control host and nodes exchange: messages, launches, frames, checksums, paths."""

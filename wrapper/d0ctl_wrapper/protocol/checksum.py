@@ -1,4 +1,4 @@
-"""The only place that knows the checksums by which people know files: `NAME:HEX`."""
+"""Checksums as people write them: `NAME:HEX`."""
 
 import hashlib
 import os
@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict
 from d0ctl_wrapper.disk import CHUNK
 
 LENGTHS = {"adler32": 8, "crc32": 8, "md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
-"""How many hexadecimal digits each has."""
+"""The number of hexadecimal digits of each."""
 
 EXPECTED = "a checksum such as `sha256:HEX`, by %s" % ", ".join(sorted(LENGTHS))
 
@@ -17,9 +17,9 @@ _WRITTEN = re.compile(r"(?:([A-Za-z0-9-]+):)?([0-9A-Fa-f]+)\Z")
 
 
 def normal(text: str) -> str:
-    """Give a checksum as `NAME:HEX` in small letters; one without a name goes by its length.
+    """Return a checksum as `NAME:HEX` in lower case; the length names one without a name.
 
-    Raises ValueError with the end of a sentence for what is none.
+    Raises ValueError with the end of a sentence for any other text.
     """
     found = _WRITTEN.match(text)
     digits = found.group(2).lower() if found else ""
@@ -31,7 +31,7 @@ def normal(text: str) -> str:
 
 
 def _by_length(length: int) -> str:
-    """Name the one kind of such a length; two have eight digits, so they need their names."""
+    """Return the name for a number of digits; empty for eight, which two kinds have."""
     names = [name for name, digits in LENGTHS.items() if digits == length]
     return names[0] if len(names) == 1 else ""
 
@@ -43,26 +43,28 @@ def check(value: Any) -> str:
     return normal(value)
 
 
-def digest_by(path: bytes, asked: "str | None", pause: "Callable[[], None]") -> "tuple[str, str]":
-    """Give the checksum of the name of `asked`, and ours, by sha256; bytes go to the disk.
+def digest_by(
+    path: bytes, asked: "str | None", pause_point: "Callable[[], None]"
+) -> "tuple[str, str]":
+    """Return a file's checksum of the same kind as `asked`, and its sha256; sync it to the disk.
 
-    `pause` is called again and again, and may raise to give up.
+    `pause_point` is called before each piece, and may raise to give up.
     """
     name = asked.partition(":")[0] if asked else "sha256"
-    ours = hashlib.sha256()
-    theirs = None if name == "sha256" else _start(name)
+    sha256 = hashlib.sha256()
+    other = None if name == "sha256" else _start(name)
     with open(path, "rb", buffering=0) as file:
         while True:
-            pause()
+            pause_point()
             chunk = file.read(CHUNK)
             if not chunk:
                 break
-            ours.update(chunk)
-            if theirs is not None:
-                theirs.update(chunk)
+            sha256.update(chunk)
+            if other is not None:
+                other.update(chunk)
         os.fsync(file.fileno())
-    checksum = "sha256:" + ours.hexdigest()
-    return (checksum if theirs is None else "%s:%s" % (name, theirs.hexdigest())), checksum
+    checksum = "sha256:" + sha256.hexdigest()
+    return (checksum if other is None else "%s:%s" % (name, other.hexdigest())), checksum
 
 
 _ROLLING: "Dict[str, Callable[..., int]]" = {"adler32": zlib.adler32, "crc32": zlib.crc32}
@@ -73,7 +75,7 @@ def _start(name: str) -> Any:
 
 
 class _Rolling:
-    """A checksum of zlib, with the manners of hashlib."""
+    """A checksum of zlib with the interface of hashlib."""
 
     def __init__(self, step: "Callable[..., int]") -> None:
         self._step = step

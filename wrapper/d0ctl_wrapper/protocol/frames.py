@@ -1,4 +1,4 @@
-"""The only place that reads and writes the stream between the control host and its relay."""
+"""The stream of frames between the control host and its relay."""
 
 import collections
 import os
@@ -11,19 +11,19 @@ from d0ctl_wrapper.protocol import shape
 Frame = Dict[str, Any]
 
 CHUNK = 1024 * 1024
-"""How many bytes are read or written at once."""
+"""Bytes read or written at once."""
 
 LONGEST = 8 * 1024 * 1024
-"""A frame longer than this many bytes is taken for a mistake; what is longer goes in pieces."""
+"""The most bytes of a frame; longer ones are sent in pieces."""
 
-COMFORTABLE = 4 * 1024 * 1024
-"""An answer with a list ends its frame after so many bytes."""
+SPLIT_AT = 4 * 1024 * 1024
+"""The bytes after which a frame with a list ends and the next one begins."""
 
 LISTED = 10000
-"""At most so many attempts are listed in one frame, and as many are named that have a cache."""
+"""The most attempts listed in one frame, and the most attempts with a cache in a hello."""
 
 FULL = 8 * 1024 * 1024
-"""With this many bytes unread by the control host, nothing new is begun."""
+"""The bytes unread by the control host at which the relay obeys no new frame."""
 
 
 class Stream:
@@ -42,11 +42,11 @@ class Stream:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether the control host is far behind with reading."""
+        """Whether the control host is far behind with reading."""
         return self.backlog >= FULL
 
     def receive(self) -> "List[bytes]":
-        """Read what has come, and give the lines that are whole now."""
+        """Read the available bytes, and return the lines that are complete now."""
         try:
             data = os.read(self.source, CHUNK)
         except BlockingIOError:
@@ -64,15 +64,15 @@ class Stream:
         return lines
 
     def send_list(self, frame: Frame, field: str, items: "Iterable[Any]", most: int) -> None:
-        """Queue a frame with a list, as several where it is long; all but the last say `more`.
+        """Queue a frame with a list, or several; all but the last have `more`.
 
-        A frame has at most `most` items.
+        Each has at most `most` items.
         """
         part: "List[Any]" = []
         size = 0
         for item in items:
             length = len(shape.encode(item))
-            if part and (len(part) == most or size + length > COMFORTABLE):
+            if part and (len(part) == most or size + length > SPLIT_AT):
                 self.send({**frame, field: part, "more": True})
                 part, size = [], 0
             part.append(item)
@@ -90,7 +90,7 @@ class Stream:
         self.backlog += len(data)
 
     def flush(self) -> None:
-        """Write as much as the other side takes now."""
+        """Write as much as the other side accepts now."""
         while self._out and not self.is_closed:
             data = b"".join(self._out) if self.backlog <= CHUNK else self._out[0]
             try:
@@ -103,7 +103,7 @@ class Stream:
             self._drop(written)
 
     def drain(self, seconds: float) -> None:
-        """Write what is left before the end, for a while."""
+        """Write the rest of the queue, for at most `seconds`."""
         until = time.monotonic() + seconds
         poller = select.poll()
         poller.register(self.sink, select.POLLOUT)

@@ -1,4 +1,4 @@
-"""The only place that says what a launch is, and checks one."""
+"""Launches: the order to run one attempt, and its check."""
 
 import re
 from typing import Any, Dict, Tuple
@@ -9,24 +9,24 @@ from d0ctl_wrapper.protocol.message import LOG_REASON
 Launch = Dict[str, Any]
 
 NICE = 10
-"""How far below its wrapper a binary runs, unless a launch says otherwise."""
+"""Default for how much lower the priority of a binary is than its wrapper's."""
 
-CHECK_TIMEOUT = 600.0
-HOOK_TIMEOUT = 300.0
-"""How many seconds a check, or a hook, may take, unless a launch says otherwise."""
+CHECK_TIMEOUT_S = 600.0
+HOOK_TIMEOUT_S = 300.0
+"""Default for the seconds that a check or a hook may take."""
 
 LARGEST_CORE = 100 * 1000 * 1000
-"""A core that takes more bytes on the disk is removed, unless a launch says otherwise."""
+"""Default for the bytes on the disk above which a core is removed."""
 
 
-WINDOW = 5.0
-"""Over so many seconds a node is watched before a binary gives way to others."""
+LOAD_WINDOW_S = 5.0
+"""Default for the seconds over which the load of a node is measured."""
 
-PAUSE = 10.0
-"""So many seconds a binary has to pause by itself, where it gives way."""
+LOAD_PAUSE_S = 10.0
+"""Default for the seconds that a binary has to pause by itself for a load guard."""
 
-PATIENCE = 1800.0
-"""How many seconds a binary stands still for want of disk before its attempt fails."""
+DISK_WAIT_S = 1800.0
+"""Default for the seconds that a binary is suspended on a full disk before its attempt fails."""
 
 
 def _pattern(value: Any) -> str:
@@ -44,7 +44,7 @@ _INPUT = {
     "required": shape.boolean,
 }
 
-FED = shape.record(
+LATE_INPUT = shape.record(
     {
         "name": shape.base_name,
         "path": shape.maybe(shape.absolute),
@@ -53,7 +53,7 @@ FED = shape.record(
     },
     {"writable": (shape.boolean, False), **stamp.FIELDS},
 )
-"""An input that reaches an attempt after its launch; without a path the binary gets it itself."""
+"""An input that is delivered after the launch; without a path the binary fetches it itself."""
 
 _INPUT_EXTRAS: "Dict[str, Tuple[shape.Check, Any]]" = {
     "original": (shape.maybe(shape.absolute), None),
@@ -101,14 +101,14 @@ _HOOK = shape.record(
         "before": (shape.maybe(shape.string), None),
         "after": (shape.maybe(shape.string), None),
         "end": (shape.maybe(shape.string), None),
-        "timeout": (shape.number, HOOK_TIMEOUT),
+        "timeout": (shape.number, HOOK_TIMEOUT_S),
     },
 )
 
 _CHAIN_EXTRAS: "Dict[str, Tuple[shape.Check, Any]]" = {
     "log_rules": (shape.many(_LOG_RULE), []),
     "check": (shape.maybe(shape.string), None),
-    "check_timeout": (shape.number, CHECK_TIMEOUT),
+    "check_timeout": (shape.number, CHECK_TIMEOUT_S),
     "hooks": (shape.many(_HOOK), []),
     "events": (shape.maybe(retained.EVENTS), None),
 }
@@ -122,7 +122,7 @@ _PROGRESS = shape.record(
     },
 )
 
-_HABIT = shape.record({"gap": shape.number, "runs": shape.positive})
+_RUN_TIME_HISTORY = shape.record({"gap": shape.number, "runs": shape.positive})
 
 _GUARDS = shape.record(
     {},
@@ -131,27 +131,27 @@ _GUARDS = shape.record(
         "memory": (shape.maybe(shape.whole), None),
         "disk": (shape.maybe(shape.whole), None),
         "reserve": (shape.maybe(shape.whole), None),
-        "patience": (shape.number, PATIENCE),
+        "patience": (shape.number, DISK_WAIT_S),
         "swap": (shape.maybe(shape.whole), None),
         "yield_cpu": (shape.maybe(shape.number), None),
-        "window": (shape.number, WINDOW),
-        "grace": (shape.number, PAUSE),
+        "window": (shape.number, LOAD_WINDOW_S),
+        "grace": (shape.number, LOAD_PAUSE_S),
     },
 )
 
 _BINARY_EXTRAS = {
     **_CHAIN_EXTRAS,
     "looping": (shape.maybe(shape.number), None),
-    "run_time_history": (shape.maybe(_HABIT), None),
+    "run_time_history": (shape.maybe(_RUN_TIME_HISTORY), None),
     "work_size": (shape.maybe(shape.whole), None),
     "progress": (shape.maybe(_PROGRESS), None),
     "runtime": (shape.maybe(shape.number), None),
     "software": (shape.maybe(shape.record(software_order.FIELDS)), None),
 }
 
-IDLE, TIMEOUT, RETRY = 300.0, 12 * 3600.0, 2.0
-"""After so many seconds without progress a transfer counts as stuck; so long may it take; so
-long it rests before it is tried again."""
+IDLE_S, TIMEOUT_S, RETRY_S = 300.0, 12 * 3600.0, 2.0
+"""Defaults of a transfer: the seconds without progress after which it is stuck, the seconds that it
+may take, and the pause before the next try."""
 
 _COMMANDS = shape.record(
     {}, {"fetch": (shape.maybe(shape.filled), None), "store": (shape.maybe(shape.filled), None)}
@@ -161,9 +161,9 @@ _TRANSFER = shape.record(
     {},
     {
         "commands": (shape.dictionary(_COMMANDS), {}),
-        "idle": (shape.number, IDLE),
-        "timeout": (shape.number, TIMEOUT),
-        "retry": (shape.number, RETRY),
+        "idle": (shape.number, IDLE_S),
+        "timeout": (shape.number, TIMEOUT_S),
+        "retry": (shape.number, RETRY_S),
     },
 )
 
@@ -185,9 +185,9 @@ _LAUNCH = shape.record(
         "nice": (shape.whole, NICE),
         "deliver": (shape.many(_DELIVERY), []),
         "transfer": (_TRANSFER, _TRANSFER({})),
-        "lease": (shape.number, lease.LEASE),
+        "lease": (shape.number, lease.LEASE_S),
         "hooks": (shape.many(_HOOK), []),
-        "previous": (shape.many(retained.FORMER), []),
+        "previous": (shape.many(retained.PREVIOUS), []),
         "accept": (shape.maybe(shape.positive), None),
         "leave": (shape.boolean, False),
         "largest_core": (shape.whole, LARGEST_CORE),
@@ -201,15 +201,15 @@ _LAUNCH = shape.record(
 
 
 def check(value: Any) -> Launch:
-    """Give a launch with the right fields only, or raise ValueError with a plain reason."""
+    """Return the launch without unknown fields, or raise ValueError with a plain reason."""
     launch: Launch = _LAUNCH(value)
     if not launch["binaries"]:
         raise ValueError("has no binaries")
-    for place, binary in enumerate(launch["binaries"], 1):
+    for number, binary in enumerate(launch["binaries"], 1):
         if (binary["script"] is None) == (not binary["argv"]):
-            raise ValueError("binary %d needs either a script or a program" % place)
+            raise ValueError("binary %d needs either a script or a program" % number)
     launch["ahead"] |= any(entry["locator"] is not None for entry in launch["inputs"])
-    for place, entry in enumerate(launch["inputs"], 1):
+    for position, entry in enumerate(launch["inputs"], 1):
         if entry["path"] is None and entry["locator"] is None and entry["original"] is None:
-            raise ValueError("input %d needs either a path or a locator" % place)
+            raise ValueError("input %d needs either a path or a locator" % position)
     return launch

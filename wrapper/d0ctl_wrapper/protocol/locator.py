@@ -12,18 +12,18 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]*):(?!/[^/]).+\Z")
 _NODE = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*):(/(?!/).+)\Z")
 
 EXPECTED = "a path `/...`, `NODE:/...` or a URL such as `SCHEME://...`"
-"""What a locator may be, for messages to people."""
+"""The forms of a locator, for messages to people."""
 
 
 class OnNode(NamedTuple):
-    """A path on a node that is named."""
+    """A path on another node."""
 
     node: str
     path: str
 
 
 def scheme(locator: str) -> str:
-    """Give the scheme of a URL; `file` for a path on this node, empty for one on another."""
+    """Return the scheme of a URL; `file` for a path on this node, empty for one on another."""
     found = _URL.match(locator)
     if found:
         return found.group(1)
@@ -31,13 +31,13 @@ def scheme(locator: str) -> str:
 
 
 def on_node(locator: str) -> "OnNode | None":
-    """Give node and path of a locator of the form `NODE:/path`."""
+    """Return node and path of a locator of the form `NODE:/path`."""
     found = _NODE.match(locator)
     return OnNode(*found.groups()) if found else None
 
 
 def local_path(locator: str) -> "bytes | None":
-    """Give the path on this node that a locator names; None if it names something else."""
+    """Return the path on this node that a locator names, or None."""
     if locator.startswith("/"):
         return to_path(locator)
     if locator.startswith("file://"):

@@ -1,6 +1,6 @@
-"""The only place for making and checking messages, one JSON object a line.
+"""Messages of attempts, one JSON object a line.
 
-Nodes make them; the control host, which trusts none, checks them with `parse`.
+Nodes write them; the control host, which trusts no node, checks them with `parse`.
 """
 
 import hashlib
@@ -34,46 +34,46 @@ REASONS = (
     "lost",
     "killed",
 )
-"""Why an attempt can fail; a site adds its own as `site:NAME`."""
+"""The reasons of failures; a site adds its own as `site:NAME`."""
 
 STDERR_LIMIT = 2000
-"""How many characters of the last binary's stderr an end message holds."""
+"""The most characters of the last binary's stderr in an end message."""
 
 
 LINE_LIMIT = 1000
-"""How many characters a line has that a message holds."""
+"""The most characters of a line in a message."""
 
 LONGEST = 1024 * 1024
-"""How many characters a message has at most; the lists of a longer end go into `part` messages."""
+"""The most characters of a message; the lists of a longer end go into `part` messages."""
 
 LONGEST_TEXT = 32 * 1024 * 1024
-"""How many characters the messages of one file have at most."""
+"""The most characters of all messages of a file."""
 
 MOST_NOTES = 100
-"""How many notes of an attempt are kept."""
+"""The most notes of an attempt."""
 
 LATEST = 2.0**33
-"""The latest time that a message may have, in the year 2242; none is before 1970."""
+"""The latest time in a message, in the year 2242; the earliest is in 1970."""
 
-LONGEST_SPAN = 2.0**40
-"""How many seconds of CPU or of silence a message may have at most."""
+LONGEST_SPAN_S = 2.0**40
+"""The most seconds of CPU or of silence in a message."""
 
 LARGEST_COUNT = 1e18
-"""How much progress may be, in whatever a binary counts."""
+"""The largest count of progress, in the binary's own unit."""
 
 
 def token(key: bytes, attempt: int) -> str:
-    """What proves that a message of `attempt` comes from the wrapper that we started."""
+    """Return the secret by which messages of `attempt` prove that its wrapper wrote them."""
     return hmac.new(key, str(attempt).encode("ascii"), hashlib.sha256).hexdigest()
 
 
 def without_token(text: bytes) -> bytes:
-    """Hide the tokens in the text of a message file, which stays as long as it is."""
-    return _TOLD_TOKEN.sub(lambda found: found[1] + b"." * len(found[2]), text)
+    """Replace the tokens in the text of a message file by dots; its length stays the same."""
+    return _TOKEN_FIELD.sub(lambda found: found[1] + b"." * len(found[2]), text)
 
 
 def text(messages: "List[Message]") -> str:
-    """Write messages as the text of one file; the last may be an end that is too long for one."""
+    """Return messages as the text of one file; an end that is too long for one message is split."""
     return "".join(line + "\n" for message in messages for line in _lines(message))
 
 
@@ -81,20 +81,20 @@ def _lines(message: Message) -> "List[str]":
     line = shape.encode(message)
     if len(line) <= LONGEST or message["kind"] != "end":
         return [line]
-    return [shape.encode(one) for one in parts.split(message)]
+    return [shape.encode(part) for part in parts.split(message)]
 
 
 def parse(text: str) -> "List[Message]":
     """Read the text of one file, or raise ValueError with a plain reason.
 
-    Fields that are not in the contract are left out. All messages of a file belong to one
-    attempt and follow one another in their sequence. Parts of an end are put together.
+    Unknown fields are left out. All messages of a file must belong to one attempt and have
+    consecutive numbers. The parts of an end are joined.
     """
     if len(text) > LONGEST_TEXT:
         raise ValueError("the text is longer than %d characters" % LONGEST_TEXT)
     if not text.endswith("\n"):
         raise ValueError("the text does not end with a line end")
-    messages = [_parse_line(place, line) for place, line in enumerate(text[:-1].split("\n"), 1)]
+    messages = [_parse_line(number, line) for number, line in enumerate(text[:-1].split("\n"), 1)]
     for before, after in zip(messages, messages[1:]):
         if (before["attempt"], before["token"]) != (after["attempt"], after["token"]):
             raise ValueError("the messages are of several attempts")
@@ -103,7 +103,7 @@ def parse(text: str) -> "List[Message]":
     return parts.join(messages)
 
 
-def _parse_line(place: int, line: str) -> Message:
+def _parse_line(number: int, line: str) -> Message:
     try:
         if len(line) > LONGEST:
             raise ValueError("is longer than %d characters" % LONGEST)
@@ -116,7 +116,7 @@ def _parse_line(place: int, line: str) -> Message:
             items = shape.record({"items": shape.many(_ITEMS[message["field"]])})
             message = {**message, **items(message)}
     except ValueError as error:
-        raise ValueError("line %d %s" % (place, error))
+        raise ValueError("line %d %s" % (number, error))
     return message
 
 
@@ -152,11 +152,11 @@ def _stderr(value: Any) -> str:
 
 
 _TOKEN = re.compile(r"[0-9a-f]{64}\Z")
-_TOLD_TOKEN = re.compile(rb'("token": ?")([0-9a-f]+)')
+_TOKEN_FIELD = re.compile(rb'("token": ?")([0-9a-f]+)')
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 
 LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
-"""The reasons that a log rule can give."""
+"""The reasons that a log rule may give."""
 
 _kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "part", "end")
 
@@ -164,7 +164,7 @@ _phase = shape.one_of("staging-in", "running", "suspended")
 
 _time = shape.between(0.0, LATEST)
 
-_span = shape.between(0.0, LONGEST_SPAN)
+_span = shape.between(0.0, LONGEST_SPAN_S)
 
 _count = shape.between(-LARGEST_COUNT, LARGEST_COUNT)
 
@@ -231,17 +231,17 @@ _EVENTS = shape.record({"binary": shape.positive, "done": ranges.check})
 
 _ITEMS: "Dict[str, shape.Check]" = {
     "binaries": shape.record(_BINARY, _BINARY_OTHERS),
-    "outputs": shape.record(retained.FILE, {**retained.LATE, **stamp.FIELDS}),
+    "outputs": shape.record(retained.FIELDS, {**retained.LATE, **stamp.FIELDS}),
     "missing": _text,
     "staged": shape.record(_STAGED, stamp.FIELDS),
     "stored": retained.STORED,
     "events": _EVENTS,
-    "retained.files": retained.KEPT_FILE,
-    "retained.parts": retained.KEPT_PART,
-    "retained.left": retained.KEPT_LEFT,
+    "retained.files": retained.FILE,
+    "retained.parts": retained.PART,
+    "retained.left": retained.LEFT,
     "retained.stored": retained.STORED,
 }
-"""What is in the lists of an end message."""
+"""The checks of the items in the lists of an end message."""
 
 _PART = {
     "field": shape.one_of(*parts.FIELDS),
@@ -275,11 +275,11 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
         "stored": (shape.many(_ITEMS["stored"]), []),
         "began": (shape.positive, 1),
         "began_why": (_line, ""),
-        "retained": (shape.maybe(retained.KEPT), None),
+        "retained": (shape.maybe(retained.RETAINED), None),
         "events": (shape.many(_ITEMS["events"]), []),
     },
 }
-"""What messages of older wrappers do not say, with what they mean by that."""
+"""Fields that messages of older wrappers lack, with the values that they imply."""
 
 _CHECKS = {
     kind: shape.record({**_COMMON, **fields}, _OTHERS.get(kind, {}))

@@ -1,6 +1,6 @@
-"""An end message that is too long for one line: its long lists go before it, in `part` messages.
+"""Splitting an end message that is too long: its long lists go before it, in `part` messages.
 
-All of them are in one file, so an end and its parts come together or not at all.
+All of them are in one file, so an end and its parts arrive together or not at all.
 """
 
 from typing import Any, Dict, Iterator, List
@@ -21,37 +21,37 @@ FIELDS = (
     "retained.left",
     "retained.stored",
 )
-"""The lists of an end message; a dot leads to a list of `kept`."""
+"""The lists of an end message; a dot leads to a list of `retained`."""
 
 SHORT = 16 * 1024
-"""A list that takes fewer characters stays where it is."""
+"""A list with fewer characters stays in the end message."""
 
 FULL = 256 * 1024
-"""A part that takes so many characters takes no further item.
+"""A part with this many characters gets no further item.
 
 A single item has fewer than 400,000: 10,000 ranges of events, and two texts.
 """
 
 
 def split(end: Message) -> "List[Message]":
-    """Give the parts of an end message, and what is left of it, numbered on from its `seq`."""
-    left = dict(end)
-    if left.get("retained"):
-        left["retained"] = dict(left["retained"])
+    """Return the parts of an end message and the rest of it, numbered from its `seq` on."""
+    rest = dict(end)
+    if rest.get("retained"):
+        rest["retained"] = dict(rest["retained"])
     common = {name: end[name] for name in ("attempt", "token", "seq", "time")}
-    found: "List[Message]" = []
+    parts: "List[Message]" = []
     for field in FIELDS:
-        holder, name = _holder(left, field)
+        holder, name = _holder(rest, field)
         items = holder.get(name) or []
         if sum(len(shape.encode(item)) for item in items) < SHORT:
             continue
         holder[name] = []
-        found += [{**common, "kind": "part", "field": field, "items": some} for some in _cut(items)]
-    return [{**one, "seq": end["seq"] + place} for place, one in enumerate([*found, left])]
+        parts += [{**common, "kind": "part", "field": field, "items": some} for some in _cut(items)]
+    return [{**part, "seq": end["seq"] + offset} for offset, part in enumerate([*parts, rest])]
 
 
 def join(messages: "List[Message]") -> "List[Message]":
-    """Put the parts of ends back into these; raise ValueError when a part has no end."""
+    """Put the parts back into their end messages; raise ValueError if a part has no end."""
     found: "List[Message]" = []
     waiting: "List[Message]" = []
     for message in messages:
@@ -72,12 +72,12 @@ def join(messages: "List[Message]") -> "List[Message]":
 def _put_back(end: Message, part: Message) -> None:
     holder, name = _holder(end, part["field"])
     if name not in holder:
-        raise ValueError("message %d is a part of what its end does not have" % part["seq"])
+        raise ValueError("message %d is a part of a list that its end does not have" % part["seq"])
     holder[name] = [*part["items"], *holder[name]]
 
 
 def _holder(end: Message, field: str) -> "tuple[Message, str]":
-    """Give what holds a list, and its name there."""
+    """Return the object with a list, and the name of the list in it."""
     head, dot, name = field.partition(".")
     return (end.get(head) or {}, name) if dot else (end, field)
 

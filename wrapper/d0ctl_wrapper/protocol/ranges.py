@@ -1,4 +1,4 @@
-"""The only place that counts with ranges of events: lines `FIRST LAST`, both of them included."""
+"""Arithmetic with ranges of events: lines `FIRST LAST`, both included."""
 
 import re
 from typing import Any, Iterable, Iterator, List, Tuple
@@ -10,13 +10,13 @@ Ranges = List[Range]
 """Sorted, with gaps between them."""
 
 MOST = 10000
-"""With more pieces than this, ranges are of no use to anybody."""
+"""The most ranges in a list."""
 
 _LINE = re.compile(rb"[ \t]*([0-9]{1,18})(?:[ \t]+([0-9]{1,18}))?[ \t\r]*\Z")
 
 
 def read(lines: "Iterable[bytes]") -> "Iterator[Range]":
-    """Give the ranges in lines; one number alone is a range of one, anything else is none."""
+    """Yield the ranges in lines; a single number is a range of one, other lines are skipped."""
     for line in lines:
         found = _LINE.match(line)
         if found:
@@ -26,19 +26,19 @@ def read(lines: "Iterable[bytes]") -> "Iterator[Range]":
 
 
 def text(ranges: Ranges) -> str:
-    """Write ranges, one a line."""
-    return "".join("%d %d\n" % one for one in ranges)
+    """Return ranges as text, one a line."""
+    return "".join("%d %d\n" % pair for pair in ranges)
 
 
-def shown(ranges: Ranges) -> str:
-    """Write a few ranges as people do."""
-    words = ["%d" % first if first == last else "%d-%d" % (first, last) for first, last in ranges]
-    more = " and %d more ranges" % (len(words) - 5) if len(words) > 5 else ""
-    return ", ".join(words[:5]) + more
+def summary(ranges: Ranges) -> str:
+    """Return the first ranges as people write them."""
+    shown = ["%d" % first if first == last else "%d-%d" % (first, last) for first, last in ranges]
+    more = " and %d more ranges" % (len(shown) - 5) if len(shown) > 5 else ""
+    return ", ".join(shown[:5]) + more
 
 
 def join(found: "Iterable[Range]") -> Ranges:
-    """Bring ranges in order, those that touch or overlap as one."""
+    """Return ranges sorted; those that touch or overlap are merged."""
     joined: Ranges = []
     for first, last in sorted(found):
         if joined and first <= joined[-1][1] + 1:
@@ -49,7 +49,7 @@ def join(found: "Iterable[Range]") -> Ranges:
 
 
 def common(some: Ranges, others: Ranges) -> Ranges:
-    """Give what lies in both."""
+    """Return the events in both."""
     found = []
     here, there = 0, 0
     while here < len(some) and there < len(others):
@@ -64,7 +64,7 @@ def common(some: Ranges, others: Ranges) -> Ranges:
 
 
 def without(some: Ranges, others: Ranges) -> Ranges:
-    """Give what lies in the first only."""
+    """Return the events in the first only."""
     found = []
     for first, last in some:
         for from_, to in common([(first, last)], others):
@@ -93,8 +93,8 @@ def check(value: Any) -> Ranges:
 
 def _pair(pair: Any) -> Range:
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise ValueError("has what is no pair")
+        raise ValueError("has an item that is not a pair")
     first, last = shape.whole(pair[0]), shape.whole(pair[1])
     if first > last:
-        raise ValueError("has a range that ends before it begins")
+        raise ValueError("has a range that ends before it starts")
     return first, last

@@ -1,10 +1,10 @@
-"""What an attempt that did not succeed leaves for the next one.
+"""The work that an attempt without success retains for the next one.
 
-`through` binaries, from the first, are done, and all files that they declare are there, whole;
-`given` has a digest of each with its inputs, so that it counts for no other.
-Of one binary with event ranges that is not done, `parts` holds what it has done so far.
+The first `through` binaries are done, and all files that they declare are whole; `supplied` has a
+digest of each binary with its inputs, so that its files count for no other.
+`parts` holds the finished events of a binary that is not done.
 `left` are outputs of a binary that failed: only a person can accept them. With `whole` all
-binaries are done, and what is not in `stored` has yet to reach its locator.
+binaries are done, and outputs that are not in `stored` have yet to reach their locators.
 """
 
 import re
@@ -12,13 +12,13 @@ from typing import Any, Dict, Tuple
 
 from d0ctl_wrapper.protocol import ranges, shape
 
-Kept = Dict[str, Any]
+Retained = Dict[str, Any]
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 
 
 def checksum(value: Any) -> str:
-    """Accept a checksum as wrappers make them."""
+    """Accept a checksum as wrappers write it."""
     if not _CHECKSUM.match(shape.string(value)):
         raise ValueError("is not a checksum")
     return str(value)
@@ -34,7 +34,7 @@ STORED = shape.record(
 )
 """An output that has reached one of its locators."""
 
-FILE = {
+FIELDS = {
     "name": shape.bounded(shape.relative),
     "path": shape.bounded(shape.absolute),
     "size": shape.whole,
@@ -43,13 +43,11 @@ FILE = {
 
 _TEXT = shape.bounded(shape.string)
 
-KEPT_FILE = shape.record({**FILE, "binary": shape.positive}, LATE)
+FILE = shape.record({**FIELDS, "binary": shape.positive}, LATE)
 
-KEPT_PART = shape.record(
-    {**FILE, "binary": shape.positive, "done": ranges.check, "supplied": _TEXT}
-)
+PART = shape.record({**FIELDS, "binary": shape.positive, "done": ranges.check, "supplied": _TEXT})
 
-KEPT_LEFT = shape.record(
+LEFT = shape.record(
     {
         "name": shape.bounded(shape.relative),
         "path": shape.bounded(shape.absolute),
@@ -59,34 +57,34 @@ KEPT_LEFT = shape.record(
     },
     LATE,
 )
-"""An output that no one has verified; `changed` is its time of change, in nanoseconds."""
+"""An output that was not verified; `changed` is its modification time in nanoseconds."""
 
-KEPT = shape.record(
+RETAINED = shape.record(
     {
         "through": shape.whole,
         "why": _TEXT,
         "supplied": shape.many(_TEXT),
-        "files": shape.many(KEPT_FILE),
+        "files": shape.many(FILE),
     },
     {
-        "parts": (shape.many(KEPT_PART), []),
-        "left": (shape.many(KEPT_LEFT), []),
+        "parts": (shape.many(PART), []),
+        "left": (shape.many(LEFT), []),
         "stored": (shape.many(STORED), []),
         "whole": (shape.boolean, False),
     },
 )
 
-FORMER = shape.record(
+PREVIOUS = shape.record(
     {"attempt": shape.positive},
-    {"retained": (shape.maybe(KEPT), None), "number": (shape.positive, 1)},
+    {"retained": (shape.maybe(RETAINED), None), "number": (shape.positive, 1)},
 )
-"""A former attempt; without `kept` it could not say, so what it recorded on its node counts.
+"""A previous attempt; without `retained` it sent nothing, and its record on the node counts.
 
 `number` counts the attempts of the package from 1, `attempt` those of the whole site.
 """
 
 EVENTS = shape.record({"first": shape.whole, "last": shape.whole, "part": shape.relative})
-"""The events of a binary, and the file that holds what it has done of them."""
+"""The events of a binary, and the file with the finished ones."""
 
 Stamp = Tuple[int, int, int, int]
-"""What tells a file from itself as it was before: device, inode, size, time of change."""
+"""The state of a file as seen from outside: device, inode, size, modification time."""

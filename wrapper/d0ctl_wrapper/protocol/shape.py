@@ -1,6 +1,6 @@
-"""The only place that checks what came as JSON: each check gives the value back, or says why not.
+"""Checks of values that came as JSON: each returns the value, or raises ValueError.
 
-A check raises ValueError with the end of a sentence, such as "is not a whole number".
+The message of the error is the end of a sentence, such as "is not a whole number".
 """
 
 import json
@@ -14,23 +14,22 @@ Check = Callable[[Any], Any]
 _NONE: "Mapping[str, Tuple[Check, Any]]" = {}
 
 LARGEST = 2**63 - 1
-"""The largest whole number that a database column takes."""
-
+"""The largest whole number that fits into a database column."""
 
 TEXT = 4096
-"""How many characters a text from a node has at most."""
+"""The most characters of a text from a node."""
 
 MOST_CONTAINERS = 250000
-"""How many lists and objects a text from a node has at most.
+"""The most lists and objects in a text from a node.
 
 An empty one takes 3 bytes of JSON and 60 bytes of memory.
 """
 
 
 def decode_bounded(text: "str | bytes") -> Any:
-    """Read one JSON text from a node, whose lists and objects are counted before it is parsed.
+    """Parse one JSON text from a node, after counting its lists and objects.
 
-    Those inside of texts count, too, so this refuses too much rather than too little.
+    Brackets inside of strings count too, so this refuses too much rather than too little.
     """
     if isinstance(text, bytes):
         found = text.count(b"[") + text.count(b"{")
@@ -42,7 +41,7 @@ def decode_bounded(text: "str | bytes") -> Any:
 
 
 def decode(text: "str | bytes") -> Any:
-    """Read one JSON text, without the NaN and Infinity that Python adds to JSON."""
+    """Parse one JSON text, without the NaN and Infinity that Python adds to JSON."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
@@ -52,7 +51,7 @@ def decode(text: "str | bytes") -> Any:
 
 
 def encode(value: Any) -> str:
-    """Write a value as one line of ASCII JSON."""
+    """Return a value as one line of ASCII JSON."""
     return _encode(value)
 
 
@@ -94,7 +93,7 @@ def boolean(value: Any) -> bool:
 
 
 def string(value: Any) -> str:
-    """Accept text that a file name, an argument or a database can hold."""
+    """Accept text that fits into a file name, an argument or a database."""
     if not isinstance(value, str):
         raise ValueError("is not text")
     if "\0" in value:
@@ -158,7 +157,7 @@ def bounded(check: Check) -> Check:
 
 
 def prose(value: Any) -> str:
-    """Accept a text for people, of which TEXT characters are kept."""
+    """Accept a text for people, and cut it after TEXT characters."""
     return string(value[:TEXT] if isinstance(value, str) else value)
 
 
@@ -175,7 +174,7 @@ def between(least: float, most: float) -> Check:
 
 
 def match(pattern: "Pattern[str]", what: str) -> Check:
-    """Make a check of text that a regular expression describes."""
+    """Make a check of text that matches a regular expression."""
 
     def check(value: Any) -> str:
         if not pattern.match(string(value)):
@@ -198,13 +197,13 @@ def many(check: Check, most: int = LARGEST) -> Check:
             raise ValueError("is not a list")
         if len(value) > most:
             raise ValueError("has more than %d items" % most)
-        return [_within("item %d" % place, check, item) for place, item in enumerate(value, 1)]
+        return [_within("item %d" % number, check, item) for number, item in enumerate(value, 1)]
 
     return check_all
 
 
 def mapping(value: Any) -> "Dict[str, str]":
-    """Accept an object whose values are text, and whose names may stand before a `=`."""
+    """Accept an object of texts, whose names are not empty and have no `=`."""
     if not isinstance(value, dict):
         raise ValueError("is not an object")
     for name, text in value.items():
@@ -215,7 +214,7 @@ def mapping(value: Any) -> "Dict[str, str]":
 
 
 def dictionary(check: Check) -> Check:
-    """Make a check of an object, each value of which passes `check`, whatever its name."""
+    """Make a check of an object with any names, each value of which passes `check`."""
 
     def check_all(value: Any) -> "Dict[str, Any]":
         if not isinstance(value, dict):
@@ -228,9 +227,9 @@ def dictionary(check: Check) -> Check:
 def record(
     fields: "Mapping[str, Check]", others: "Mapping[str, Tuple[Check, Any]]" = _NONE
 ) -> Check:
-    """Make a check of an object: all these fields have to be there, unknown ones are left out.
+    """Make a check of an object with all of `fields`; unknown fields are left out.
 
-    Each of `others` may be left out too, and is then its default.
+    A field of `others` may be absent and gets its default.
     """
 
     def check(value: Any) -> "Dict[str, Any]":
@@ -250,11 +249,11 @@ def _field(value: "Dict[str, Any]", name: str, check: Check) -> Any:
     return _within("`%s`" % name, check, value[name])
 
 
-def _within(place: str, check: Check, value: Any) -> Any:
+def _within(where: str, check: Check, value: Any) -> Any:
     try:
         return check(value)
     except ValueError as error:
-        raise ValueError("%s %s" % (place, error))
+        raise ValueError("%s %s" % (where, error))
 
 
 def _refuse_constant(name: str) -> None:

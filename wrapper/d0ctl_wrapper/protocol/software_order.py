@@ -1,4 +1,4 @@
-"""What an order about software may contain."""
+"""The fields of an order about software."""
 
 import re
 from typing import Any, Dict
@@ -9,7 +9,7 @@ _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}\Z")
 
 
 def part(value: Any) -> str:
-    """Accept a name that can be a folder."""
+    """Accept a name that can name a folder."""
     if not _PART.match(shape.string(value)):
         raise ValueError("is not made of letters, digits and `._+-`")
     return str(value)
@@ -27,4 +27,4 @@ FIELDS: "Dict[str, shape.Check]" = {
     "checksum": shape.filled,
     "manifest": shape.maybe(shape.string),
 }
-"""What an order says of software; `source` is a URL, or a path, absolute or in BASE."""
+"""The fields and their checks; `source` is a URL, or a path, absolute or in BASE."""

@@ -1,4 +1,4 @@
-"""Tells from outside whether a file is still the one that was recorded."""
+"""Stamps of files: whether a file is still the recorded one, as seen from outside."""
 
 import os
 from typing import Any, Dict, Tuple
@@ -9,24 +9,24 @@ FIELDS: "Dict[str, Tuple[shape.Check, Any]]" = {
     "inode": (shape.maybe(shape.whole), None),
     "mtime": (shape.maybe(shape.integer), None),
 }
-"""A recorded file in a message: its inode, and its time of change in nanoseconds."""
+"""The stamp in a message: inode, and modification time in nanoseconds."""
 
 UNITS = (1, 100, 1000, 10**6, 10**9)
-"""To so many nanoseconds a file system may round a time when it reads it from its disk again."""
+"""The nanoseconds to which a file system may round a time that it reads from its disk."""
 
 
 def of(status: os.stat_result) -> "Dict[str, int]":
-    """Give what is recorded of a file."""
+    """Return the stamp of a file."""
     return {"inode": status.st_ino % 2**63, "mtime": status.st_mtime_ns}
 
 
 def is_same(status: os.stat_result, recorded: "Dict[str, Any]") -> bool:
-    """Tell whether a file is the recorded one; what was not recorded is not compared."""
+    """Return whether a file is the recorded one; absent fields are not compared."""
     return matches(of(status), recorded)
 
 
 def matches(found: "Dict[str, Any]", recorded: "Dict[str, Any]") -> bool:
-    """Tell the same of a file that was looked at before."""
+    """Return the same for a stamp that was taken before."""
     inode, mtime = recorded.get("inode"), recorded.get("mtime")
     if inode is not None and inode != found["inode"]:
         return False
@@ -34,5 +34,5 @@ def matches(found: "Dict[str, Any]", recorded: "Dict[str, Any]") -> bool:
 
 
 def read_only(status: os.stat_result) -> int:
-    """Give the mode of a file in a cache: nobody writes, and what its owner may run stays so."""
+    """Return the mode of a file in a cache: read-only; a program stays executable."""
     return 0o400 | (status.st_mode & 0o100)

@@ -1,4 +1,4 @@
-"""The only place that makes a program's own words, and names of all kinds, fit for people."""
+"""Text for people: output of programs, names, sizes and times."""
 
 import os
 import re
@@ -7,10 +7,10 @@ import signal
 from d0ctl_wrapper.protocol.message import STDERR_LIMIT
 
 TAIL = 16 * 1024
-"""How many bytes at the end of a log are looked at."""
+"""The bytes at the end of a log that are read."""
 
 QUOTED = 300
-"""How many characters of a program's own words a detail holds."""
+"""The most characters of a program's output in a sentence."""
 
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"
@@ -24,8 +24,11 @@ _CONTROLS = re.compile(
 )
 
 
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
 def signal_name(number: int) -> str:
-    """Name a signal as people do."""
+    """Return the name of a signal."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -33,18 +36,18 @@ def signal_name(number: int) -> str:
 
 
 def clean(text: str) -> str:
-    """Take out of a program's words all that a terminal would obey."""
+    """Remove escape sequences and control characters."""
     text = _ESCAPES.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     return _CONTROLS.sub("", text)
 
 
 def one_line(text: str) -> str:
-    """Clean a name or a sentence and bring it on one short line."""
+    """Return a cleaned name or sentence on one short line."""
     return " ".join(clean(text).split())[:QUOTED]
 
 
 def tail(path: bytes) -> str:
-    """Read the cleaned end of a log, however long its lines are."""
+    """Return the cleaned end of a log."""
     try:
         with open(path, "rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
@@ -56,6 +59,36 @@ def tail(path: bytes) -> str:
 
 
 def last_line(path: bytes) -> str:
-    """Give the last line with something on it."""
+    """Return the last line of a log that is not blank."""
     lines = tail(path).split("\n")
     return next((one_line(line) for line in reversed(lines) if line.strip()), "")
+
+
+def size(number: float) -> str:
+    """Return a number of bytes with a unit."""
+    unit = _UNITS[0]
+    for unit in _UNITS:
+        if number < 999.5:
+            break
+        if unit != _UNITS[-1]:
+            number /= 1000.0
+    return "%.0f %s" % (number, unit) if number >= 10 or unit == "B" else "%.1f %s" % (number, unit)
+
+
+def span(seconds: float) -> str:
+    """Return a duration, as exact as a sentence needs it."""
+    if seconds < 9.95:
+        return "%.1f s" % seconds
+    whole = round(seconds)
+    if whole < 60:
+        return "%d s" % whole
+    if whole < 3600:
+        return "%d min" % (whole // 60)
+    if whole < 86400:
+        return "%d h %02d min" % (whole // 3600, whole % 3600 // 60)
+    return "%d d %d h" % (whole // 86400, whole % 86400 // 3600)
+
+
+def share(fraction: float) -> str:
+    """Return a fraction as a percentage."""
+    return "%.0f %%" % (100.0 * fraction)

@@ -1,1 +1,1 @@
-"""The relay: serves one control host on a node, starts wrappers and forwards their messages."""
+"""The relay: serves one control host on a node, starts wrappers, forwards their messages."""

@@ -1,4 +1,4 @@
-"""The only place that finds out what a node is."""
+"""Facts about the node: machine, user, disk."""
 
 import os
 import pwd
@@ -16,17 +16,17 @@ def gather(base: bytes) -> "Dict[str, Any]":
 
 
 def load() -> float:
-    """Give the load of the last minute."""
+    """Return the load of the last minute."""
     return os.getloadavg()[0]
 
 
 def cpus() -> int:
-    """Give the number of processors that we may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def machine_id() -> str:
-    """Give what no two machines have in common; empty where it is not known."""
+    """Return the unique id of the machine; empty if unknown."""
     return _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id")
 
 
@@ -60,7 +60,7 @@ def _user() -> "Dict[str, Any]":
 
 
 def free(base: bytes) -> "int | None":
-    """Give the free bytes of the disk that `base` is on."""
+    """Return the free bytes of the disk that `base` is on."""
     try:
         status = os.statvfs(base)
     except OSError:
@@ -69,20 +69,20 @@ def free(base: bytes) -> "int | None":
 
 
 def _disk(base: bytes) -> "Dict[str, Any]":
-    place = os.path.realpath(base)
-    while not os.path.exists(place):
-        place = os.path.dirname(place)
-    status = os.statvfs(place)
+    existing = os.path.realpath(base)
+    while not os.path.exists(existing):
+        existing = os.path.dirname(existing)
+    status = os.statvfs(existing)
     return {
         "disk_total": status.f_blocks * status.f_frsize,
         "disk_free": status.f_bavail * status.f_frsize,
-        "filesystem": _filesystem(os.stat(place).st_dev),
+        "filesystem": _filesystem(os.stat(existing).st_dev),
         "noexec": bool(status.f_flag & os.ST_NOEXEC),
     }
 
 
 def _filesystem(device: int) -> str:
-    """Name the type of the file system with this device number."""
+    """Return the type of the file system with this device number."""
     number = "%d:%d" % (os.major(device), os.minor(device))
     for line in _read("/proc/self/mountinfo").splitlines():
         fields = line.split(" ")

@@ -1,4 +1,4 @@
-"""The only place where a relay handles files for the control host: never outside BASE."""
+"""Files that a relay accepts, hashes, reads and removes for the control host, inside BASE."""
 
 import base64
 import errno
@@ -7,7 +7,7 @@ import stat
 from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.deliver import stageout
-from d0ctl_wrapper.attempt.stage import cache as copies
+from d0ctl_wrapper.attempt.stage import cache
 from d0ctl_wrapper.disk import digest, sync
 from d0ctl_wrapper.protocol import message, shape, stamp
 from d0ctl_wrapper.protocol.paths import NodePaths, is_below, remove, to_path
@@ -15,11 +15,11 @@ from d0ctl_wrapper.protocol.paths import NodePaths, is_below, remove, to_path
 Frame = Dict[str, Any]
 
 PIECE = 1024 * 1024
-"""At most this many bytes of a file go into one frame."""
+"""The most bytes of a file in one frame."""
 
 
 def take(paths: NodePaths, frame: Frame, umask: int) -> Frame:
-    """Check a file that was put aside, and move it to where it belongs."""
+    """Check a file that was put aside, and move it to its path."""
     found: "Dict[str, int]" = {}
     try:
         aside = paths.inside(frame["aside"])
@@ -36,7 +36,7 @@ def take(paths: NodePaths, frame: Frame, umask: int) -> Frame:
 
 
 def _put(paths: NodePaths, aside: bytes, path: bytes, is_program: bool) -> "Dict[str, int]":
-    """Put a file in its place, read-only if that is in the cache; give how it looks there."""
+    """Move a file to its path, read-only if that is in the cache; return its stamp."""
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     if is_below(path, os.path.realpath(paths.cache)):
         os.chmod(aside, 0o500 if is_program else 0o400)
@@ -46,7 +46,7 @@ def _put(paths: NodePaths, aside: bytes, path: bytes, is_program: bool) -> "Dict
 
 
 def _hand_over(aside: bytes, path: bytes, umask: int) -> None:
-    """Copy a file to where the user wants it, perhaps on another disk: whole or not at all."""
+    """Copy a file to a path of the user, perhaps on another disk: completely or not at all."""
     folder, name = os.path.split(path)
     near = b"%s/.%s.%s" % (folder, name[:150], os.path.basename(aside)[:50])
     try:
@@ -59,12 +59,12 @@ def _hand_over(aside: bytes, path: bytes, umask: int) -> None:
 
 
 def not_taken(frame: Frame, why: str) -> Frame:
-    """Say that a file was not taken."""
+    """Return the answer that a file was not taken."""
     return {"kind": "taken", "id": frame["id"], "ok": False, "message": why}
 
 
 def hashed(paths: NodePaths, frame: Frame) -> Frame:
-    """Give size and checksum of a file."""
+    """Return the answer with size and checksum of a file."""
     try:
         path = paths.resolve(frame["path"])
         _check_regular(os.stat(path))
@@ -76,13 +76,13 @@ def hashed(paths: NodePaths, frame: Frame) -> Frame:
 
 
 def not_hashed(frame: Frame, why: str) -> Frame:
-    """Say that a file cannot be read."""
+    """Return the answer that a file can't be read."""
     answer = {"kind": "hashed", "id": frame["id"], "ok": False}
     return {**answer, "size": None, "checksum": None, "message": why}
 
 
 def read(paths: NodePaths, frame: Frame) -> Frame:
-    """Give a piece of a file."""
+    """Return the answer with a piece of a file."""
     answer = {"kind": "data", "id": frame["id"], "message": ""}
     try:
         path = _to_read(paths, frame)
@@ -103,14 +103,14 @@ def _to_read(paths: NodePaths, frame: Frame) -> bytes:
 
 
 def _is_end(paths: NodePaths, frame: Frame, path: bytes) -> bool:
-    """Tell whether somebody who only looks asks for the end message, which has a secret in it."""
+    """Return whether a reader asks for the end message, which contains a secret."""
     if frame["attempt"] is None:
         return False
     return path == os.path.realpath(paths.attempt(frame["attempt"]).file(b"end"))
 
 
 def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
-    """Remove all that attempts left, and single files."""
+    """Remove the folders and caches of attempts, and single files."""
     answer: Frame = {"kind": "forgotten", "attempts": [], "paths": []}
     faults = []
     for attempt in frame["attempts"]:
@@ -120,25 +120,25 @@ def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
             remove(folder.cache)
             answer["attempts"].append(attempt)
         except OSError as error:
-            faults.append("attempt %d cannot be removed: %s" % (attempt, _why(error)))
+            faults.append("can't remove attempt %d: %s" % (attempt, _why(error)))
     for path in frame["paths"]:
         try:
             _forget_path(paths, paths.inside(path))
             answer["paths"].append(path)
         except (OSError, ValueError) as error:
-            faults.append("`%s` cannot be removed: %s" % (path, _why(error)))
+            faults.append("can't remove `%s`: %s" % (path, _why(error)))
     return [answer, *({"kind": "fault", "message": fault} for fault in faults)]
 
 
 def _forget_path(paths: NodePaths, path: bytes) -> None:
-    """Remove a file, and the folders of the cache that are empty without it."""
-    if copies.is_shared(path):
-        copies.remove_copy(path)
+    """Remove a file, and the folders of the cache that are then empty."""
+    if cache.is_shared(path):
+        cache.remove_copy(path)
     else:
         remove(path)
-    cache = os.path.realpath(paths.cache)
+    top = os.path.realpath(paths.cache)
     folder = os.path.dirname(path)
-    while is_below(folder, cache) and folder not in (cache + b"/in", cache + b"/aside"):
+    while is_below(folder, top) and folder not in (top + b"/in", top + b"/aside"):
         try:
             os.rmdir(folder)
         except OSError as error:
@@ -150,13 +150,13 @@ def _forget_path(paths: NodePaths, path: bytes) -> None:
 
 
 def _fault(aside: bytes, size: "int | None", checksum: "str | None") -> str:
-    """Say what is wrong with a file that was put aside; nothing if it is whole."""
+    """Return what is wrong with a file that was put aside; empty if nothing is."""
     status = os.lstat(aside)
     _check_regular(status)
     if size is not None and status.st_size != size:
         return "it has %d bytes, not %d" % (status.st_size, size)
     if checksum is not None and digest(aside)[1] != checksum:
-        return "its checksum is another"
+        return "its checksum differs"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The only place where a relay has long work done in processes of their own."""
+"""Helpers: forked processes that do the long work of a relay."""
 
 import collections
 import os
@@ -13,11 +13,11 @@ Frame = Dict[str, Any]
 Work = Callable[[], List[Frame]]
 
 AT_ONCE = 2
-"""How many helpers work at the same time."""
+"""The most helpers at the same time."""
 
 
 class Helpers:
-    """Forked processes, each of which ends with the frames to be sent."""
+    """The helpers and the work that waits for them; each returns frames to send."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
@@ -27,7 +27,7 @@ class Helpers:
         self.children: "Set[int]" = set()
 
     def submit(self, work: Work, failed: "Frame | None") -> None:
-        """Have `work` done, and its frames sent; or `failed`, if the helper dies of it.
+        """Do `work` in a helper and send its frames; send `failed` if the helper dies.
 
         Without `failed` nobody waits for an answer.
         """
@@ -39,18 +39,18 @@ class Helpers:
             self._fork(*self._waiting.popleft())
 
     def _fork(self, work: Work, failed: "Frame | None") -> None:
-        answer, told = os.pipe()
+        reader, writer = os.pipe()
         relay = os.getpid()
         pid = os.fork()
         if pid == 0:
-            _work(work, told, relay)
-        os.close(told)
+            _work(work, writer, relay)
+        os.close(writer)
         self.children.add(pid)
-        self._answers[answer] = [], failed
-        self._loop.watch(answer, lambda: self._receive(answer))
+        self._answers[reader] = [], failed
+        self._loop.watch(reader, lambda: self._receive(reader))
 
     def _receive(self, descriptor: int) -> None:
-        """Read from a helper; at its end send on what it gave."""
+        """Read from a helper; at its end send its frames."""
         data = os.read(descriptor, 65536)
         if data:
             self._answers[descriptor][0].append(data)
@@ -66,18 +66,18 @@ class Helpers:
         self._fill()
 
     def ended(self, pid: int) -> None:
-        """Take note that a child of ours has ended."""
+        """Note that a child process has ended."""
         self.children.discard(pid)
 
 
-def _work(work: Work, told: int, relay: int) -> None:
-    """Do the work of a helper, which does not outlive its relay; never returns."""
+def _work(work: Work, writer: int, relay: int) -> None:
+    """Do the work of a helper, which dies with its relay; never returns."""
     try:
         process.die_with_parent(relay)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         text = "".join(shape.encode(frame) + "\n" for frame in work())
-        with open(told, "wb") as file:
+        with open(writer, "wb") as file:
             file.write(text.encode("ascii"))
     finally:
         os._exit(0)

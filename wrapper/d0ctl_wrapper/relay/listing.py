@@ -1,4 +1,4 @@
-"""The only place where a relay lists what lies in the folder of an attempt."""
+"""Listings of the folder of an attempt."""
 
 import itertools
 import os
@@ -7,17 +7,20 @@ from typing import Any, Dict, List
 
 from d0ctl_wrapper.host import process, records
 from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.frames import COMFORTABLE
+from d0ctl_wrapper.protocol.frames import SPLIT_AT
 from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 
 Frame = Dict[str, Any]
 
 MOST = 10000
-"""At most so many entries of a folder are given."""
+"""The most entries of a folder in a listing."""
 
 
 def listing(paths: NodePaths, frame: Frame) -> Frame:
-    """List a folder of an attempt, or one file of it; `state` is the attempt's just before."""
+    """Return the answer with the entries of a folder of an attempt, or with one file of it.
+
+    `state` is the state of the attempt just before.
+    """
     folder = paths.attempt(frame["attempt"])
     state = records.state(folder, process.boot_id())
     answer = {"kind": "listing", "id": frame["id"], "state": state, "type": "", "entries": [],
@@ -35,30 +38,30 @@ def listing(paths: NodePaths, frame: Frame) -> Frame:
 
 
 def _fitting(entries: "List[Frame]") -> "List[Frame]":
-    """Give the entries that fit into one frame, however long their names are."""
+    """Return the entries that fit into one frame."""
     size = 0
-    for place, entry in enumerate(entries):
+    for position, entry in enumerate(entries):
         size += len(shape.encode(entry))
-        if size > COMFORTABLE:
-            return entries[:place]
+        if size > SPLIT_AT:
+            return entries[:position]
     return entries
 
 
 def _entries(folder: bytes) -> "List[Frame]":
-    """Describe what lies in a folder, by name, and at most one more than is given."""
+    """Describe the entries of a folder by name, at most one more than a listing has."""
     with os.scandir(folder) as found:
         names = sorted(entry.name for entry in itertools.islice(found, MOST + 1))
     entries = []
     for name in names:
         try:
             entries.append(_entry(os.path.join(folder, name), to_text(name)))
-        except OSError:  # it has just gone
+        except OSError:  # removed meanwhile
             continue
     return entries
 
 
 def _entry(path: bytes, name: str) -> Frame:
-    """Describe one entry; of a link, what it leads to."""
+    """Describe one entry; for a link, its target."""
     status = os.lstat(path)
     entry: Frame = {"name": name, "type": _kind(status.st_mode), "target": None}
     if entry["type"] == "link":

@@ -1,4 +1,4 @@
-"""The only place that decides which relay serves a BASE."""
+"""The lock of a BASE: which relay serves it."""
 
 import fcntl
 import os
@@ -7,28 +7,28 @@ import time
 
 from d0ctl_wrapper.host import process
 
-PATIENCE = 5.0
-"""How many seconds a former relay has to give way; after half of them it is killed."""
+TAKEOVER_TIMEOUT_S = 5.0
+"""The seconds that a previous relay has to end; after half of them it is killed."""
 
 
 class Busy(Exception):
-    """The former relay does not give way."""
+    """The previous relay does not end."""
 
 
 def take(path: bytes) -> int:
-    """Take the lock, ending the relay that has it; give the descriptor that holds it."""
+    """Take the lock, and end the relay that has it; return the descriptor that holds it."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     start = time.monotonic()
-    told = 0
+    signaled = 0
     while not _try(file):
         waited = time.monotonic() - start
-        if waited > PATIENCE:
+        if waited > TAKEOVER_TIMEOUT_S:
             os.close(file)
-            raise Busy("another relay has the lock and does not end")
-        if waited > PATIENCE / 2:
+            raise Busy("another relay holds the lock and does not end")
+        if waited > TAKEOVER_TIMEOUT_S / 2:
             _end_holder(file, signal.SIGKILL)
-        elif not told:
-            told = _end_holder(file, signal.SIGTERM)
+        elif not signaled:
+            signaled = _end_holder(file, signal.SIGTERM)
         time.sleep(0.02)
     _sign(file)
     return file
@@ -43,10 +43,10 @@ def _try(file: int) -> bool:
 
 
 def _end_holder(file: int, number: int) -> int:
-    """Signal the relay that signed the lock, unless its pid has passed to another.
+    """Signal the relay that signed the lock, unless its pid belongs to another process now.
 
-    Gives the pid, 0 where nobody was told. A second SIGTERM would find an interpreter that is
-    just ending, and without a handler.
+    Returns the pid, 0 if there was none. A second SIGTERM would reach an interpreter that is
+    ending and has no handler.
     """
     try:
         pid, started = (int(word) for word in os.pread(file, 100, 0).split())
@@ -60,7 +60,7 @@ def _end_holder(file: int, number: int) -> int:
 
 def _sign(file: int) -> None:
     pid = os.getpid()
-    myself = process.look(pid)
+    myself = process.inspect(pid)
     assert myself is not None
     os.ftruncate(file, 0)
     os.pwrite(file, b"%d %d\n" % (pid, myself.started), 0)

@@ -1,4 +1,4 @@
-"""The only place where a relay waits: for the control host, for its children, for the clock."""
+"""The event loop of a relay: frames, descriptors, timers."""
 
 import collections
 import select
@@ -7,39 +7,39 @@ from typing import Callable, Dict, List
 
 from d0ctl_wrapper.protocol.frames import Stream
 
-LONGEST = 3600.0
-"""The loop turns at least once in so many seconds."""
+LONGEST_WAIT_S = 3600.0
+"""The most seconds between two turns of the loop."""
 
 
 class Loop:
-    """One thread's waiting for a stream and for other descriptors."""
+    """The loop over a stream and other descriptors."""
 
     def __init__(self, stream: Stream, silence: float) -> None:
         self.stream = stream
         self.is_done = False
         self._silence = silence
-        self._heard = time.monotonic()
+        self._received_at = time.monotonic()
         self._calls: "Dict[int, Callable[[], None]]" = {}
         self._poller = select.poll()
         self._poller.register(stream.source, select.POLLIN)
         self._poller.register(stream.sink, 0)
 
     def watch(self, descriptor: int, call: "Callable[[], None]") -> None:
-        """Have `call` called whenever there is something to read."""
+        """Call `call` whenever there is something to read."""
         self._calls[descriptor] = call
         self._poller.register(descriptor, select.POLLIN)
 
     def unwatch(self, descriptor: int) -> None:
-        """Wait for a descriptor no more."""
+        """Stop watching a descriptor."""
         del self._calls[descriptor]
         self._poller.unregister(descriptor)
 
     def serve(
         self, first: "List[bytes]", obey: "Callable[[bytes], None]", work: "Callable[[], float]"
     ) -> None:
-        """Obey each line, until the control host is gone or silent or `is_done` is set.
+        """Obey each line, until the control host is gone or silent, or `is_done` is set.
 
-        `work` does what is due, and gives the seconds until it wants to be called again.
+        `work` does the due work and returns the seconds until there is more.
         """
         lines = collections.deque(first)
         while not self.is_done:
@@ -48,14 +48,16 @@ class Loop:
             delay = work()
             self.stream.flush()
             has_more = lines and not self.stream.is_full
-            lines.extend(self._wait(0.0 if has_more else min(delay, self._patience(), LONGEST)))
+            lines.extend(
+                self._wait(0.0 if has_more else min(delay, self._silence_left(), LONGEST_WAIT_S))
+            )
         self.stream.drain(1.0)
 
-    def _patience(self) -> float:
-        return self._heard + self._silence - time.monotonic()
+    def _silence_left(self) -> float:
+        return self._received_at + self._silence - time.monotonic()
 
     def _wait(self, seconds: float) -> "List[bytes]":
-        """Sleep until something happens, and give the lines that came."""
+        """Sleep until something happens, and return the lines that arrived."""
         self._poller.modify(self.stream.source, 0 if self.stream.is_full else select.POLLIN)
         self._poller.modify(self.stream.sink, select.POLLOUT if self.stream.backlog else 0)
         lines: "List[bytes]" = []
@@ -63,9 +65,9 @@ class Loop:
             if descriptor in self._calls:
                 self._calls[descriptor]()
             elif descriptor == self.stream.source and event & select.POLLIN:
-                self._heard = time.monotonic()
+                self._received_at = time.monotonic()
                 lines = self.stream.receive()
             elif event & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
                 self.is_done = True
-        self.is_done = self.is_done or self.stream.is_closed or self._patience() <= 0
+        self.is_done = self.is_done or self.stream.is_closed or self._silence_left() <= 0
         return lines

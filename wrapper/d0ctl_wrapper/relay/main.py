@@ -1,4 +1,4 @@
-"""The relay: it greets the control host, takes over the BASE, and serves until the end."""
+"""The main function of a relay: greet the control host, take over the BASE, serve."""
 
 import os
 import select
@@ -13,17 +13,17 @@ from d0ctl_wrapper.protocol.frames import LISTED, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from d0ctl_wrapper.relay import facts, lock, requests
 from d0ctl_wrapper.relay.loop import Loop
-from d0ctl_wrapper.relay.periodic import Duty
-from d0ctl_wrapper.relay.service import Look
+from d0ctl_wrapper.relay.periodic import Periodic
+from d0ctl_wrapper.relay.service import ReadOnlyService
 
 Frame = Dict[str, Any]
 
-HELLO_PATIENCE = 120.0
-"""How many seconds the control host has for its hello."""
+HELLO_TIMEOUT_S = 120.0
+"""The seconds that the control host has to send its hello."""
 
 
 def main() -> int:
-    """Serve one connection, and give the exit code."""
+    """Serve one connection, and return the exit code."""
     umask = os.umask(0o077)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     detach.close_inherited()
@@ -38,17 +38,17 @@ def main() -> int:
     try:
         _serve(stream, hello, umask, rest)
     except (OSError, lock.Busy) as error:
-        stream.send({"kind": "fault", "message": "the relay cannot go on: %s" % error})
+        stream.send({"kind": "fault", "message": "the relay cannot continue: %s" % error})
         stream.drain(5.0)
         return 1
     return 0
 
 
 def _first_lines(stream: Stream) -> "List[bytes]":
-    """Wait for the hello; give it and what came with it, or one empty line."""
+    """Wait for the hello; return it and the lines after it, or one empty line."""
     poller = select.poll()
     poller.register(stream.source, select.POLLIN)
-    until = time.monotonic() + HELLO_PATIENCE
+    until = time.monotonic() + HELLO_TIMEOUT_S
     while not stream.is_closed and time.monotonic() < until:
         poller.poll(1000)
         lines = stream.receive()
@@ -64,13 +64,13 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
     loop = Loop(stream, hello["silence"])
     if hello["read_only"]:
         _greet(stream, paths, [], [])
-        look = Look(paths, stream)
-        loop.serve(lines, look.obey, look.asking.work)
+        service = ReadOnlyService(paths, stream)
+        loop.serve(lines, service.obey, service.status_requests.work)
     else:
         cpus = hello["cpus"] or facts.cpus()
-        duty = Duty(loop, paths, cpus, umask, hello["keep_logs"])
-        _greet(stream, paths, duty.adopt(), records.cached(paths))
-        loop.serve(lines, duty.service.obey, duty.work)
+        periodic = Periodic(loop, paths, cpus, umask, hello["keep_logs"])
+        _greet(stream, paths, periodic.adopt(), records.cached(paths))
+        loop.serve(lines, periodic.service.obey, periodic.work)
 
 
 def _greet(stream: Stream, paths: NodePaths, states: "List[Frame]", cached: "List[int]") -> None:

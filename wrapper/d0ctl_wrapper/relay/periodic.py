@@ -1,4 +1,4 @@
-"""The only place that knows what a relay does by itself, and when."""
+"""The periodic work of a relay: reap, start, forward, clean up."""
 
 import gc
 import os
@@ -7,25 +7,25 @@ import time
 from typing import Any, Callable, Dict, List, Set
 
 from d0ctl_wrapper.attempt.run import environment
-from d0ctl_wrapper.attempt.run.detach import Setting
+from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import lock, reaper, sweep
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.loop import Loop
 from d0ctl_wrapper.relay.service import Service
-from d0ctl_wrapper.relay.supervisor import Keeper
-from d0ctl_wrapper.relay.uplink import Post
+from d0ctl_wrapper.relay.supervisor import Supervisor
+from d0ctl_wrapper.relay.uplink import Uplink
 
-RESCAN = 5.0
-"""Every so many seconds a relay looks for what nothing woke it for."""
+RESCAN_S = 5.0
+"""The seconds between two checks for messages and ended wrappers without a signal."""
 
 LEAST_FREE = 1024 * 1024
-"""With fewer bytes free, a disk is too full for messages."""
+"""The free bytes below which a disk is too full for messages."""
 
 
-class Duty:
-    """One relay in charge of a BASE: it reaps, starts, passes messages on, and buries."""
+class Periodic:
+    """One relay in charge of a BASE: its parts, and the work that is due."""
 
     def __init__(
         self, loop: Loop, paths: NodePaths, cpus: int, umask: int, keep_logs: float
@@ -36,47 +36,50 @@ class Duty:
         self.paths = paths
         self.lock = lock.take(paths.lock)
         process.become_reaper()
-        self.post = Post(paths, loop.stream)
+        self.uplink = Uplink(paths, loop.stream)
         self.helpers = Helpers(loop)
-        setting = Setting(paths, process.boot_id(), environment.inherited(), umask)
-        self.keeper = Keeper(setting, cpus, loop.stream.send, self.post.again, self._clean)
-        self.service = Service(paths, loop.stream, self.keeper, self.post, self.helpers)
-        self.service.verbs["keep"] = lambda frame: self._keep(frame["seconds"])
-        self._rescan_at = time.monotonic() + RESCAN
-        self._expire_at = time.monotonic() + sweep.EVERY
+        context = RelayContext(paths, process.boot_id(), environment.inherited(), umask)
+        self.supervisor = Supervisor(
+            context, cpus, loop.stream.send, self.uplink.send_again, self._clean
+        )
+        self.service = Service(
+            paths, loop.stream, self.supervisor, self.uplink, self.helpers, self._set_keep_logs
+        )
+        self._rescan_at = time.monotonic() + RESCAN_S
+        self._expire_at = time.monotonic() + sweep.EXPIRE_EVERY_S
         self._is_full = False
         self._listen()
         _settle_memory()
 
     def adopt(self) -> "List[Dict[str, Any]]":
-        """Take over the attempts of former relays, and list them."""
-        listing = self.keeper.adopt()
-        self.post.sweep(self.keeper.live)
-        self.keeper.look_for_asking()
+        """Take over the attempts of previous relays, and list them."""
+        listing = self.supervisor.adopt()
+        self.uplink.sweep(self.supervisor.live)
+        self.supervisor.queue_cpu_requests()
         self._sweep({entry["attempt"] for entry in listing if entry["state"] != "running"})
         return listing
 
     def _sweep(self, ended: "Set[int]") -> None:
-        """Have the node cleared of what former attempts and connections left."""
+        """Clean up after previous attempts and connections."""
         files = sweep.asides(self.paths)
         if ended or files:
-            self._in_passing(lambda: sweep.sweep(self.paths, ended, files, self.keep_logs))
+            self._in_background(lambda: sweep.sweep(self.paths, ended, files, self.keep_logs))
 
-    def _keep(self, seconds: float) -> None:
-        """Keep logs for so long from now on."""
+    def _set_keep_logs(self, seconds: float) -> None:
+        """Keep logs for `seconds` from now on."""
         self.keep_logs = seconds
         self._expire_at = self._rescan_at = time.monotonic()
 
     def _clean(self, attempt: int) -> None:
-        """Have the node cleared of what a dead attempt was at work with."""
-        self._in_passing(lambda: sweep.clean(self.paths.attempt(attempt)))
+        """Clean up after a dead attempt."""
+        self._in_background(lambda: sweep.clean(self.paths.attempt(attempt)))
 
-    def _in_passing(self, work: "Callable[[], None]") -> None:
-        """Have some work done of which there is nothing to say."""
-        self.helpers.submit(lambda: _quietly(work), None)
+    def _in_background(self, work: "Callable[[], None]") -> None:
+        """Do work in a helper without an answer."""
+        self.helpers.submit(lambda: _without_frames(work), None)
 
     def _listen(self) -> None:
-        """Have the loop woken by signals, and by wrappers with a message."""
+        """Let signals, and wrappers with a message, wake the loop."""
         reader, writer = os.pipe()
         for descriptor in (reader, writer):
             os.set_blocking(descriptor, False)
@@ -85,19 +88,19 @@ class Duty:
         signal.signal(signal.SIGTERM, self._end)
         self.loop.watch(reader, lambda: self._reap(reader))
         fifo = os.open(self.paths.wake, os.O_RDWR | os.O_NONBLOCK)
-        self.loop.watch(fifo, lambda: self._be_poked(fifo))
+        self.loop.watch(fifo, lambda: self._on_wake(fifo))
 
     def _end(self, number: int, frame: Any) -> None:
         self.loop.is_done = True
 
-    def _be_poked(self, fifo: int) -> None:
+    def _on_wake(self, fifo: int) -> None:
         os.read(fifo, 65536)
-        self.post.want()
-        self.keeper.check_adopted()
-        self.keeper.look_for_asking()
+        self.uplink.request_collect()
+        self.supervisor.check_adopted()
+        self.supervisor.queue_cpu_requests()
 
     def _reap(self, reader: int) -> None:
-        """Collect the children that have ended: wrappers, helpers, and orphans of theirs."""
+        """Reap the children that have ended: wrappers, helpers, and their orphans."""
         os.read(reader, 65536)
         while True:
             try:
@@ -107,32 +110,32 @@ class Duty:
             if pid == 0:
                 return
             self.helpers.ended(pid)
-            self.keeper.ended(pid, status)
+            self.supervisor.ended(pid, status)
 
     def work(self) -> float:
-        """Do what is due, and give the seconds until there may be more."""
+        """Do the due work, and return the seconds until there may be more."""
         now = time.monotonic()
         if now >= self._rescan_at:
             self._rescan()
-        self.keeper.bury({*self.helpers.children, *self.keeper.children})
-        self.keeper.fill()
-        self.post.collect()
-        delays = [self._rescan_at - now, self.post.delay(), self.service.asking.work()]
-        if self.keeper.burial:
-            delays.append(reaper.PAUSE)
+        self.supervisor.reap_dead({*self.helpers.children, *self.supervisor.children})
+        self.supervisor.start_waiting()
+        self.uplink.collect()
+        delays = [self._rescan_at - now, self.uplink.delay(), self.service.status_requests.work()]
+        if self.supervisor.reaper:
+            delays.append(reaper.PAUSE_S)
         return min(delay for delay in delays if delay is not None)
 
     def _rescan(self) -> None:
-        """Look for messages without a poke, ended adoptees, and a full disk."""
-        self._rescan_at = time.monotonic() + RESCAN
-        self.post.want()
-        self.keeper.check_adopted()
-        self.keeper.look_for_asking()
-        self.keeper.feed_again()
+        """Check for messages, ended adopted wrappers, and a full disk."""
+        self._rescan_at = time.monotonic() + RESCAN_S
+        self.uplink.request_collect()
+        self.supervisor.check_adopted()
+        self.supervisor.queue_cpu_requests()
+        self.supervisor.add_inputs_again()
         self._check_disk()
         if time.monotonic() >= self._expire_at:
-            self._expire_at = time.monotonic() + sweep.EVERY
-            self._in_passing(lambda: sweep.expire(self.paths, self.keep_logs))
+            self._expire_at = time.monotonic() + sweep.EXPIRE_EVERY_S
+            self._in_background(lambda: sweep.expire(self.paths, self.keep_logs))
 
     def _check_disk(self) -> None:
         status = os.statvfs(self.paths.spool)
@@ -142,17 +145,17 @@ class Duty:
 
 
 def _settle_memory() -> None:
-    """Keep what is there now out of the garbage collector's way, so that forks share it."""
+    """Exempt all present objects from garbage collection, so that forks share their memory."""
     gc.collect()
     if hasattr(gc, "freeze"):
         gc.freeze()
 
 
-def _quietly(work: "Callable[[], None]") -> "List[Dict[str, Any]]":
-    """Do some work, and give no frames."""
+def _without_frames(work: "Callable[[], None]") -> "List[Dict[str, Any]]":
+    """Do work, and return no frames."""
     work()
     return []
 
 
 def _ignore(number: int, frame: Any) -> None:
-    """Let a signal do no more than wake the loop."""
+    """Do nothing: the signal wakes the loop."""

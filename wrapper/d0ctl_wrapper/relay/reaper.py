@@ -1,4 +1,4 @@
-"""The only place that ends what is left of attempts whose wrapper died without an end message."""
+"""The reaper: ends the processes of attempts whose wrapper died without an end message."""
 
 import os
 import signal
@@ -7,58 +7,58 @@ from typing import Collection, Dict, NamedTuple, Set
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.paths import NodePaths
 
-PAUSE = 0.05
-"""How many seconds the killed have until they are looked for again."""
+PAUSE_S = 0.05
+"""The seconds from a kill to the next check."""
 
 
-class Grave(NamedTuple):
-    """Why an attempt is dead; the session that its wrapper led, if that was our child."""
+class DeadAttempt(NamedTuple):
+    """Why an attempt is dead; the session of its wrapper, if that was a child of this relay."""
 
     why: str
     session: int
 
 
-class Burial:
-    """Attempts that are dead, and of which processes may be alive."""
+class Reaper:
+    """The dead attempts whose processes may be alive."""
 
     def __init__(self, paths: NodePaths) -> None:
         self._base = paths.base
-        self._graves: "Dict[int, Grave]" = {}
+        self._dead: "Dict[int, DeadAttempt]" = {}
 
     def __bool__(self) -> bool:
-        return bool(self._graves)
+        return bool(self._dead)
 
     def begin(self, attempt: int, why: str, session: int = 0) -> None:
-        """Take over an attempt without a wrapper."""
-        self._graves.setdefault(attempt, Grave(why, session))
+        """Add an attempt without a wrapper."""
+        self._dead.setdefault(attempt, DeadAttempt(why, session))
 
     def proceed(self, children: "Collection[int]") -> "Dict[int, str]":
-        """Kill all that is left, and let go of the attempts of which nothing is, with the why.
+        """Kill the remaining processes; return the attempts without any, with the reasons.
 
-        `children` are the children of this process that are to live.
+        `children` are the children of this process that must not be killed.
         """
-        if not self._graves:
+        if not self._dead:
             return {}
         left = self._left(children)
         for pids in left.values():
             for pid in pids:
                 process.send(pid, signal.SIGKILL)
-        gone = [attempt for attempt in self._graves if attempt not in left]
-        return {attempt: self._graves.pop(attempt).why for attempt in gone}
+        gone = [attempt for attempt in self._dead if attempt not in left]
+        return {attempt: self._dead.pop(attempt).why for attempt in gone}
 
     def _left(self, children: "Collection[int]") -> "Dict[int, Set[int]]":
-        """Find the processes of dead attempts: marked, or in the session of the wrapper.
+        """Find the processes of dead attempts, by their marks or the session of the wrapper.
 
-        An orphan that hid both marks has become our own child, as we are its reaper: which
-        attempt it was of is unknown then, so all wait for its end.
+        An orphan without either is a child of this process, which adopts orphans. Its attempt
+        is unknown, so all dead attempts wait for its end.
         """
         left: "Dict[int, Set[int]]" = {}
-        sessions = {grave.session: one for one, grave in self._graves.items() if grave.session}
+        sessions = {dead.session: attempt for attempt, dead in self._dead.items() if dead.session}
         for pid, entry in process.table().items():
             if pid == os.getpid() or pid in children:
                 continue
             if entry.parent == os.getpid():
-                for attempt in self._graves:
+                for attempt in self._dead:
                     left.setdefault(attempt, set()).add(pid)
             owner = sessions.get(entry.session) or self._marked(pid)
             if owner is not None:
@@ -70,4 +70,4 @@ class Burial:
         if marks is None or marks[0] != self._base or not marks[1].isdigit():
             return None
         attempt = int(marks[1])
-        return attempt if attempt in self._graves else None
+        return attempt if attempt in self._dead else None

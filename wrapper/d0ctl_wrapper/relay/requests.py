@@ -1,25 +1,25 @@
-"""The only place that says which frames a relay understands, and what is in them."""
+"""The frames that a relay understands, and their fields."""
 
 import re
 from typing import Any, Dict, Tuple
 
 from d0ctl_wrapper.protocol import shape, software_order
-from d0ctl_wrapper.protocol.launch import FED
+from d0ctl_wrapper.protocol.launch import LATE_INPUT
 
 Frame = Dict[str, Any]
 
-OF_VISITORS = ("read", "list", "ask", "survey", "stat", "ping", "piece")
-"""What one may ask who is only looking."""
+READ_ONLY = ("read", "list", "ask", "survey", "stat", "ping", "piece")
+"""The frames allowed in a read-only connection."""
 
-KEEP_LOGS = 30 * 86400
-"""For so many seconds the logs of an attempt that has ended stay, unless a hello says otherwise."""
+KEEP_LOGS_S = 30 * 86400
+"""Default for the seconds that the logs of an ended attempt stay."""
 
 _HELLO_DEFAULTS = {
     "cpus": None,
     "spool": None,
     "read_only": False,
     "silence": 120,
-    "keep_logs": KEEP_LOGS,
+    "keep_logs": KEEP_LOGS_S,
 }
 
 
@@ -53,13 +53,13 @@ _HELLO = shape.record(
 
 _ATTEMPTS = shape.many(shape.positive)
 
-_FEED = shape.record(
-    {"attempt": shape.positive, "inputs": shape.many(FED), "closed": shape.boolean}
+_INPUT_STREAM = shape.record(
+    {"attempt": shape.positive, "inputs": shape.many(LATE_INPUT), "closed": shape.boolean}
 )
 
 _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "launch": {"attempts": shape.many(lambda value: value)},
-    "input_stream": {"attempts": shape.many(_FEED)},
+    "input_stream": {"attempts": shape.many(_INPUT_STREAM)},
     "ack": {"names": shape.many(shape.string)},
     "kill": {"attempts": _ATTEMPTS, "grace": shape.number},
     "pause": {"attempts": _ATTEMPTS, "grace": shape.number},
@@ -101,13 +101,13 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "read": {"attempt": (shape.maybe(shape.positive), None)},
     "survey": {"checksums": (shape.boolean, False)},
 }
-"""Fields that may be left out, with what they are then."""
+"""Optional fields with their defaults."""
 
 _FRAMES = {kind: shape.record(fields, _OTHERS.get(kind, {})) for kind, fields in _CHECKS.items()}
 
 
 def hello(line: bytes) -> Frame:
-    """Read the first frame, or raise ValueError."""
+    """Parse the first frame, or raise ValueError."""
     value = shape.decode(line)
     if isinstance(value, dict):
         value = {**_HELLO_DEFAULTS, **value}
@@ -116,7 +116,7 @@ def hello(line: bytes) -> Frame:
 
 
 def read(line: bytes) -> "tuple[str, Frame]":
-    """Read a later frame, or raise ValueError; a frame of an unknown kind comes out empty."""
+    """Parse a later frame, or raise ValueError; one of an unknown kind is returned empty."""
     value = shape.decode(line)
     kind = shape.record({"kind": shape.string})(value)["kind"]
     if kind not in _FRAMES:

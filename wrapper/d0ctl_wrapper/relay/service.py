@@ -1,4 +1,4 @@
-"""The only place that carries out the frames of a control host."""
+"""The service of a relay: it carries out the frames of a control host."""
 
 import time
 from typing import Any, Callable, Dict, List
@@ -10,29 +10,28 @@ from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import facts, files, listing, requests, survey
 from d0ctl_wrapper.relay.helpers import Helpers
-from d0ctl_wrapper.relay.status_requests import Asking
-from d0ctl_wrapper.relay.supervisor import Keeper
-from d0ctl_wrapper.relay.uplink import Post
+from d0ctl_wrapper.relay.status_requests import StatusRequests
+from d0ctl_wrapper.relay.supervisor import Supervisor
+from d0ctl_wrapper.relay.uplink import Uplink
 
 Frame = Dict[str, Any]
 
-
 LONGEST_JOINED = 256 * 1024 * 1024
-"""A frame in pieces, such as a launch with 100,000 inputs, has at most so many bytes."""
+"""The most bytes of a frame in pieces, such as a launch with 100,000 inputs."""
 
 
-class Look:
-    """What anybody may ask: it changes nothing."""
+class ReadOnlyService:
+    """The frames that change nothing."""
 
     def __init__(self, paths: NodePaths, stream: Stream) -> None:
         self.paths = paths
         self.send = stream.send
         self._pieces: "List[str]" = []
-        self.asking = Asking(paths, stream.send)
-        self.verbs: "Dict[str, Callable[[Frame], None]]" = {
+        self.status_requests = StatusRequests(paths, stream.send)
+        self.handlers: "Dict[str, Callable[[Frame], None]]" = {
             "read": self._read,
             "list": lambda frame: self.send(listing.listing(self.paths, frame)),
-            "ask": self.asking.ask,
+            "ask": self.status_requests.ask,
             "survey": lambda frame: survey.survey(self.paths, frame, stream),
             "stat": self._stat,
             "ping": self._ping,
@@ -40,23 +39,23 @@ class Look:
         }
 
     def obey(self, line: bytes) -> None:
-        """Do what one frame asks for; what can't be understood is answered by a fault."""
+        """Carry out one frame; answer one that can't be understood with a fault."""
         try:
             kind, frame = requests.read(line)
         except ValueError as error:
             self.fault("a frame %s" % error)
             return
-        if kind in self.verbs:
-            self.verbs[kind](frame)
+        if kind in self.handlers:
+            self.handlers[kind](frame)
         elif frame:
-            self.fault("a visitor cannot ask for `%s`" % kind)
+            self.fault("`%s` is not allowed in a read-only connection" % kind)
 
     def fault(self, why: str) -> None:
-        """Say that something cannot be done."""
+        """Send a fault."""
         self.send({"kind": "fault", "message": why})
 
     def _join(self, frame: Frame) -> None:
-        """Keep a piece of a long frame; obey that with its last piece."""
+        """Keep a piece of a long frame; obey the frame with its last piece."""
         self._pieces.append(frame["text"])
         if sum(map(len, self._pieces)) > LONGEST_JOINED:
             self._pieces = []
@@ -79,29 +78,36 @@ class Look:
         self.send({**answer, "time": time.time(), "load": facts.load(), "disk_free": free})
 
 
-class Service(Look):
-    """What the control host that holds the lock may ask."""
+class Service(ReadOnlyService):
+    """All frames, for the control host whose relay holds the lock."""
 
     def __init__(
-        self, paths: NodePaths, stream: Stream, keeper: Keeper, post: Post, helpers: Helpers
+        self,
+        paths: NodePaths,
+        stream: Stream,
+        supervisor: Supervisor,
+        uplink: Uplink,
+        helpers: Helpers,
+        keep_logs: "Callable[[float], None]",
     ) -> None:
         super().__init__(paths, stream)
-        self.keeper = keeper
-        self.post = post
+        self.supervisor = supervisor
+        self.uplink = uplink
         self.helpers = helpers
-        self.verbs.update(
+        self.handlers.update(
             {
-                "launch": lambda frame: keeper.launch(frame["attempts"]),
-                "input_stream": lambda frame: keeper.feed(frame["attempts"]),
-                "kill": lambda frame: keeper.kill(
+                "launch": lambda frame: supervisor.launch(frame["attempts"]),
+                "input_stream": lambda frame: supervisor.add_inputs(frame["attempts"]),
+                "kill": lambda frame: supervisor.kill(
                     frame["attempts"],
                     orders.Kill(frame["grace"], frame["partial"], frame["partial_grace"]),
                 ),
-                "pause": lambda frame: keeper.pause(frame["attempts"], frame["grace"]),
-                "resume": lambda frame: keeper.resume(frame["attempts"]),
-                "resend": lambda frame: keeper.resend(frame["attempts"]),
+                "pause": lambda frame: supervisor.pause(frame["attempts"], frame["grace"]),
+                "resume": lambda frame: supervisor.resume(frame["attempts"]),
+                "keep": lambda frame: keep_logs(frame["seconds"]),
+                "resend": lambda frame: supervisor.resend(frame["attempts"]),
                 "lease": self._lease,
-                "ack": lambda frame: post.acknowledge(frame["names"]),
+                "ack": lambda frame: uplink.acknowledge(frame["names"]),
                 "forget": self._forget,
                 "take": self._take,
                 "hash": self._hash,
@@ -111,25 +117,25 @@ class Service(Look):
 
     def _lease(self, frame: Frame) -> None:
         try:
-            lease.renew(self.paths, self.keeper.setting.boot_id, frame["seconds"])
+            lease.renew(self.paths, self.supervisor.context.boot_id, frame["seconds"])
         except OSError as error:
-            self.fault("the lease cannot be noted: %s" % error.strerror)
+            self.fault("can't write the lease: %s" % error.strerror)
 
     def _forget(self, frame: Frame) -> None:
-        which = self.keeper.forget(frame["attempts"])
-        frame = {**frame, "attempts": which}
-        failed = {"kind": "fault", "message": "the helper that was to remove files died"}
+        attempts = self.supervisor.forget(frame["attempts"])
+        frame = {**frame, "attempts": attempts}
+        failed = {"kind": "fault", "message": "the helper process that removes files died"}
         self.helpers.submit(lambda: files.forget(self.paths, frame), failed)
 
     def _take(self, frame: Frame) -> None:
-        umask = self.keeper.setting.umask
-        failed = files.not_taken(frame, "the helper that was to take it died")
+        umask = self.supervisor.context.umask
+        failed = files.not_taken(frame, "the helper process died")
         self.helpers.submit(lambda: [files.take(self.paths, frame, umask)], failed)
 
     def _hash(self, frame: Frame) -> None:
-        failed = files.not_hashed(frame, "the helper that was to read it died")
+        failed = files.not_hashed(frame, "the helper process died")
         self.helpers.submit(lambda: [files.hashed(self.paths, frame)], failed)
 
     def _software(self, frame: Frame) -> None:
-        failed = software.failed(frame, "the helper that was to see to it died")
+        failed = software.failed(frame, "the helper process died")
         self.helpers.submit(lambda: [software.answer(self.paths, frame)], failed)

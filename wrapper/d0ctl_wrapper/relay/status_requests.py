@@ -1,29 +1,29 @@
-"""The only place where a relay has wrappers say how they stand, without waiting for them."""
+"""Requests for the status of running attempts, answered without blocking the relay."""
 
 import os
 import signal
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from d0ctl_wrapper.attempt.answer import STATUS
+from d0ctl_wrapper.attempt.status_file import STATUS
 from d0ctl_wrapper.host import process, records
 from d0ctl_wrapper.protocol import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, read
-from d0ctl_wrapper.relay.loop import LONGEST
+from d0ctl_wrapper.relay.loop import LONGEST_WAIT_S
 
 Frame = Dict[str, Any]
 
-PATIENCE = 5.0
-"""How many seconds a wrapper has to answer."""
+ANSWER_TIMEOUT_S = 5.0
+"""The seconds that a wrapper has to answer."""
 
-LOOK = 0.02
-"""Every so many seconds a relay looks whether a wrapper has answered."""
+POLL_S = 0.02
+"""The seconds between two checks for an answer."""
 
 Mark = Optional[Tuple[int, int]]
 
 
-class Question(NamedTuple):
-    """What a wrapper has not answered yet; `before` marks the answer to an earlier question."""
+class StatusRequest(NamedTuple):
+    """A request without an answer; `before` identifies the answer to an earlier request."""
 
     id: Any
     attempt: int
@@ -31,49 +31,51 @@ class Question(NamedTuple):
     until: float
 
 
-class Asking:
-    """The questions that wait for their answers."""
+class StatusRequests:
+    """The requests that wait for their answers."""
 
     def __init__(self, paths: NodePaths, send: "Callable[[Frame], None]") -> None:
         self._paths = paths
         self._send = send
         self._boot_id = process.boot_id()
-        self._open: "List[Question]" = []
+        self._open: "List[StatusRequest]" = []
 
     def ask(self, frame: Frame) -> None:
-        """Wake a wrapper that it says how it stands; `work` sends what it says."""
+        """Ask a wrapper for its status; `work` sends the answer."""
         attempt = frame["attempt"]
-        before, until = self._mark(attempt), time.monotonic() + PATIENCE
-        self._open.append(Question(frame["id"], attempt, before, until))
+        before, until = self._mark(attempt), time.monotonic() + ANSWER_TIMEOUT_S
+        self._open.append(StatusRequest(frame["id"], attempt, before, until))
         record = records.read_record(self._paths.attempt(attempt))
         if record is not None and records.is_running(record, self._boot_id):
             process.send(record.pid, signal.SIGUSR1)
 
     def work(self) -> float:
-        """Send the answers that are there; give the seconds until there may be more."""
-        self._open = [one for one in self._open if not self._settle(one)]
-        return LOOK if self._open else LONGEST
+        """Send the available answers; return the seconds until there may be more."""
+        self._open = [request for request in self._open if not self._settle(request)]
+        return POLL_S if self._open else LONGEST_WAIT_S
 
-    def _settle(self, one: Question) -> bool:
-        """Answer a question if that can be done by now."""
-        state = records.state(self._paths.attempt(one.attempt), self._boot_id)
+    def _settle(self, request: StatusRequest) -> bool:
+        """Answer a request if possible; return whether it was."""
+        state = records.state(self._paths.attempt(request.attempt), self._boot_id)
         if state != "running":
-            return self._answer(one, state)
-        if self._mark(one.attempt) != one.before:
-            return self._answer(one, state, self._read(one.attempt))
-        if time.monotonic() < one.until:
+            return self._answer(request, state)
+        if self._mark(request.attempt) != request.before:
+            return self._answer(request, state, self._read(request.attempt))
+        if time.monotonic() < request.until:
             return False
-        return self._answer(one, state, None, "it did not answer within %g s" % PATIENCE)
+        return self._answer(
+            request, state, None, "the wrapper did not answer within %g s" % ANSWER_TIMEOUT_S
+        )
 
     def _answer(
-        self, one: Question, state: str, status: "Frame | None" = None, message: str = ""
+        self, request: StatusRequest, state: str, status: "Frame | None" = None, message: str = ""
     ) -> bool:
-        answer = {"kind": "status", "id": one.id, "attempt": one.attempt, "state": state}
+        answer = {"kind": "status", "id": request.id, "attempt": request.attempt, "state": state}
         self._send({**answer, "status": status, "message": message})
         return True
 
     def _mark(self, attempt: int) -> Mark:
-        """Tell one answer from the next, as each is a file of its own."""
+        """Identify the present answer; each is a new file."""
         try:
             status = os.stat(self._paths.attempt(attempt).file(STATUS))
         except OSError:

@@ -1,4 +1,4 @@
-"""The only place where a relay starts, adopts and kills attempts."""
+"""The supervisor of attempts: starts, adopts, pauses and kills them."""
 
 import os
 import signal
@@ -6,81 +6,80 @@ from typing import Any, Callable, Collection, Dict, List, NamedTuple
 
 from d0ctl_wrapper.attempt import orders, wrapper
 from d0ctl_wrapper.attempt.run import detach
-from d0ctl_wrapper.attempt.run.detach import Setting
+from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import process, records, spool
+from d0ctl_wrapper.host.input_stream import InputStreams
 from d0ctl_wrapper.protocol import launch as launches
 from d0ctl_wrapper.protocol import text
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import remove
-from d0ctl_wrapper.relay.inputs import Feeding
-from d0ctl_wrapper.relay.queue import Queue
-from d0ctl_wrapper.relay.reaper import Burial
-from d0ctl_wrapper.relay.slots import Slots, needs_none
+from d0ctl_wrapper.protocol.paths import AttemptFolder, remove
+from d0ctl_wrapper.relay.cpus import CpuFree, CpuQueue, needs_none
+from d0ctl_wrapper.relay.reaper import Reaper
 
 Frame = Dict[str, Any]
 
 REFUSALS = {
     detach.EXIT_DISK_FULL: ("disk-full", "the disk is full"),
-    detach.EXIT_LAUNCH_FAILED: ("launch-failed", "the attempt's folder cannot be written"),
+    detach.EXIT_LAUNCH_FAILED: ("launch-failed", "can't write the attempt's folder"),
 }
 
 
-class Live(NamedTuple):
-    """A wrapper that runs: a child of this relay, or adopted from a former one."""
+class LiveWrapper(NamedTuple):
+    """A running wrapper: a child of this relay, or adopted from a previous one."""
 
     pid: int
     cpus: int
     is_child: bool
 
 
-class Keeper:
-    """The attempts of one node, as far as its relay has to care for them."""
+class Supervisor:
+    """The attempts of one node that are queued, running or dead."""
 
     def __init__(
         self,
-        setting: Setting,
+        context: RelayContext,
         cpus: int,
         send: "Callable[[Frame], None]",
-        again: "Callable[[bytes], None]",
+        send_again: "Callable[[bytes], None]",
         clean: "Callable[[int], None]",
     ) -> None:
-        self.setting = setting
-        self.paths = setting.paths
+        self.context = context
+        self.paths = context.paths
         self.send = send
-        self.again = again
+        self.send_again = send_again
         self.clean = clean
-        self.queue = Queue(cpus)
-        self.live: "Dict[int, Live]" = {}
+        self.queue = CpuQueue(cpus)
+        self.live: "Dict[int, LiveWrapper]" = {}
         self.children: "Dict[int, int]" = {}
-        self.burial = Burial(setting.paths)
-        self.slots = Slots(setting.paths)
-        self.feeding = Feeding(setting.paths)
-        self._unfed: "List[Frame]" = []
+        self.reaper = Reaper(context.paths)
+        self.cpu_free = CpuFree(context.paths)
+        self.input_streams = InputStreams(context.paths)
+        self._pending_inputs: "List[Frame]" = []
 
     def adopt(self) -> "List[Frame]":
-        """Take over from former relays, and list all attempts with their states."""
-        states = {one: self._adopt(one) for one in records.recorded(self.paths)}
-        for attempt in self.burial.proceed(self.children):
+        """Take over from previous relays, and list all attempts with their states."""
+        states = {attempt: self._adopt(attempt) for attempt in records.recorded(self.paths)}
+        for attempt in self.reaper.proceed(self.children):
             states[attempt] = "dead"
-        return [{"attempt": one, "state": state} for one, state in states.items()]
+        return [{"attempt": attempt, "state": state} for attempt, state in states.items()]
 
     def _adopt(self, attempt: int) -> str:
         record = records.read_record(self.paths.attempt(attempt))
-        is_running = records.is_running(record, self.setting.boot_id)
-        if records.has_ended(self.paths.attempt(attempt)):  # last, as it may end while we look
+        is_running = records.is_running(record, self.context.boot_id)
+        if records.has_ended(self.paths.attempt(attempt)):  # last, as it may end meanwhile
             return "ended"
-        if record is not None and record.boot_id != self.setting.boot_id:
+        if record is not None and record.boot_id != self.context.boot_id:
             return "dead"
         if record is not None and is_running:
-            cpus = self.slots.adopt(attempt, record.cpus)
-            self.live[attempt] = Live(record.pid, cpus, False)
+            cpus = self.cpu_free.adopt(attempt, record.cpus)
+            self.live[attempt] = LiveWrapper(record.pid, cpus, False)
         else:
-            self.burial.begin(attempt, "its wrapper is gone")
+            self.reaper.begin(attempt, "its wrapper is gone")
         return "running"
 
     def launch(self, values: "List[Any]") -> None:
-        """Queue launches, and start those for which there are processors."""
+        """Queue launches, and start those that fit into the free CPUs."""
         accepted: "List[int]" = []
         already: "List[int]" = []
         for value in values:
@@ -92,10 +91,10 @@ class Keeper:
                     self._start(launch)
                 elif not is_here:
                     self.queue.add(launch)
-        for kind, which in (("accepted", accepted), ("already", already)):
-            if which:
-                self.send({"kind": kind, "attempts": which})
-        self.fill()
+        for kind, attempts in (("accepted", accepted), ("already", already)):
+            if attempts:
+                self.send({"kind": kind, "attempts": attempts})
+        self.start_waiting()
 
     def _check(self, value: Any) -> "Launch | None":
         try:
@@ -111,45 +110,45 @@ class Keeper:
     def _is_here(self, attempt: int) -> bool:
         return attempt in self.queue or records.exists(self.paths.attempt(attempt))
 
-    def fill(self) -> None:
-        """Start what waits, as long as there are processors."""
+    def start_waiting(self) -> None:
+        """Start waiting attempts while there are free CPUs."""
         used = sum(live.cpus for live in self.live.values())
         waiting = self.queue.next(used)
         while waiting is not None:
             used += self._start(waiting.launch) if waiting.launch else self._grant(waiting.attempt)
             waiting = self.queue.next(used)
 
-    def look_for_asking(self) -> None:
-        """Queue the wrappers that are done with what takes no processors."""
-        for attempt in self.slots.asking():
+    def queue_cpu_requests(self) -> None:
+        """Queue the running attempts that request CPUs."""
+        for attempt in self.cpu_free.requests():
             if attempt in self.live:
-                self.queue.add_running(attempt, self.slots.cpus(attempt))
+                self.queue.add_running(attempt, self.cpu_free.cpus(attempt))
 
     def _grant(self, attempt: int) -> int:
-        """Let a wrapper take its processors, and give how many; tried again on a full disk."""
-        if attempt not in self.slots or attempt not in self.live:
+        """Grant an attempt its CPUs, and return how many; a full disk causes another try later."""
+        if attempt not in self.cpu_free or attempt not in self.live:
             return 0
         try:
-            cpus = self.slots.grant(attempt)
+            cpus = self.cpu_free.grant(attempt)
         except OSError as error:
-            why = "attempt %d cannot be told to go on: %s" % (attempt, error.strerror)
+            why = "can't grant CPUs to attempt %d: %s" % (attempt, error.strerror)
             self.send({"kind": "fault", "message": why})
             return 0
         self.live[attempt] = self.live[attempt]._replace(cpus=cpus)
         process.send(self.live[attempt].pid, signal.SIGUSR1)
         return cpus
 
-    def feed(self, entries: "List[Frame]") -> None:
-        """Hand inputs to attempts that run already; what a full disk refuses is tried again."""
+    def add_inputs(self, entries: "List[Frame]") -> None:
+        """Deliver inputs to running attempts; try again later what a full disk refuses."""
         for entry in entries:
             attempt = entry["attempt"]
             if attempt not in self.live:
                 continue
             try:
-                is_new = self.feeding.hand(attempt, entry["inputs"], entry["closed"])
+                is_new = self.input_streams.append(attempt, entry["inputs"], entry["closed"])
             except OSError as error:
-                self._unfed.append(entry)
-                why = "inputs of attempt %d cannot be noted: %s" % (attempt, error.strerror)
+                self._pending_inputs.append(entry)
+                why = "can't deliver inputs to attempt %d: %s" % (attempt, error.strerror)
                 self.send({"kind": "fault", "message": why})
                 continue
             if is_new:
@@ -157,20 +156,20 @@ class Keeper:
             if entry["closed"]:
                 self._grant(attempt)
 
-    def feed_again(self) -> None:
-        """Hand over what could not be noted before."""
-        entries, self._unfed = self._unfed, []
-        self.feed(entries)
+    def add_inputs_again(self) -> None:
+        """Deliver the inputs that a full disk refused before."""
+        entries, self._pending_inputs = self._pending_inputs, []
+        self.add_inputs(entries)
 
-    def _let_go(self, attempt: int) -> None:
-        """Forget what is kept about an attempt that lives no more."""
+    def _forget(self, attempt: int) -> None:
+        """Forget an attempt without a wrapper."""
         del self.live[attempt]
-        self.slots.forget(attempt)
-        self.feeding.forget(attempt)
+        self.cpu_free.forget(attempt)
+        self.input_streams.forget(attempt)
         self.queue.drop(attempt)
 
     def _start(self, launch: Launch) -> int:
-        """Claim an attempt, fork its wrapper, and give the processors that it takes."""
+        """Create the folder of an attempt, fork its wrapper, and return the CPUs that it takes."""
         attempt: int = launch["attempt"]
         folder = self.paths.attempt(attempt).path
         try:
@@ -182,14 +181,14 @@ class Keeper:
             self._refuse_for(attempt, error)
             return 0
         try:
-            cpus = self.slots.begin(launch)
-            pid = detach.fork(self.setting, launch, wrapper.run)
+            cpus = self.cpu_free.begin(launch)
+            pid = detach.fork(self.context, launch, wrapper.run)
         except OSError as error:
-            self.slots.forget(attempt)
+            self.cpu_free.forget(attempt)
             remove(folder)
             self._refuse_for(attempt, error)
             return 0
-        self.live[attempt] = Live(pid, cpus, True)
+        self.live[attempt] = LiveWrapper(pid, cpus, True)
         self.children[pid] = attempt
         return cpus
 
@@ -201,121 +200,121 @@ class Keeper:
         self.send({"kind": "refused", "attempt": attempt, "reason": reason, "message": why})
 
     def ended(self, pid: int, status: int) -> None:
-        """Take note that a child of ours has ended."""
+        """Note that a child process has ended."""
         attempt = self.children.pop(pid, None)
         if attempt is None:
             return
-        self._let_go(attempt)
+        self._forget(attempt)
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         if code in REFUSALS:
             self._refuse(attempt, *REFUSALS[code])
         elif code != detach.EXIT_ENDED and not records.has_ended(self.paths.attempt(attempt)):
-            self.burial.begin(attempt, "its wrapper %s" % _how(status), session=pid)
+            self.reaper.begin(attempt, "its wrapper %s" % _ending(status), session=pid)
 
     def check_adopted(self) -> None:
-        """Look whether adopted wrappers have ended, of which no signal tells us."""
+        """Check whether adopted wrappers have ended, which no signal reports."""
         for attempt, live in list(self.live.items()):
             if not live.is_child and not self._is_busy(attempt):
-                self._let_go(attempt)
+                self._forget(attempt)
 
     def _is_busy(self, attempt: int) -> bool:
         record = records.read_record(self.paths.attempt(attempt))
-        is_running = records.is_running(record, self.setting.boot_id)
+        is_running = records.is_running(record, self.context.boot_id)
         if records.has_ended(self.paths.attempt(attempt)):
             return False
         if not is_running:
-            self.burial.begin(attempt, "its wrapper is gone")
+            self.reaper.begin(attempt, "its wrapper is gone")
         return is_running
 
-    def bury(self, children: "Collection[int]") -> None:
-        """Go on ending what dead wrappers left; report the attempts of which nothing lives."""
-        for attempt, why in self.burial.proceed(children).items():
+    def reap_dead(self, children: "Collection[int]") -> None:
+        """Continue to reap dead attempts; report those without processes."""
+        for attempt, why in self.reaper.proceed(children).items():
             self.clean(attempt)
             self._report_dead(attempt, why)
 
     def _report_dead(self, attempt: int, why: str) -> None:
         self.send({"kind": "dead", "attempts": [{"attempt": attempt, "message": why}]})
 
-    def kill(self, which: "List[int]", kill: orders.Kill) -> None:
-        """End attempts; those that only waited are forgotten."""
+    def kill(self, attempts: "List[int]", kill: orders.Kill) -> None:
+        """Kill attempts; queued ones are forgotten."""
         absent = []
         self.check_adopted()
-        for attempt in which:
+        for attempt in attempts:
             if attempt in self.live and not records.has_ended(self.paths.attempt(attempt)):
                 self._kill(attempt, kill)
             elif self.queue.drop(attempt) or not records.exists(self.paths.attempt(attempt)):
                 absent.append(attempt)
             else:
-                self._tell_end(attempt)
+                self._send_end(attempt)
         self._send_absent(absent)
 
-    def resend(self, which: "List[int]") -> None:
-        """Send end messages again, those of running attempts when there are any."""
+    def resend(self, attempts: "List[int]") -> None:
+        """Send the end messages of ended attempts again."""
         absent = []
-        for attempt in which:
+        for attempt in attempts:
             if records.has_ended(self.paths.attempt(attempt)):
-                self._tell_end(attempt)
+                self._send_end(attempt)
             elif attempt not in self.live and attempt not in self.queue:
                 if records.exists(self.paths.attempt(attempt)):
-                    self._tell_end(attempt)
+                    self._send_end(attempt)
                 else:
                     absent.append(attempt)
         self._send_absent(absent)
 
-    def forget(self, which: "List[int]") -> "List[int]":
-        """Drop waiting attempts, and give those whose folders may be removed."""
-        for attempt in which:
+    def forget(self, attempts: "List[int]") -> "List[int]":
+        """Drop queued attempts, and return those whose folders may be removed."""
+        for attempt in attempts:
             self.queue.drop(attempt)
             if attempt in self.live:
-                why = "attempt %d is still running and cannot be forgotten" % attempt
+                why = "attempt %d is running and cannot be forgotten" % attempt
                 self.send({"kind": "fault", "message": why})
-        return [attempt for attempt in which if attempt not in self.live]
+        return [attempt for attempt in attempts if attempt not in self.live]
 
     def _kill(self, attempt: int, kill: orders.Kill) -> None:
-        self._note(attempt, lambda one: orders.ask_kill(self.paths.attempt(one), kill))
+        self._write_order(attempt, lambda folder: orders.ask_kill(folder, kill))
         process.send(self.live[attempt].pid, signal.SIGTERM)
 
-    def pause(self, which: "List[int]", grace: float) -> None:
-        """Have attempts stand still; those that wait are not started."""
-        for attempt in which:
+    def pause(self, attempts: "List[int]", grace: float) -> None:
+        """Suspend attempts; queued ones are not started."""
+        for attempt in attempts:
             self.queue.pause(attempt)
-            self._order(attempt, lambda one: orders.ask_pause(self.paths.attempt(one), grace))
+            self._order(attempt, lambda folder: orders.ask_pause(folder, grace))
 
-    def resume(self, which: "List[int]") -> None:
-        """Let attempts go on."""
-        for attempt in which:
+    def resume(self, attempts: "List[int]") -> None:
+        """Resume attempts."""
+        for attempt in attempts:
             self.queue.resume(attempt)
-            self._order(attempt, lambda one: orders.ask_resume(self.paths.attempt(one)))
-        self.fill()
+            self._order(attempt, orders.ask_resume)
+        self.start_waiting()
 
-    def _order(self, attempt: int, note: "Callable[[int], None]") -> None:
-        """Note something for a running wrapper, and wake it."""
+    def _order(self, attempt: int, write: "Callable[[AttemptFolder], None]") -> None:
+        """Write an order for a running wrapper, and wake it."""
         if attempt in self.live:
-            self._note(attempt, note)
+            self._write_order(attempt, write)
             process.send(self.live[attempt].pid, signal.SIGUSR1)
 
-    def _note(self, attempt: int, note: "Callable[[int], None]") -> None:
+    def _write_order(self, attempt: int, write: "Callable[[AttemptFolder], None]") -> None:
         try:
-            note(attempt)
+            write(self.paths.attempt(attempt))
         except OSError as error:
-            why = "an order for attempt %d cannot be noted: %s" % (attempt, error.strerror)
+            why = "can't write an order for attempt %d: %s" % (attempt, error.strerror)
             self.send({"kind": "fault", "message": why})
 
-    def _tell_end(self, attempt: int) -> None:
-        """Send the end message of an attempt without a wrapper, or say that there is none."""
+    def _send_end(self, attempt: int) -> None:
+        """Send the end message of an attempt without a wrapper, or have it reaped."""
         name = records.end_name(self.paths.attempt(attempt))
         if name is None:
-            self.burial.begin(attempt, "its wrapper is gone")
+            self.reaper.begin(attempt, "its wrapper is gone")
         else:
             spool.send_end(self.paths.attempt(attempt), name)
-            self.again(name)
+            self.send_again(name)
 
-    def _send_absent(self, which: "List[int]") -> None:
-        if which:
-            self.send({"kind": "absent", "attempts": which})
+    def _send_absent(self, attempts: "List[int]") -> None:
+        if attempts:
+            self.send({"kind": "absent", "attempts": attempts})
 
 
-def _how(status: int) -> str:
+def _ending(status: int) -> str:
     if os.WIFSIGNALED(status):
         return "was ended by %s" % text.signal_name(os.WTERMSIG(status))
     return "crashed, see the file `crash` in its folder"

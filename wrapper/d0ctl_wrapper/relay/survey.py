@@ -1,4 +1,4 @@
-"""The only place where a relay tells all that lies on its node, for who holds it against a list."""
+"""The survey of a node: all attempts and files under BASE, for comparison with the database."""
 
 import os
 import stat
@@ -14,11 +14,11 @@ from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 Frame = Dict[str, Any]
 
 PART = 1000
-"""At most so many entries go into one frame."""
+"""The most entries in one frame."""
 
 
 def survey(paths: NodePaths, frame: Frame, stream: Stream) -> None:
-    """Tell of each attempt how it stands, and of each file where it is; several frames.
+    """Send the state of each attempt and the path of each file, in several frames.
 
     With `checksums` the files of the cache are read, which may take hours.
     """
@@ -43,7 +43,7 @@ def _entries(paths: NodePaths, checksums: bool) -> "Iterator[Frame]":
 
 
 def _copy(path: bytes, checksums: bool) -> Frame:
-    """Tell how a file of the cache looks, and if that is asked what is in it."""
+    """Return size and stamp of a file of the cache, and its checksum if requested."""
     try:
         status = os.lstat(path)
         found: Frame = {"size": status.st_size, **stamp.of(status)}
@@ -62,7 +62,7 @@ def _recorded(paths: NodePaths) -> "list[int]":
 
 
 def _files(folder: bytes) -> "Iterator[bytes]":
-    """Find all files below a folder; what goes meanwhile is not there."""
+    """Yield all files below a folder; those removed meanwhile are left out."""
     try:
         with os.scandir(folder) as entries:
             found = sorted((entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries)

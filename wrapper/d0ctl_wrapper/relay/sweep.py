@@ -1,35 +1,34 @@
-"""The only place that clears a node of what attempts left that nobody needs.
+"""Removal of unneeded files that attempts left on a node.
 
-What attempts made and still lies in the cache is none of it: the control host says when that
-may go.
+Files in the cache stay: the control host orders their removal.
 """
 
 import os
 import time
 from typing import Collection, List
 
-from d0ctl_wrapper.attempt.deliver import unfinished_files
+from d0ctl_wrapper.attempt.deliver import stageout
 from d0ctl_wrapper.attempt.stage.previous import RECORD
 from d0ctl_wrapper.host import records, spool
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, remove
 
-EVERY = 6 * 3600.0
-"""Every so many seconds logs are looked for that have been kept for long enough."""
+EXPIRE_EVERY_S = 6 * 3600.0
+"""The seconds between two searches for expired logs."""
 
 
 def clean(folder: AttemptFolder) -> None:
-    """Remove what an attempt without a wrapper was at work with; its logs stay.
+    """Remove the working files of an attempt without a wrapper; its logs stay.
 
-    What the next attempt may take up stays, until the control host has it removed.
+    Files that the next attempt may reuse stay until the control host orders their removal.
     """
-    unfinished_files.clear(folder)
-    _drop(folder.file(b"staging"))
+    stageout.clear_unfinished(folder)
+    _try_remove(folder.file(b"staging"))
     if records.has_ended(folder) or not _is_of_use(folder):
-        _drop(folder.work)
+        _try_remove(folder.work)
 
 
 def _is_of_use(folder: AttemptFolder) -> bool:
-    """Tell whether an attempt has recorded binaries, or events, that are done."""
+    """Return whether an attempt has recorded finished binaries or events."""
     try:
         names = os.listdir(folder.path)
     except OSError:
@@ -38,38 +37,38 @@ def _is_of_use(folder: AttemptFolder) -> bool:
 
 
 def asides(paths: NodePaths) -> "List[bytes]":
-    """List the files that a former connection was bringing, which will never be whole."""
+    """List the files that a previous connection did not finish."""
     folder = paths.cache + b"/aside"
     return [folder + b"/" + name for name in os.listdir(folder)]
 
 
 def sweep(paths: NodePaths, ended: "Collection[int]", files: "List[bytes]", keep: float) -> None:
-    """Clean after attempts, remove files, and logs of what ended `keep` seconds ago."""
+    """Clean up after attempts, remove files, and logs of attempts that ended `keep` seconds ago."""
     for path in files:
-        _drop(path)
+        _try_remove(path)
     for attempt in ended:
         clean(paths.attempt(attempt))
     expire(paths, keep)
 
 
 def expire(paths: NodePaths, keep: float) -> None:
-    """Remove the folders of attempts that ended long ago and have nothing left to say."""
+    """Remove the folders of attempts that ended long ago and have no unsent messages."""
     before = time.time() - keep
-    unsaid = {name.split(b".")[0] for name in spool.waiting(paths)}
+    unsent = {name.split(b".")[0] for name in spool.waiting(paths)}
     for name in os.listdir(paths.attempts):
-        if name.isdigit() and name not in unsaid and _ended(paths.attempt(int(name))) < before:
-            _drop(paths.attempt(int(name)).path)
+        if name.isdigit() and name not in unsent and _end_time(paths.attempt(int(name))) < before:
+            _try_remove(paths.attempt(int(name)).path)
 
 
-def _ended(folder: AttemptFolder) -> float:
-    """Give when an attempt ended; the end of time when it has not."""
+def _end_time(folder: AttemptFolder) -> float:
+    """Return the time when an attempt ended; infinity if it has not."""
     try:
         return os.stat(folder.file(b"end")).st_mtime
     except OSError:
         return float("inf")
 
 
-def _drop(path: bytes) -> None:
+def _try_remove(path: bytes) -> None:
     try:
         remove(path)
     except OSError:

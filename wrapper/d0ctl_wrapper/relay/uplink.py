@@ -1,4 +1,4 @@
-"""The only place where a relay passes messages on from the spool to the control host."""
+"""The uplink: messages from the spool to the control host."""
 
 import time
 from typing import Any, Collection, Dict, List, Set
@@ -8,55 +8,55 @@ from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
 
 BATCH = 1024 * 1024
-"""At most so many characters of messages go into one frame; a longer file goes in pieces.
+"""The most characters of messages in one frame; a longer file is sent in pieces.
 
-In a frame a character takes 6 bytes at most.
+A character takes at most 6 bytes in a frame.
 """
 
-REST = 10.0
-"""After looking into the spool, the relay rests this many times as long as that took."""
+REST_FACTOR = 10.0
+"""The pause after a look into the spool, as a multiple of its duration."""
 
 
-class Post:
-    """The messages on their way; each is sent once a connection until it is acknowledged."""
+class Uplink:
+    """The messages on their way; each is sent once per connection until it is acknowledged."""
 
     def __init__(self, paths: NodePaths, stream: Stream) -> None:
         self._paths = paths
         self._stream = stream
         self._sent: "Set[bytes]" = set()
-        self._is_ours = paths.spool == paths.base + b"/spool"
-        self._is_wanted = self._is_ours
-        self._rests_until = 0.0
+        self._is_own_spool = paths.spool == paths.base + b"/spool"
+        self._is_requested = self._is_own_spool
+        self._next_collect_at = 0.0
 
     def sweep(self, running: "Collection[int]") -> None:
-        """Clear a spool of ours of what was never finished."""
-        if self._is_ours:
+        """Remove half-written files from the relay's own spool."""
+        if self._is_own_spool:
             spool.sweep(self._paths, running)
 
-    def want(self) -> None:
-        """Take note that there may be new messages; a spool elsewhere is none of our business."""
-        self._is_wanted = self._is_ours
+    def request_collect(self) -> None:
+        """Note that there may be new messages; a spool elsewhere belongs to the control host."""
+        self._is_requested = self._is_own_spool
 
     def delay(self) -> "float | None":
-        """Give the seconds until `collect` should be called; None if there is no reason."""
-        if not self._is_wanted or self._stream.is_full:
+        """Return the seconds until `collect` should be called; None if there is no reason."""
+        if not self._is_requested or self._stream.is_full:
             return None
-        return max(0.0, self._rests_until - time.monotonic())
+        return max(0.0, self._next_collect_at - time.monotonic())
 
     def collect(self) -> None:
-        """Send what is new, as long as the control host reads it."""
+        """Send new messages, as long as the control host reads them."""
         if self.delay() != 0.0:
             return
         started = time.monotonic()
         names = [name for name in spool.waiting(self._paths) if name not in self._sent]
         while names and not self._stream.is_full:
             self._send(names)
-        self._is_wanted = bool(names)
+        self._is_requested = bool(names)
         now = time.monotonic()
-        self._rests_until = now + REST * (now - started)
+        self._next_collect_at = now + REST_FACTOR * (now - started)
 
     def _send(self, names: "List[bytes]") -> None:
-        """Send the messages of the first of `names` that fit into one frame, and take them off."""
+        """Send the first messages of `names` that fit into one frame, and remove their names."""
         files: "List[Dict[str, Any]]" = []
         size = taken = 0
         for name in names:
@@ -75,21 +75,21 @@ class Post:
             self._stream.send({"kind": "messages", "files": files})
 
     def _send_in_pieces(self, name: str, text: str) -> None:
-        """Send a long file in several frames; it is whole with the first one without `more`."""
+        """Send a long file in several frames; the last has no `more`."""
         for begin in range(0, len(text), BATCH):
             file = {"name": name, "text": text[begin : begin + BATCH]}
             more = {"more": True} if begin + BATCH < len(text) else {}
             self._stream.send({"kind": "messages", "files": [{**file, **more}]})
 
     def acknowledge(self, names: "List[str]") -> None:
-        """Delete messages that are safe on the control host."""
+        """Delete messages that the control host has."""
         for text in names:
             name = text.encode("ascii", "replace")
             if spool.is_name(name):
                 spool.delete(self._paths, name)
                 self._sent.discard(name)
 
-    def again(self, name: bytes) -> None:
+    def send_again(self, name: bytes) -> None:
         """Send a message again, although it was sent before."""
         self._sent.discard(name)
-        self.want()
+        self.request_collect()

@@ -1,1 +1,1 @@
-"""Run the chain of binaries, and resume in the middle of one."""
+"""The chain of binaries: run it, or resume it in the middle."""

@@ -1,13 +1,13 @@
-"""The only place that runs the scripts that a site, or its software, puts round binaries.
+"""Hooks: scripts of a site or its software before and after binaries, and at the end.
 
-They are the custom package wrapper of InGrid: before and after each binary, and at the end.
-Their failure has a reason of its own, and yields to that of the binary.
+They are the custom package wrapper of InGrid. A failure of a hook has a reason of its own, unless
+the binary has failed already.
 """
 
 from typing import Any, Dict, List
 
 from d0ctl_wrapper.attempt.report import Report
-from d0ctl_wrapper.attempt.run.script import Script, Surroundings, facts, run
+from d0ctl_wrapper.attempt.run.script import Script, ScriptContext, facts, run
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol.launch import Launch
 
@@ -15,38 +15,38 @@ Binary = Dict[str, Any]
 
 
 class Hooks:
-    """The hooks of one attempt: those of its site, and round a binary those of its software."""
+    """The hooks of one attempt: those of its site, and for each binary those of its software."""
 
-    def __init__(self, around: Surroundings, launch: Launch, report: Report) -> None:
-        self._around = around
+    def __init__(self, context: ScriptContext, launch: Launch, report: Report) -> None:
+        self._context = context
         self._hooks: "List[Dict[str, Any]]" = launch["hooks"]
         self._report = report
 
     def before(self, number: int, binary: Binary) -> None:
-        """Prepare for a binary; raise Failed when that does not work."""
+        """Run the hooks before a binary; raise Failed if one fails."""
         for hook in [*self._hooks, *binary["hooks"]]:
             self._run(hook, "before", number, _about(number, binary))
 
     def after(self, number: int, binary: Binary, failed: "Failed | None") -> None:
-        """Clear up after a binary, which has failed or not; raise Failed if that does not work.
+        """Run the hooks after a binary; raise Failed if one fails.
 
-        Hooks stand round a binary like brackets, so the last to come before comes first now.
+        Hooks enclose a binary like brackets, so their order is reversed here.
         """
         hooks = [*binary["hooks"][::-1], *self._hooks[::-1]]
         if not any(hook["after"] for hook in hooks):
             return
         last = self._report.records[-1] if self._report.records else {}
-        is_its = last.get("binary") == number
+        is_recorded = last.get("binary") == number
         more = {
-            "EXIT_CODE": last.get("exit_code") if is_its else None,
-            "SIGNAL": last.get("signal") if is_its else None,
+            "EXIT_CODE": last.get("exit_code") if is_recorded else None,
+            "SIGNAL": last.get("signal") if is_recorded else None,
             "REASON": failed.reason if failed else None,
         }
         for hook in hooks:
             self._run_for(failed, hook, "after", number, {**_about(number, binary), **more})
 
     def end(self, failed: "Failed | None") -> None:
-        """Clear up at the end of the chain; raise Failed if that does not work."""
+        """Run the hooks at the end of the chain; raise Failed if one fails."""
         more = {
             "OUTCOME": "failed" if failed else "successful",
             "REASON": failed.reason if failed else None,
@@ -58,7 +58,7 @@ class Hooks:
         self, failed: "Failed | None", hook: "Dict[str, Any]", when: str,
         number: "int | None", about: "Dict[str, Any]",
     ) -> None:  # fmt: skip
-        """Run a hook; beside what has failed already, its own failure is only worth a remark."""
+        """Run a hook; after another failure its own failure is only a remark."""
         try:
             self._run(hook, when, number, about)
         except Failed as error:
@@ -77,7 +77,7 @@ class Hooks:
         owner = " of %s" % hook["name"] if hook["name"] else ""
         who = "the hook%s %s" % (owner, where)
         script = Script(name.encode("ascii"), who, "hook", text, "bash", hook["timeout"])
-        run(self._around, script, facts(about))
+        run(self._context, script, facts(about))
 
 
 def _about(number: int, binary: Binary) -> "Dict[str, Any]":

@@ -1,7 +1,7 @@
-"""The only place that finds the outputs whose names are known only when they are made.
+"""Late outputs: outputs whose names are not known at the launch.
 
-At the end of a binary each pattern among its outputs gives way to the files that match it, so
-that from then on they are outputs as all others (D0 Job Definition, case IV).
+At the end of a binary the files that match a pattern replace it among the outputs, and are
+normal outputs from then on (D0 Job Definition, case IV).
 """
 
 import os
@@ -18,22 +18,24 @@ from d0ctl_wrapper.protocol.text import one_line
 Output = Dict[str, Any]
 
 LONGEST_NAME = 255
-"""How many bytes a base name has at most that can be brought to any file system."""
+"""The most bytes of a base name on any file system."""
 
 MOST = 20000
-"""How many files the late outputs of one package stand for at most."""
+"""The most files that match the late outputs of one package."""
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def has_late(binary: "Dict[str, Any]") -> bool:
-    """Tell whether a binary has outputs whose names are not known."""
+    """Return whether a binary has late outputs."""
     return any(output["late"] for output in binary["outputs"])
 
 
 def settle(work: bytes, launch: Launch, binary: "Dict[str, Any]", is_partial: bool = False) -> None:
-    """Put the files that match in the place of a binary's late outputs; raise Failed for too few
-    of them, unless it was ended early, and for a name that can't be used."""
+    """Replace a binary's late outputs by the matching files.
+
+    Raises Failed for too few of them, unless `is_partial`, and for an unusable name.
+    """
     if not has_late(binary):
         return
     taken = {entry["name"] for entry in launch["inputs"]} | _declared(launch)
@@ -48,39 +50,39 @@ def settle(work: bytes, launch: Launch, binary: "Dict[str, Any]", is_partial: bo
 
 
 def restore(launch: Launch, binary: "Dict[str, Any]", files: "List[Dict[str, Any]]") -> None:
-    """Put the files that a former attempt made in the place of a binary's late outputs."""
+    """Replace a binary's late outputs by the files of a previous attempt."""
     if has_late(binary):
         late = [output for output in binary["outputs"] if output["late"]]
         _replace(launch, binary, {output["name"]: _of(output, files) for output in late})
 
 
 def _of(output: Output, files: "List[Dict[str, Any]]") -> "List[Output]":
-    names = [one["name"] for one in files if one["late"] == output["name"]]
+    names = [file["name"] for file in files if file["late"] == output["name"]]
     return [_named(output, name) for name in names]
 
 
 def _replace(launch: Launch, binary: "Dict[str, Any]", found: "Dict[str, List[Output]]") -> None:
     binary["outputs"] = [
-        one for output in binary["outputs"] for one in found.get(output["name"], [output])
+        file for output in binary["outputs"] for file in found.get(output["name"], [output])
     ]
-    names = {pattern: [one["name"] for one in outputs] for pattern, outputs in found.items()}
-    launch["keep"] = [one for name in launch["keep"] for one in names.get(name, [name])]
+    names = {pattern: [file["name"] for file in outputs] for pattern, outputs in found.items()}
+    launch["keep"] = [file for name in launch["keep"] for file in names.get(name, [name])]
 
 
-def told(launch: Launch, kept: "List[Output]") -> "List[Output]":
-    """Give outputs as they are told, the late ones with the pattern that they match."""
+def described(launch: Launch, kept: "List[Output]") -> "List[Output]":
+    """Return outputs for the end message; late ones with the pattern that they match."""
     patterns = {
         output["name"]: output["pattern"]
         for binary in launch["binaries"]
         for output in binary["outputs"]
         if "pattern" in output
     }
-    late = [{**one, "late": patterns[one["name"]]} for one in kept if one["name"] in patterns]
-    return [*(one for one in kept if one["name"] not in patterns), *late]
+    late = [{**file, "late": patterns[file["name"]]} for file in kept if file["name"] in patterns]
+    return [*(file for file in kept if file["name"] not in patterns), *late]
 
 
 def _declared(launch: Launch) -> "Set[str]":
-    """Give the names of the outputs that were known, or found, before."""
+    """Return the names of the outputs that are known or were found before."""
     outputs = [output for binary in launch["binaries"] for output in binary["outputs"]]
     return {os.path.normpath(output["name"]) for output in outputs if not output["late"]}
 
@@ -91,20 +93,20 @@ def _matching(work: bytes, output: Output, taken: "Set[str]", least: int) -> "Li
     for name in found:
         _check(name)
     if len(found) < least:
-        what = "%d of at least %d files match" % (len(found), least)
-        told = "no file matches" if not found else what
-        raise Failed("missing-output", "%s the late output `%s`" % (told, one_line(pattern)))
+        count = "%d of at least %d files match" % (len(found), least)
+        matches = "no file matches" if not found else count
+        raise Failed("missing-output", "%s the late output `%s`" % (matches, one_line(pattern)))
     taken.update(found)
     return [_named(output, name) for name in found]
 
 
 def _named(output: Output, name: str) -> Output:
-    """Give a late output as one with a name of its own."""
+    """Return a late output with the name of a file."""
     return {**output, "late": False, "pattern": output["name"], "name": name}
 
 
 def _files(folder: bytes, parts: "List[str]") -> "List[str]":
-    """List the regular files below a folder that match, part by part, in their order."""
+    """Return the sorted regular files below a folder that match the parts of a pattern."""
     pattern, rest = parts[0], parts[1:]
     found: "List[str]" = []
     for name in sorted(_names(folder)):
@@ -127,16 +129,16 @@ def _names(folder: bytes) -> "List[str]":
 
 
 def _check(name: str) -> None:
-    """Raise Failed for a name that can't be told, or that is none on other nodes."""
+    """Raise Failed for a name that can't be used on all nodes."""
     try:
         is_long = any(len(part.encode("utf-8")) > LONGEST_NAME for part in name.split("/"))
     except UnicodeEncodeError:
         raise Failed("verification", "late output `%s` has a name that is not UTF-8" % _shown(name))
     if _CONTROLS.search(name):
-        told = "late output `%s` has a control character in its name"
-        raise Failed("verification", told % _shown(name))
+        detail = "late output `%s` has a control character in its name"
+        raise Failed("verification", detail % _shown(name))
     if is_long:
-        raise Failed("verification", "late output `%s` has too long a name" % _shown(name))
+        raise Failed("verification", "late output `%s` has a name that is too long" % _shown(name))
 
 
 def _shown(name: str) -> str:

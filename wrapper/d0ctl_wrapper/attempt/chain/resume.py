@@ -1,7 +1,7 @@
-"""The only place that begins in the middle of a chain, and sees to it that the next one can.
+"""Resuming a chain in the middle, and retaining work for the next attempt.
 
 D0 Job Definition, section 5: a restart begins at the first binary whose outputs are not whole.
-What a binary leaves and does not declare is not kept, so a restart begins with that binary.
+Undeclared files are not retained, so a restart begins with the binary that left any.
 """
 
 import errno
@@ -15,19 +15,19 @@ from d0ctl_wrapper.attempt.events import Events, Part
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.stage import inputs as stage
 from d0ctl_wrapper.attempt.stage import supplied
-from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, Former, Found
+from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, PreviousAttempts, Reusable
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, remove, to_path, to_text, write
-from d0ctl_wrapper.protocol.retained import Kept
+from d0ctl_wrapper.protocol.retained import Retained
 from d0ctl_wrapper.protocol.text import one_line
 
 Binary = Dict[str, Any]
 
 
 class Resume:
-    """How much of the chain is done, by this attempt and those before it."""
+    """The part of the chain that is done, by this attempt and previous ones."""
 
     def __init__(
         self, folder: AttemptFolder, launch: Launch, boot_id: str, report: Report, digests: Digests
@@ -40,21 +40,23 @@ class Resume:
         self._binaries: "List[Binary]" = launch["binaries"]
         self._inputs = {entry["name"] for entry in launch["inputs"]}
         self._is_of_use = any(binary["outputs"] for binary in self._binaries)
-        self._former = Former(folder, launch, boot_id, self.digests) if launch["previous"] else None
+        self._previous = (
+            PreviousAttempts(folder, launch, boot_id, self.digests) if launch["previous"] else None
+        )
         self._known = {to_path(name) for name in self._inputs}
         self._files: "List[Dict[str, Any]]" = []
         self._events: "Dict[int, Events]" = {}
-        self._given: "Dict[int, str]" = {}
+        self._supplied: "Dict[int, str]" = {}
         self._through = 0
         self._why = ""
-        self.told: "Dict[str, Any]" = {}
+        self.began: "Dict[str, Any]" = {}
         self.stored: "List[Dict[str, str]]" = []
-        """Which outputs former attempts have taken to their locators."""
+        """The outputs that previous attempts have delivered to their locators."""
         self.linked: "Dict[outputs.Inode, int]" = {}
-        """How many names the files have that come from caches of former attempts."""
+        """The number of hard links of files from caches of previous attempts."""
 
     def begin(self) -> int:
-        """Bring what is whole into the working directory; give how many binaries are done."""
+        """Link the whole files into the working directory; return how many binaries are done."""
         found = self._find()
         if found is None:
             return 0
@@ -63,42 +65,46 @@ class Resume:
                 self._link(to_path(file["path"]), file["name"])
         except OSError as error:
             for file in found.files:
-                remove(self._place(file["name"]))
+                remove(self._work_path(file["name"]))
             shown = "attempt %d: %s" % (found.number, error.strerror)
             if self._launch["accept"] is not None:
-                raise Failed("stage-out", "nothing can be taken from " + shown)
-            return self._tell(found._replace(through=0, why="nothing can be taken from " + shown))
-        self._files = [{**file, "path": to_text(self._place(file["name"]))} for file in found.files]
+                raise Failed("stage-out", "can't reuse files of " + shown)
+            return self._report_start(
+                found._replace(through=0, why="can't reuse files of " + shown)
+            )
+        self._files = [
+            {**file, "path": to_text(self._work_path(file["name"]))} for file in found.files
+        ]
         for number, binary in enumerate(self._binaries[: found.through], 1):
             if self._launch["accept"] is None:
-                self._take_in(number)
+                self._note_supplied(number)
             late_outputs.restore(
-                self._launch, binary, [one for one in found.files if one["binary"] == number]
+                self._launch, binary, [file for file in found.files if file["binary"] == number]
             )
             self._declare(binary)
         self._through = found.through
         self.stored = list(found.stored)
-        return self._tell(found)
+        return self._report_start(found)
 
-    def _find(self) -> "Found | None":
-        """Find what can be used of former attempts; raise Failed if what a person accepts can't."""
+    def _find(self) -> "Reusable | None":
+        """Find reusable work of previous attempts; raise Failed for unusable accepted outputs."""
         accept = self._launch["accept"]
-        if accept is not None and self._former is None:
-            raise Failed("missing-output", "nothing of the accepted attempt is on this node")
-        if self._former is None:
+        if accept is not None and self._previous is None:
+            raise Failed("missing-output", "the accepted attempt has no files on this node")
+        if self._previous is None:
             return None
-        return self._former.best() if accept is None else self._former.accepted(accept)
+        return self._previous.best() if accept is None else self._previous.accepted(accept)
 
-    def _place(self, name: str) -> bytes:
-        """Give the path of a file of the working directory; raise OSError if it leads out."""
+    def _work_path(self, name: str) -> bytes:
+        """Return the path of a file in the working directory; raise OSError if it is outside."""
         try:
             return inside(self._work, name)
         except ValueError as error:
             raise OSError(errno.EXDEV, str(error))
 
     def _link(self, path: bytes, name: str) -> None:
-        """Bring a file into the working directory, without a copy of its bytes."""
-        target = self._place(name)
+        """Link or move a file into the working directory."""
+        target = self._work_path(name)
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
         try:
             os.link(path, target)
@@ -110,8 +116,8 @@ class Resume:
         os.chmod(target, status.st_mode & 0o700 | 0o600)  # a later binary may go on with it
         self.linked[status.st_dev, status.st_ino] = status.st_nlink
 
-    def _tell(self, found: Found) -> int:
-        """Say where the chain begins, and why there."""
+    def _report_start(self, found: Reusable) -> int:
+        """Send a remark on where the chain begins and why; return how many binaries are done."""
         why = found.why
         if found.through:
             which = "binary 1 is" if found.through == 1 else "binaries 1 to %d are" % found.through
@@ -119,51 +125,51 @@ class Resume:
             why += "; %s" % found.why if found.through < len(self._binaries) else ""
         began = found.through + 1
         where = "at binary %d" % began if began <= len(self._binaries) else "after its last binary"
-        self.told = {"began": began, "began_why": one_line(why)}
+        self.began = {"began": began, "began_why": one_line(why)}
         self._report.remark("began %s: %s" % (where, why))
         return found.through
 
-    def _take_in(self, number: int) -> None:
-        """Take note of what a binary is given, before it begins."""
-        self._given[number] = supplied.fingerprint(self._launch, number, self._work)
+    def _note_supplied(self, number: int) -> None:
+        """Note the digest of a binary and its inputs, before it begins."""
+        self._supplied[number] = supplied.fingerprint(self._launch, number, self._work)
 
     def prepare(self, number: int, binary: Binary) -> "Dict[bytes, bytes]":
-        """Prepare for a binary; give the variables that name its events, if it has any."""
+        """Prepare for a binary; return the variables that name its event files, if it has any."""
         if self._is_of_use or binary["events"] is not None:
-            self._take_in(number)
+            self._note_supplied(number)
         if binary["events"] is None:
             return {}
         events = Events(self._folder, number, binary["events"])
-        parts = self._former.parts(number) if self._former is not None else []
-        names = [self._link_part(events, place, part) for place, part in enumerate(parts, 1)]
-        events.give(parts, names, self._given[number])
+        parts = self._previous.parts(number) if self._previous is not None else []
+        names = [self._link_part(events, position, part) for position, part in enumerate(parts, 1)]
+        events.write(parts, names, self._supplied[number])
         self._events[number] = events
         return events.environment()
 
-    def _link_part(self, events: Events, place: int, part: Part) -> str:
-        name = "%s.part%d" % (events.part, place)
+    def _link_part(self, events: Events, position: int, part: Part) -> str:
+        name = "%s.part%d" % (events.part, position)
         self._known.add(to_path(name))
-        remove(self._place(name))
+        remove(self._work_path(name))
         self._link(part.path, name)
         return name
 
     def judge_events(self, number: int, who: str) -> None:
-        """Raise Failed when a binary has left out some of its events."""
+        """Raise Failed if a binary has left out some of its events."""
         if number in self._events:
             self._events[number].judge(who)
 
     def add(self, number: int, binary: Binary) -> None:
-        """Take note that a binary is done and verified; the next attempt may begin after it."""
+        """Note that a binary is verified; the next attempt may begin after it."""
         if not self._is_of_use or self._through != number - 1:
             return
         self._declare(binary)
         try:
-            stray = self._stray(self._work, b"")
+            undeclared = self._undeclared(self._work, b"")
         except OSError as error:
-            stray = to_path("a folder that cannot be read (%s)" % error.strerror)
-        if stray:
-            shown = one_line(to_text(stray))
-            self._why = "binary %d left `%s`, which it does not declare" % (number, shown)
+            undeclared = to_path("a folder that can't be read (%s)" % error.strerror)
+        if undeclared:
+            shown = one_line(to_text(undeclared))
+            self._why = "binary %d left `%s`, an undeclared file" % (number, shown)
             return
         changed = stage.changed_copy(self._work, self._launch["inputs"])
         if changed:
@@ -178,8 +184,8 @@ class Resume:
         if binary["events"] is not None:
             self._known.add(os.path.normpath(to_path(binary["events"]["part"])))
 
-    def _stray(self, folder: bytes, prefix: bytes) -> bytes:
-        """Find a file that nobody declared; empty when there is none."""
+    def _undeclared(self, folder: bytes, prefix: bytes) -> bytes:
+        """Find an undeclared file; empty if there is none."""
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = prefix + entry.name
@@ -188,13 +194,13 @@ class Resume:
                 is_above = any(known.startswith(name + b"/") for known in self._known)
                 if not (is_above and entry.is_dir(follow_symlinks=False)):
                     return name
-                stray = self._stray(entry.path, name + b"/")
-                if stray:
-                    return stray
+                undeclared = self._undeclared(entry.path, name + b"/")
+                if undeclared:
+                    return undeclared
         return b""
 
     def _note(self, number: int, binary: Binary) -> bool:
-        """Record on the node what there is, for the case that nobody can tell of it any more."""
+        """Record the work on the node, in case the wrapper dies."""
         try:
             self._files += [self._describe(number, output) for output in binary["outputs"]]
             if self._files:
@@ -203,14 +209,14 @@ class Resume:
             return False
         return True
 
-    def _write(self, record: Kept) -> None:
+    def _write(self, record: Retained) -> None:
         path = self._folder.file(RECORD)
         write(path + b".aside", shape.encode(record).encode("ascii"))
         os.rename(path + b".aside", path)
 
-    def _record(self, through: int) -> Kept:
-        told = [self._given.get(number, "") for number in range(1, through + 1)]
-        return {**NOTHING, "through": through, "why": self._why, "supplied": told, "files": [],
+    def _record(self, through: int) -> Retained:
+        supplied = [self._supplied.get(number, "") for number in range(1, through + 1)]
+        return {**NOTHING, "through": through, "why": self._why, "supplied": supplied, "files": [],
                 "parts": []}  # fmt: skip
 
     def _describe(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any]":
@@ -223,28 +229,30 @@ class Resume:
     def whole(
         self, kept: "List[Dict[str, Any]]", stored: "List[Dict[str, str]]"
     ) -> "Dict[str, Any]":
-        """Say that all binaries are done and their outputs are kept: only the rest of their way
-        is left to the next attempt."""
+        """Return that all binaries are done and their outputs are kept, so that the next attempt
+        only has to deliver the rest."""
         numbers = {
             output["name"]: number
             for number, binary in enumerate(self._binaries, 1)
             for output in binary["outputs"]
         }
-        files = [{**one, "binary": numbers[one["name"]], "late": one.get("late")} for one in kept]
+        files = [
+            {**file, "binary": numbers[file["name"]], "late": file.get("late")} for file in kept
+        ]
         record = self._record(len(self._binaries))
         return {"retained": {**record, "why": "", "files": files, "stored": stored, "whole": True}}
 
     def note_whole(self, kept: "List[Dict[str, Any]]") -> None:
-        """Record on the node that all is done, for the case that nobody can say so any more."""
+        """Record on the node that all binaries are done, in case the wrapper dies."""
         try:
             self._write(self.whole(kept, self.stored)["retained"])
         except OSError:
             pass
 
     def salvage(self, is_to_leave: bool) -> "Dict[str, Any]":
-        """Keep what is done for the next attempt; give what the end message says of it.
+        """Retain finished work for the next attempt; return the fields of the end message.
 
-        With `is_to_leave` the outputs of a binary that failed are kept too, for a person.
+        With `is_to_leave` the outputs of a failed binary are retained too, for a person.
         """
         if not (self._is_of_use or self._events):
             return {}
@@ -255,7 +263,7 @@ class Resume:
             files = [self._move(number, output) for output in binary["outputs"]]
             whole = [file for file in files if file is not None]
             if len(whole) < len(files):
-                kept["why"] = "a file of binary %d was not whole any more" % number
+                kept["why"] = "a file of binary %d has changed" % number
                 break
             kept["files"] += whole
             kept["through"] = number
@@ -267,7 +275,7 @@ class Resume:
         return {"retained": kept} if kept["files"] or kept["parts"] or kept["left"] else {}
 
     def _leave(self, through: int) -> "List[Dict[str, Any]]":
-        """Move the outputs that there are of the binaries after `through` into the cache."""
+        """Move the existing outputs of the binaries after `through` into the cache."""
         wanted = []
         for number, binary in enumerate(self._binaries[through:], through + 1):
             try:
@@ -283,7 +291,7 @@ class Resume:
         return left
 
     def _move(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any] | None":
-        """Move an output into the cache, if it still is what it was when its binary ended."""
+        """Move an output into the cache, unless it has changed since its binary ended."""
         name = output["name"]
         known = [file for file in self._files if (file["binary"], file["name"]) == (number, name)]
         try:
@@ -301,13 +309,13 @@ class Resume:
     def _salvage_part(self, events: Events) -> "List[Dict[str, Any]]":
         done = events.done()
         moved = self._move(events.number, {"name": events.part}) if done else None
-        told = {"done": done, "supplied": self._given[events.number]}
-        return [{**moved, **told}] if moved is not None else []
+        fields = {"done": done, "supplied": self._supplied[events.number]}
+        return [{**moved, **fields}] if moved is not None else []
 
     def done_events(self) -> "Dict[str, Any]":
-        """Give what the end message says of events: which were done, by which binary."""
+        """Return the finished events of each binary, for the end message."""
         done = [
-            {"binary": number, "done": [list(one) for one in events.done()]}
+            {"binary": number, "done": [list(pair) for pair in events.done()]}
             for number, events in sorted(self._events.items())
         ]
         return {"events": done} if done else {}

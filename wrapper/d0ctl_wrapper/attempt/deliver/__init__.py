@@ -1,1 +1,1 @@
-"""Stage-out: find, check and deliver outputs."""
+"""Stage-out: find, verify and deliver outputs."""

@@ -1,44 +1,44 @@
-"""The only place where a wrapper holds back what others would see, while nobody may hear it.
+"""Waiting for the lease before any change outside of the node.
 
-Who has been out of contact for longer than its lease may have been replaced meanwhile. It goes
-on computing; but nothing of it leaves its node before it is told to go on, or to end.
+A wrapper that was out of contact for longer than its lease may have been replaced. It continues
+to compute, but delivers nothing before the control host renews the lease or ends it.
 """
 
 import time
 
 from d0ctl_wrapper.attempt.report import Report
-from d0ctl_wrapper.attempt.run.processes import Tree
+from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.protocol import lease
 from d0ctl_wrapper.protocol.paths import NodePaths
 
-LOOK = 1.0
-"""Every so many seconds a wrapper that waits looks for news."""
+POLL_S = 1.0
+"""The seconds between two checks of the lease."""
 
 
-class Lease:
-    """Until when one attempt may touch the world."""
+class LeaseWait:
+    """The lease of one attempt."""
 
     def __init__(
-        self, paths: NodePaths, boot_id: str, seconds: float, tree: Tree, report: Report
+        self, paths: NodePaths, boot_id: str, seconds: float, tree: ProcessTree, report: Report
     ) -> None:
         self._paths, self._boot_id = paths, boot_id
         self._first = lease.now() + seconds
         self._tree, self._report = tree, report
 
     def is_held(self) -> bool:
-        """Tell whether this attempt is surely the one that counts."""
+        """Return whether the attempt is surely the current one of its package."""
         return lease.now() < max(self._first, lease.until(self._paths, self._boot_id))
 
     def wait(self) -> None:
-        """Return once the world may be touched; raise Told when this attempt is to end.
+        """Wait for the lease; raise Terminated if the attempt has to end.
 
-        Orders to end come before the lease, so one that has come is seen after the lease.
+        Orders to end arrive before the lease, so they are checked after it.
         """
         if self._waits():
-            self._report.state("suspended", "out of contact: its outputs wait for the control host")
+            self._report.state("suspended", "out of contact: outputs wait for the control host")
             began = time.monotonic()
             while self._waits():
-                self._tree.rest(LOOK)
+                self._tree.rest(POLL_S)
             waited = time.monotonic() - began
             self._report.state("running", "in contact again after %.0f s" % waited)
         self._tree.check()

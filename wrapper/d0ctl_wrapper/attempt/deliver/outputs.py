@@ -1,4 +1,4 @@
-"""The only place that looks for the outputs of a binary and keeps them."""
+"""Outputs of binaries: find, verify and keep them."""
 
 import os
 import stat
@@ -11,14 +11,14 @@ from d0ctl_wrapper.protocol import stamp, text
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, remove, to_path, to_text
 
 Inode = Tuple[int, int]
-"""A file by its device and its number there."""
+"""Device and inode number of a file."""
 
 
 _PACK = "pack it into one file, as `tar -cf NAME.tar NAME` does, and declare that"
 
 
 def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
-    """Give the true path and the size of an output; raise Failed if none of ours is there."""
+    """Return real path and size of an output; raise Failed if it is missing or not a file."""
     path = os.path.join(work, to_path(name))
     shown = "output `%s`" % text.one_line(name)
     if name in inputs and os.path.islink(path):
@@ -26,19 +26,19 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     try:
         status = os.stat(path)
     except OSError:
-        raise Failed("missing-output", "%s is not there" % shown)
-    true = os.path.realpath(path)
-    if not is_below(true, work):
-        raise Failed("missing-output", "%s leads out of the working directory" % shown)
+        raise Failed("missing-output", "%s is missing" % shown)
+    real = os.path.realpath(path)
+    if not is_below(real, work):
+        raise Failed("missing-output", "%s is outside of the working directory" % shown)
     if stat.S_ISDIR(status.st_mode):
         raise Failed("missing-output", "%s is a directory: %s" % (shown, _PACK))
     if not stat.S_ISREG(status.st_mode):
         raise Failed("missing-output", "%s is not a file" % shown)
-    return true, status.st_size
+    return real, status.st_size
 
 
 def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> None:
-    """Raise Failed unless all declared outputs are there, and large enough."""
+    """Raise Failed unless all declared outputs exist and are large enough."""
     for output in wanted:
         size = find(work, output["name"], inputs)[1]
         least = output["min_size"]
@@ -50,7 +50,7 @@ def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> No
 def verify(
     work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]", digests: Digests
 ) -> None:
-    """Raise Failed unless the outputs that have to have a checksum have that."""
+    """Raise Failed unless the outputs have their declared checksums."""
     for output in wanted:
         asked = output["checksum"]
         if asked is not None:
@@ -68,58 +68,58 @@ def keep(
     folder: AttemptFolder, names: "List[str]", inputs: "set[str]",
     digests: Digests, linked: "Dict[Inode, int]",
 ) -> "List[Dict[str, Any]]":  # fmt: skip
-    """Move outputs into the cache, safe on its disk and read-only, and describe them.
+    """Move outputs into the cache, synced and read-only, and describe them.
 
-    `linked` says how many names the files have that lie in caches of former attempts, too.
+    `linked` has the number of hard links of files in caches of previous attempts.
     """
     found = [(name, find(folder.work, name, inputs)[0]) for name in names]
-    if len({true for _, true in found}) < len(found):
-        raise Failed("missing-output", "several outputs are one and the same file")
-    for _, true in found:
-        _make_own(true, linked, digests.heed)
-    read = [digests.of(true) for _, true in found]  # before any is moved, as a kill may come
-    kept = [_keep(folder.cache, name, true, *weight) for (name, true), weight in zip(found, read)]
+    if len({real for _, real in found}) < len(found):
+        raise Failed("missing-output", "several outputs are the same file")
+    for _, real in found:
+        _make_own(real, linked, digests.pause_point)
+    read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
+    kept = [_keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)]
     for parent in {os.path.dirname(to_path(output["path"])) for output in kept}:
         _sync_up(parent, folder.node.cache)
     return kept
 
 
-def _keep(cache: bytes, name: str, true: bytes, size: int, checksum: str) -> "Dict[str, Any]":
+def _keep(cache: bytes, name: str, real: bytes, size: int, checksum: str) -> "Dict[str, Any]":
     target = inside(cache, name)
     os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-    os.chmod(true, stamp.read_only(os.stat(true)))
-    os.rename(true, target)
+    os.chmod(real, stamp.read_only(os.stat(real)))
+    os.rename(real, target)
     found = {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
     return {**found, **stamp.of(os.stat(target))}
 
 
-def _make_own(true: bytes, linked: "Dict[Inode, int]", heed: "Callable[[], None]") -> None:
-    """Put a copy in the place of an output that has names elsewhere, or another owner.
+def _make_own(real: bytes, linked: "Dict[Inode, int]", pause_point: "Callable[[], None]") -> None:
+    """Replace an output that has other hard links, or another owner, by a copy.
 
-    Who has another name for a file can change it, however read-only the cache is.
+    Another hard link allows changes of a file, even if the cache is read-only.
     """
-    status = os.stat(true)
+    status = os.stat(real)
     names = linked.get((status.st_dev, status.st_ino), 1)
     if status.st_nlink <= names and status.st_uid == os.geteuid():
         return
-    aside = true + b".d0ctl-copy"
+    aside = real + b".d0ctl-copy"
     remove(aside)
-    with open(true, "rb", buffering=0) as file:
+    with open(real, "rb", buffering=0) as file:
         copy = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, status.st_mode & 0o700 | 0o600)
         try:
-            copy_pieces(file, copy, heed)
+            copy_pieces(file, copy, pause_point)
         finally:
             os.close(copy)
-    os.rename(aside, true)
+    os.rename(aside, real)
 
 
 def leave(folder: AttemptFolder, name: str, inputs: "set[str]") -> "Dict[str, Any] | None":
-    """Move an output that nobody has verified into the cache; None when there is none."""
+    """Move an unverified output into the cache; return None if there is none."""
     try:
-        true, size = find(folder.work, name, inputs)
-        sync(true)
-        changed = os.stat(true).st_mtime_ns
-        file = _keep(folder.cache, name, true, size, "")
+        real, size = find(folder.work, name, inputs)
+        sync(real)
+        changed = os.stat(real).st_mtime_ns
+        file = _keep(folder.cache, name, real, size, "")
         _sync_up(os.path.dirname(to_path(file["path"])), folder.node.cache)
     except (OSError, Failed):
         return None
@@ -127,7 +127,7 @@ def leave(folder: AttemptFolder, name: str, inputs: "set[str]") -> "Dict[str, An
 
 
 def _sync_up(folder: bytes, top: bytes) -> None:
-    """See that a folder, and all above it up to `top`, are on the disk."""
+    """Sync a folder and its parents up to `top`."""
     while is_below(folder, top):
         sync(folder)
         folder = os.path.dirname(folder)

@@ -1,30 +1,32 @@
-"""The only place that says which guards an attempt has, and sets them on each of its binaries."""
+"""The guards of an attempt, set on each of its binaries."""
 
 import signal
 from typing import Any, Dict, List
 
-from d0ctl_wrapper.attempt.guards.disk_guard import Room
+from d0ctl_wrapper.attempt.guards.disk_guard import DiskGuard
 from d0ctl_wrapper.attempt.guards.limits import Disk, Memory, WallTime
-from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Judge, Pace, Thrashing, Yield
-from d0ctl_wrapper.attempt.guards.looping import Looping, Signs
-from d0ctl_wrapper.attempt.guards.rotation import Turn
+from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Judge, LoadGuard, Thrashing, Timing
+from d0ctl_wrapper.attempt.guards.looping import LifeSigns, Looping
+from d0ctl_wrapper.attempt.guards.rotation import Rotation
 from d0ctl_wrapper.attempt.intervals import Watcher
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.run.clock import Clock
-from d0ctl_wrapper.attempt.run.processes import Tree
-from d0ctl_wrapper.attempt.run.progress_report import Headway
+from d0ctl_wrapper.attempt.run.processes import ProcessTree
+from d0ctl_wrapper.attempt.run.progress_report import ProgressReport
 from d0ctl_wrapper.attempt.run.suspend import Suspension
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import kernel
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path
-from d0ctl_wrapper.protocol.quantities import size
+from d0ctl_wrapper.protocol.text import size
 
 
 class Guards:
-    """The guards of one attempt, over one of its binaries after the other."""
+    """The guards of one attempt, over one binary after the other."""
 
-    def __init__(self, folder: AttemptFolder, launch: Launch, tree: Tree, report: Report) -> None:
+    def __init__(
+        self, folder: AttemptFolder, launch: Launch, tree: ProcessTree, report: Report
+    ) -> None:
         self._folder = folder
         self._launch = launch
         self._asked: "Dict[str, Any]" = launch["guards"]
@@ -37,23 +39,23 @@ class Guards:
 
     def over(
         self, who: str, binary: "Dict[str, Any]", logs: "List[bytes]", clock: Clock,
-        headway: Headway, suspension: Suspension,
+        progress: ProgressReport, suspension: Suspension,
     ) -> "List[Watcher]":  # fmt: skip
-        """Make what guards a binary that has just been started."""
+        """Return the watchers that guard a binary that has just been started."""
         work = self._folder.work
         outputs = [work + b"/" + to_path(output["name"]) for output in binary["outputs"]]
-        signs = Signs(lambda: headway.news, [*logs, *outputs], work)
+        signs = LifeSigns(lambda: progress.changes, [*logs, *outputs], work)
         self._clock, self._kills = clock, kernel.memory()
         self._looping = Looping(who, binary, clock, signs, self._tree.usage)
         return [
-            self._looping.look,
+            self._looping.poll,
             *self._limits(who, binary),
-            *self._room(suspension),
-            *self._yields(suspension),
+            *self._disk_guard(suspension),
+            *self._load_guards(suspension),
         ]
 
     def end(self) -> "float | None":
-        """Take note that the binary has ended, and give its longest silence."""
+        """Note that the binary has ended, and return its longest silence."""
         if self._clock is None or self._looping is None:
             return None
         gap = self._looping.gap()
@@ -62,7 +64,7 @@ class Guards:
         return round(gap, 1)
 
     def judge(self, who: str, number: "int | None") -> None:
-        """Raise Failed if a binary was killed by the kernel, which had no memory left."""
+        """Raise Failed if the kernel killed a binary because memory ran out."""
         now = kernel.memory()
         if number != signal.SIGKILL or now is None or self._kills is None:
             return
@@ -74,44 +76,48 @@ class Guards:
 
     def _limits(self, who: str, binary: "Dict[str, Any]") -> "List[Watcher]":
         asked = self._asked
-        looks: "List[Watcher]" = []
+        watchers: "List[Watcher]" = []
         if asked["wall_time"] is not None:
-            looks.append(WallTime(asked["wall_time"], self._running_time).look)
+            watchers.append(WallTime(asked["wall_time"], self._running_time).poll)
         if asked["memory"] is not None:
-            looks.append(Memory(who, asked["memory"], self._tree.usage, self._tree.memory).look)
+            watchers.append(Memory(who, asked["memory"], self._tree.usage, self._tree.memory).poll)
         scratch = binary["work_size"] if asked["disk"] is None else None
         if asked["disk"] is not None or scratch is not None:
-            looks.append(Disk(asked["disk"], scratch, self._folder.path, self._report.remark).look)
-        return looks
+            watchers.append(
+                Disk(asked["disk"], scratch, self._folder.path, self._report.remark).poll
+            )
+        return watchers
 
     def _running_time(self) -> float:
         return self._ran + (self._clock.now() if self._clock is not None else 0.0)
 
-    def _room(self, suspension: Suspension) -> "List[Watcher]":
+    def _disk_guard(self, suspension: Suspension) -> "List[Watcher]":
         reserve = self._asked["reserve"]
         if reserve is None:
             return []
-        turn = Turn(self._folder.node, b"room")
-        room = Room(
+        rotation = Rotation(self._folder.node, b"disk")
+        guard = DiskGuard(
             self._folder.node.base,
             reserve,
             self._asked["patience"],
             suspension,
-            turn,
+            rotation,
             self._report.need,
         )
-        return [room.look]
+        return [guard.poll]
 
-    def _yields(self, suspension: Suspension) -> "List[Watcher]":
+    def _load_guards(self, suspension: Suspension) -> "List[Watcher]":
         asked = self._asked
         judges: "List[tuple[str, Judge]]" = []
-        pace = Pace(asked["window"], asked["grace"])
+        timing = Timing(asked["window"], asked["grace"])
         if asked["yield_cpu"] is not None:
-            work = ForeignWork(asked["yield_cpu"], self._launch["cpus"], pace.window)
+            work = ForeignWork(asked["yield_cpu"], self._launch["cpus"], timing.window_s)
             judges.append(("cpu", work))
         if asked["swap"] is not None:
-            judges.append(("swap", Thrashing(asked["swap"], pace.window)))
+            judges.append(("swap", Thrashing(asked["swap"], timing.window_s)))
         return [
-            Yield(name, judge, suspension, Turn(self._folder.node, name.encode("ascii")), pace).look
+            LoadGuard(
+                name, judge, suspension, Rotation(self._folder.node, name.encode("ascii")), timing
+            ).poll
             for name, judge in judges
         ]

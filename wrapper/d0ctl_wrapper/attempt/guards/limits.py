@@ -1,49 +1,48 @@
-"""The only place that ends a binary for what it takes: time, memory, disk, beyond its request."""
+"""Limits of an attempt: wall time, memory, disk."""
 
 import time
 from typing import Callable
 
-from d0ctl_wrapper.attempt.intervals import SOONEST, Ease
+from d0ctl_wrapper.attempt.intervals import SOONEST_S, Backoff
 from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import walk_files
 from d0ctl_wrapper.host.process import Usage
-from d0ctl_wrapper.host.walk_files import tour
-from d0ctl_wrapper.protocol.quantities import size, span
+from d0ctl_wrapper.protocol.text import size, span
 
 NEAR = 0.8
-"""From this part of a limit on a binary is looked at more often."""
+"""The part of a limit above which a binary is checked more often."""
 
 GROWTH = 1.05
-"""What takes so many times as much as at the last look is looked at soon again."""
+"""The growth since the last check that causes an early next check."""
 
 THRIFT = 1000.0
-"""From one long look to the next it takes so many times as long as the look took."""
-
+"""The least pause between two walks over files, as a multiple of the duration of one."""
 
 BLOCK = 512
-"""The bytes of a block, as the status of a file counts them."""
+"""The bytes of a block in the status of a file."""
 
 
 class WallTime:
-    """How long the chain may run, time at a standstill not counted."""
+    """The limit of the running time of the chain, without suspended time."""
 
     def __init__(self, limit: float, ran: "Callable[[], float]") -> None:
         self._limit = limit
         self._ran = ran
 
-    def look(self) -> float:
-        """Raise Failed when the chain has run too long; the seconds until it will have."""
+    def poll(self) -> float:
+        """Raise Failed if the chain has run too long; return the seconds left."""
         ran = self._ran()
         if ran >= self._limit:
-            detail = "ran for %s, and its wall time is %s" % (span(ran), span(self._limit))
+            detail = "ran for %s, longer than its wall time of %s" % (span(ran), span(self._limit))
             raise Failed("wall-time", detail)
-        return max(SOONEST / 10, self._limit - ran)
+        return max(SOONEST_S / 10, self._limit - ran)
 
 
 class Memory:
-    """How much memory all processes of a binary may take together.
+    """The limit of the memory of all processes of a binary together.
 
-    Pages that several of them share count for each in `usage`, which is cheap to have; `exact`
-    counts them once, and is asked before the verdict only.
+    The cheap `usage` counts shared pages for each process; the slow `exact` counts them once, and
+    is called only above the limit.
     """
 
     def __init__(
@@ -53,50 +52,54 @@ class Memory:
         self._limit = limit
         self._usage = usage
         self._exact = exact
-        self._ease = Ease()
+        self._backoff = Backoff()
         self._last = 0
         self._peak = 0
 
-    def look(self) -> float:
-        """Raise Failed when it takes too much; the seconds until the next look."""
+    def poll(self) -> float:
+        """Raise Failed if it takes too much; return the seconds until the next check."""
         taken = self._usage().rss
         if taken > self._limit:
             taken = min(taken, self._exact())
         self._peak = max(self._peak, taken)
         if taken > self._limit:
-            told = (self._who, size(self._peak), size(self._limit))
-            raise Failed("out-of-memory", "%s took %s of memory, and asked for %s" % told)
+            numbers = (self._who, size(self._peak), size(self._limit))
+            raise Failed(
+                "out-of-memory", "%s used %s of memory, more than its request of %s" % numbers
+            )
         is_urgent = taken > min(GROWTH * self._last, NEAR * self._limit)
         self._last = taken
-        return self._ease.next(is_urgent)
+        return self._backoff.next(is_urgent)
 
 
 class Disk:
-    """How much disk the files of an attempt may take together."""
+    """The limit of the disk space of all files of an attempt together."""
 
     def __init__(
         self, limit: "int | None", scratch: "int | None", folder: bytes,
         remark: "Callable[[str], None]",
     ) -> None:  # fmt: skip
-        """Hold to `limit`; of more than `scratch`, which is an estimate, only tell once."""
+        """Enforce `limit`; add a remark once if `scratch`, an estimate, is exceeded."""
         self._limit = limit
         self._scratch = scratch
         self._folder = folder
         self._remark = remark
-        self._ease = Ease()
+        self._backoff = Backoff()
         self._last = 0
 
-    def look(self) -> float:
-        """Raise Failed when they take too much; the seconds until the next look."""
+    def poll(self) -> float:
+        """Raise Failed if they take too much; return the seconds until the next check."""
         began = time.monotonic()
-        taken = sum(status.st_blocks for status in tour(self._folder)) * BLOCK
+        taken = sum(status.st_blocks for status in walk_files(self._folder)) * BLOCK
         if self._limit is not None and taken > self._limit:
-            told = (size(taken), size(self._limit))
-            raise Failed("disk-full", "its files take %s of disk, and it asked for %s" % told)
+            sizes = (size(taken), size(self._limit))
+            raise Failed(
+                "disk-full", "its files take %s of disk, more than its request of %s" % sizes
+            )
         if self._scratch is not None and taken > self._scratch:
-            told = (size(taken), size(self._scratch))
-            self._remark("its files take %s of disk, and its work-size is %s" % told)
+            sizes = (size(taken), size(self._scratch))
+            self._remark("its files take %s of disk, more than its work-size of %s" % sizes)
             self._scratch = None
-        delay = self._ease.next(taken > GROWTH * self._last)
+        delay = self._backoff.next(taken > GROWTH * self._last)
         self._last = taken
         return max(delay, THRIFT * (time.monotonic() - began))

@@ -1,118 +1,121 @@
-"""The only place where an attempt gives way to others on its node: to their work, or for memory.
+"""The load guard: an attempt pauses while its node is busy with other work, or swaps.
 
-InGrid, points 5 and 6 of the package wrapper. One attempt of a node gives way at a time; it goes
-on when there is something left for it.
+InGrid, points 5 and 6 of the package wrapper. One attempt of a node pauses or resumes at a time.
 """
 
 import os
 import time
 from typing import Callable, NamedTuple, Optional
 
-from d0ctl_wrapper.attempt.guards.rotation import Turn
-from d0ctl_wrapper.attempt.intervals import LONGEST
+from d0ctl_wrapper.attempt.guards.rotation import Rotation
+from d0ctl_wrapper.attempt.intervals import LONGEST_S
 from d0ctl_wrapper.attempt.run.suspend import Suspension
 from d0ctl_wrapper.host import kernel
-from d0ctl_wrapper.protocol.launch import PAUSE, WINDOW
-from d0ctl_wrapper.protocol.quantities import share, size
+from d0ctl_wrapper.protocol.launch import LOAD_PAUSE_S, LOAD_WINDOW_S
+from d0ctl_wrapper.protocol.text import share, size
 
 IDLE = 0.05
-"""With less than this part of the processors idle, the node is busy."""
+"""The idle part of the CPUs below which a node is busy."""
 
 
-class Pace(NamedTuple):
-    """How long the node is watched for a verdict, and a binary has to pause by itself."""
+class Timing(NamedTuple):
+    """The seconds of a measurement, and those that a binary has to pause by itself."""
 
-    window: float = WINDOW
-    grace: float = PAUSE
+    window_s: float = LOAD_WINDOW_S
+    grace_s: float = LOAD_PAUSE_S
 
 
 class Verdict(NamedTuple):
-    """Whether to stand still, None for whichever it is now, and what convinced us."""
+    """Whether to pause, None for no change, and the evidence."""
 
-    stands: "Optional[bool]"
+    pauses: "Optional[bool]"
     evidence: str
 
 
 Judge = Callable[[], "Verdict | None"]
-"""Looks at the node; None while it is too soon to tell."""
+"""Measure the node; return None while it is too early for a verdict."""
 
 
-class Yield:
-    """The giving way of one binary for one cause."""
+class LoadGuard:
+    """The guard over one binary for one cause."""
 
     def __init__(
-        self, cause: str, judge: Judge, suspension: Suspension, turn: Turn, pace: Pace
+        self, cause: str, judge: Judge, suspension: Suspension, rotation: Rotation, timing: Timing
     ) -> None:
         self._cause = cause
-        self._pace = pace
+        self._timing = timing
         self._judge = judge
         self._suspension = suspension
-        self._turn = turn
-        self._stands = False
+        self._rotation = rotation
+        self._is_paused = False
 
-    def look(self) -> float:
-        """Stand still or go on, if that is the verdict; the seconds until the next look."""
+    def poll(self) -> float:
+        """Pause or resume according to the verdict; return the seconds until the next check."""
         verdict = self._judge()
         if verdict is None:
-            return self._suspension.proceed() or self._pace.window
-        if verdict.stands not in (None, self._stands) and self._turn.take():
-            self._stands = not self._stands
-            if self._stands:
-                self._suspension.want(self._cause, verdict.evidence, self._pace.grace)
+            return self._suspension.proceed() or self._timing.window_s
+        if verdict.pauses not in (None, self._is_paused) and self._rotation.take():
+            self._is_paused = not self._is_paused
+            if self._is_paused:
+                self._suspension.want(self._cause, verdict.evidence, self._timing.grace_s)
             else:
                 self._suspension.release(self._cause, verdict.evidence)
-        return self._suspension.proceed() or (self._pace.window if self._stands else LONGEST)
+        return self._suspension.proceed() or (
+            self._timing.window_s if self._is_paused else LONGEST_S
+        )
 
 
 class ForeignWork:
-    """Judges by what the processors do for others, who are not niced as binaries are."""
+    """The verdict on the CPU time of other work, which is not niced as binaries are."""
 
     def __init__(
-        self, most: float, cpus: int, window: float = WINDOW, stat: bytes = kernel.STAT
+        self, most: float, cpus: int, window_s: float = LOAD_WINDOW_S, stat: bytes = kernel.STAT
     ) -> None:
         self._most = most
-        self._window = window
+        self._window_s = window_s
         self._needs = min(0.9, cpus / float(os.sysconf("SC_NPROCESSORS_ONLN")))
         self._stat = stat
         self._at = time.monotonic()
         self._before = kernel.processors(stat)
 
     def __call__(self) -> "Verdict | None":
-        """Give way when others take more than `most` and nothing is idle."""
+        """Pause if other work takes more than `most` and the CPUs are not idle."""
         now = kernel.processors(self._stat)
-        if now is None or self._before is None or time.monotonic() - self._at < self._window:
+        if now is None or self._before is None or time.monotonic() - self._at < self._window_s:
             return None
         ticks = max(1, now.total - self._before.total)
         foreign = (now.plain - self._before.plain) / float(ticks)
         idle = (now.idle - self._before.idle) / float(ticks)
         self._at, self._before = time.monotonic(), now
-        told = "others take %s of the processors, %s are idle" % (share(foreign), share(idle))
+        evidence = "other work takes %s of the CPUs, %s are idle" % (share(foreign), share(idle))
         if foreign > self._most and idle < IDLE:
-            return Verdict(True, told)
+            return Verdict(True, evidence)
         is_over = idle >= self._needs or foreign < self._most / 2
-        return Verdict(False if is_over else None, told)
+        return Verdict(False if is_over else None, evidence)
 
 
 class Thrashing:
-    """Judges by what the node swaps, in and out."""
+    """The verdict on the swapping of the node."""
 
-    def __init__(self, most: float, window: float = WINDOW, vmstat: bytes = kernel.VMSTAT) -> None:
+    def __init__(
+        self, most: float, window_s: float = LOAD_WINDOW_S, vmstat: bytes = kernel.VMSTAT
+    ) -> None:
         self._most = most
-        self._window = window
+        self._window_s = window_s
         self._vmstat = vmstat
         self._at = time.monotonic()
         self._before = kernel.memory(vmstat)
 
     def __call__(self) -> "Verdict | None":
-        """Give way when more bytes a second than `most` are swapped in, and as many out."""
+        """Pause if more bytes a second than `most` are swapped in, and out."""
         now = kernel.memory(self._vmstat)
         passed = time.monotonic() - self._at
-        if now is None or self._before is None or passed < self._window:
+        if now is None or self._before is None or passed < self._window_s:
             return None
         came = (now.swapped_in - self._before.swapped_in) / passed
         went = (now.swapped_out - self._before.swapped_out) / passed
         self._at, self._before = time.monotonic(), now
-        told = "the node swaps %s/s in and %s/s out" % (size(came), size(went))
+        evidence = "the node swaps %s/s in and %s/s out" % (size(came), size(went))
         if min(came, went) > self._most:
-            return Verdict(True, told)
-        return Verdict(False if came + went < self._most / 2 else None, told)
+            return Verdict(True, evidence)
+        return Verdict(False if came + went < self._most / 2 else None, evidence)

@@ -1,34 +1,34 @@
 """Log rules: failures found in the logs of a binary (D0 Job Definition, section 5, case 4).
 
-A rule is a regular expression. One that matches ends the binary as soon as it is seen; a
-passive one only counts; a required one fails the binary when it has never matched.
+A rule is a regular expression. A match ends the binary at once; a passive rule only
+counts matches; a required one fails a binary without a match.
 """
 
 import re
 import time
 from typing import Any, Callable, Dict, Iterator, List
 
-from d0ctl_wrapper.attempt.intervals import Ease
-from d0ctl_wrapper.attempt.regex_timeout import Patience, TooLong
-from d0ctl_wrapper.attempt.run.logs import Follower
+from d0ctl_wrapper.attempt.intervals import Backoff
+from d0ctl_wrapper.attempt.regex_timeout import RegexTimedOut, RegexTimeout
+from d0ctl_wrapper.attempt.run.logs import LogFollower
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol.text import clean, one_line
 
-AT_ONCE = 0.2
-"""For so many seconds lines are read before anything else gets its turn."""
+READ_FOR_S = 0.2
+"""The most seconds of reading lines at a time."""
 
 GLANCE = 500
-"""After so many lines the clock is looked at."""
+"""The number of lines between two looks at the clock."""
 
 SHOWN = 200
-"""How many characters of a line that matched are kept."""
+"""The most characters of a matching line that are kept."""
 
-HOPELESS = "the log rule `%s` backtracks without end on a line, so it is not looked for any more"
-"""What is said of an expression that takes for ever."""
+ENDLESS = "the log rule `%s` backtracks without end on a line, and is ignored from now on"
+"""The sentence on an expression without end."""
 
 
 class Rule:
-    """One rule, with what it has found so far."""
+    """One rule, and its matches so far."""
 
     def __init__(self, described: "Dict[str, Any]") -> None:
         self.text: str = described["match"]
@@ -42,75 +42,77 @@ class Rule:
 
     @property
     def is_fatal(self) -> bool:
-        """Tell whether a match fails the binary."""
+        """Return whether a match fails the binary."""
         return not (self.is_passive or self.is_required)
 
     def note(self, line: str) -> None:
-        """Count a line that matches, and keep the first."""
+        """Count a matching line, and keep the first."""
         if not self.count:
             self.first = one_line(line)[:SHOWN]
         self.count += 1
 
     @property
     def shown(self) -> str:
-        """The expression, as it is told to people."""
+        """The expression as people see it."""
         return one_line(self.text)[:SHOWN]
 
     def remarks(self) -> "Iterator[str]":
-        """Say what has been found."""
+        """Yield sentences on the matches."""
         if self.count:
             often = "once" if self.count == 1 else "%d times" % self.count
             yield "its log matched `%s` %s, first: %s" % (self.shown, often, self.first)
         if self.is_given_up:
-            yield HOPELESS % self.shown
+            yield ENDLESS % self.shown
 
 
 class Rules:
-    """The rules for one binary, and how far both of its logs are read."""
+    """The rules for one binary, and the state of reading its logs."""
 
     def __init__(self, who: str, rules: "List[Dict[str, Any]]", logs: "List[bytes]") -> None:
         self._who = who
         self._rules = [Rule(described) for described in rules]
-        self._logs = [Follower(path) for path in logs]
+        self._logs = [LogFollower(path) for path in logs]
         self._lines: "Iterator[bytes]" = iter(())
-        self._ease = Ease()
-        self._patience = Patience()
+        self._backoff = Backoff()
+        self._timeout = RegexTimeout()
 
-    def look(self) -> float:
-        """Read what is new, for a moment at most; Failed ends the binary."""
-        until = time.monotonic() + AT_ONCE
+    def poll(self) -> float:
+        """Read new lines, for a moment at most; raise Failed for a match."""
+        until = time.monotonic() + READ_FOR_S
         seen = 0
-        with self._patience.watching():
+        with self._timeout.watching():
             for line in self._next(False):
                 self._judge(line)
                 seen += 1
                 if seen % GLANCE == 0 and time.monotonic() >= until:
                     return 0.0
         self._lines = iter(())
-        return self._ease.next(seen > 0)
+        return self._backoff.next(seen > 0)
 
     def finish(self, between: "Callable[[], None]") -> None:
-        """Read all that is left of the logs; `between` is called now and then."""
-        with self._patience.watching():
+        """Read the rest of the logs; `between` is called now and then."""
+        with self._timeout.watching():
             for is_over in (False, True):
-                for place, line in enumerate(self._next(is_over)):
+                for number, line in enumerate(self._next(is_over)):
                     self._judge(line)
-                    if place % GLANCE == 0:
+                    if number % GLANCE == 0:
                         between()
                 self._lines = iter(())
 
     def require(self) -> None:
-        """Raise Failed when a line that has to come never came."""
+        """Raise Failed if a required rule has never matched."""
         for rule in self._rules:
             if rule.is_required and not rule.count:
-                raise Failed("verification", "%s never said `%s`" % (self._who, rule.shown))
+                raise Failed(
+                    "verification", "%s never wrote `%s` to its log" % (self._who, rule.shown)
+                )
 
     def remarks(self) -> "List[str]":
-        """Say what passive rules have found."""
-        return [said for rule in self._rules if rule.is_passive for said in rule.remarks()]
+        """Return sentences on the matches of passive rules."""
+        return [remark for rule in self._rules if rule.is_passive for remark in rule.remarks()]
 
     def _next(self, is_over: bool) -> "Iterator[bytes]":
-        """Go on where a former look broke off, then read what has come since."""
+        """Yield the lines that the last check left, then new ones."""
         for line in self._lines:
             yield line
         self._lines = self._new(is_over)
@@ -130,14 +132,14 @@ class Rules:
             if not rule.is_given_up and self._matches(rule, line):
                 rule.note(line)
                 if rule.is_fatal:
-                    raise Failed(rule.reason, "%s said in its log: %s" % (self._who, rule.first))
+                    raise Failed(rule.reason, "%s wrote to its log: %s" % (self._who, rule.first))
 
     def _matches(self, rule: Rule, line: str) -> bool:
-        """Tell whether a rule matches; without one that can't be known nothing is verified."""
+        """Return whether a rule matches; raise Failed for an endless search of an active rule."""
         try:
-            return self._patience.search(rule.search, line) is not None
-        except TooLong:
+            return self._timeout.search(rule.search, line) is not None
+        except RegexTimedOut:
             rule.is_given_up = True
             if rule.is_passive:
                 return False
-            raise Failed("verification", "%s: %s" % (self._who, HOPELESS % rule.shown)) from None
+            raise Failed("verification", "%s: %s" % (self._who, ENDLESS % rule.shown)) from None

@@ -1,48 +1,48 @@
-"""The only place that finds a binary to be looping: nothing that it does shows any more.
+"""Detection of looping binaries: those without any sign of life.
 
-What shows is progress, a log or an output that changes; before the verdict, any file in the
-working directory. Time at a standstill does not count. The longest gap is kept, as the habit
-of the program (D0 Job Definition, section 5, case 2).
+Signs of life are progress and changes of a log or an output; before the verdict, of any file in
+the working directory. Suspended time does not count. The longest silence is reported, for the run
+time history of the program (D0 Job Definition, section 5, case 2).
 """
 
 import os
 from typing import Any, Callable, Dict, List, Tuple
 
-from d0ctl_wrapper.attempt.intervals import SOONEST
+from d0ctl_wrapper.attempt.intervals import SOONEST_S
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import walk_files
 from d0ctl_wrapper.host.process import Usage
-from d0ctl_wrapper.host.walk_files import tour
-from d0ctl_wrapper.protocol.quantities import share, span
+from d0ctl_wrapper.protocol.text import share, span
 
 IDLE = 0.05
-"""Below this share of a processor a binary stands still rather than loops."""
+"""The share of a CPU below which a binary is idle rather than looping."""
 
-LOOK = 30.0
-"""Every so many seconds is looked for signs, and when half the time or all of it has passed."""
+POLL_S = 30.0
+"""The most seconds between two checks for signs."""
 
 SHOWN = 32
-"""So many outputs are looked at each time; the others are seen before a verdict."""
+"""The most outputs that each check looks at; before the verdict all files are checked."""
 
 Marks = Tuple[Any, ...]
 
 
-class Signs:
-    """What shows from outside that a binary lives."""
+class LifeSigns:
+    """The signs of life of a binary."""
 
-    def __init__(self, news: "Callable[[], int]", paths: "List[bytes]", work: bytes) -> None:
-        self._news = news
+    def __init__(self, changes: "Callable[[], int]", paths: "List[bytes]", work: bytes) -> None:
+        self._changes = changes
         self._paths = paths[: SHOWN + 2]
         self._work = work
 
     def cheap(self) -> Marks:
-        """Note how far the progress, the logs and the outputs are."""
-        return (self._news(), *(_mark(path) for path in self._paths))
+        """Return the state of progress, logs and outputs."""
+        return (self._changes(), *(_mark(path) for path in self._paths))
 
     def thorough(self) -> Marks:
-        """Note how all files in the working directory are."""
+        """Return the state of all files in the working directory."""
         count, size, latest = 0, 0, 0
-        for status in tour(self._work):
+        for status in walk_files(self._work):
             count, size = count + 1, size + status.st_size
             latest = max(latest, status.st_mtime_ns)
         return count, size, latest
@@ -57,15 +57,15 @@ def _mark(path: bytes) -> "Tuple[int, int]":
 
 
 class Looping:
-    """The silence of one binary: how long it is, how long it ever was, how long it may be."""
+    """The silence of one binary: its present, longest and allowed duration."""
 
     def __init__(
-        self, who: str, binary: "Dict[str, Any]", clock: Clock, signs: Signs,
+        self, who: str, binary: "Dict[str, Any]", clock: Clock, signs: LifeSigns,
         usage: "Callable[[], Usage]",
     ) -> None:  # fmt: skip
         self._who = who
         self._limit: "float | None" = binary["looping"]
-        self._habit: "Dict[str, Any] | None" = binary["run_time_history"]
+        self._history: "Dict[str, Any] | None" = binary["run_time_history"]
         self._clock = clock
         self._signs = signs
         self._usage = usage
@@ -74,32 +74,32 @@ class Looping:
         self._longest = 0.0
         self._halfway: "Tuple[float, float, Marks] | None" = None
 
-    def look(self) -> float:
-        """Raise Failed when the silence is too long; the seconds until the next look."""
+    def poll(self) -> float:
+        """Raise Failed if the silence is too long; return the seconds until the next check."""
         seen = self._signs.cheap()
         has_changed, self._seen = seen != self._seen, seen
         if has_changed:
-            self._hear()
+            self._end_silence()
         elif self._limit is not None:
             self._judge(self._limit)
-        return LOOK if self._limit is None else min(LOOK, self._due(self._limit))
+        return POLL_S if self._limit is None else min(POLL_S, self._due(self._limit))
 
     def gap(self) -> float:
-        """Give the longest silence so far, in seconds of running time."""
+        """Return the longest silence so far, in seconds of running time."""
         return max(self._longest, self._silence())
 
     def _silence(self) -> float:
         return self._clock.now() - self._since
 
-    def _hear(self) -> None:
+    def _end_silence(self) -> None:
         self._longest = self.gap()
         self._since = self._clock.now()
         self._halfway = None
 
     def _due(self, limit: float) -> float:
-        """Give the seconds until the silence is half as long as it may be, or just as long."""
+        """Return the seconds until half of the allowed silence, or all of it."""
         until = limit / 2 if self._halfway is None else limit
-        return max(SOONEST / 10, until - self._silence())
+        return max(SOONEST_S / 10, until - self._silence())
 
     def _judge(self, limit: float) -> None:
         if self._silence() < limit / 2:
@@ -110,15 +110,15 @@ class Looping:
         elif self._silence() >= limit:
             before, cpu_before, marks_before = self._halfway
             if marks != marks_before:
-                self._hear()
+                self._end_silence()
             elif now > before:
                 raise Failed("looping", self._sentence((cpu - cpu_before) / (now - before)))
 
     def _sentence(self, busy: float) -> str:
-        habit = ""
-        if self._habit is not None:
-            told = (self._habit["runs"], span(self._habit["gap"]))
-            habit = "; its longest gap in %d runs is %s" % told
+        history = ""
+        if self._history is not None:
+            numbers = (self._history["runs"], span(self._history["gap"]))
+            history = "; its longest silence in %d runs is %s" % numbers
         verdict = "it is idle, perhaps waiting for input or a lock" if busy < IDLE else "looping"
-        told_all = (self._who, span(self._silence()), habit, share(max(0.0, busy)), verdict)
-        return "%s made no progress for %s%s; CPU %s: %s" % told_all
+        values = (self._who, span(self._silence()), history, share(max(0.0, busy)), verdict)
+        return "%s made no progress for %s%s; CPU %s: %s" % values

@@ -1,7 +1,7 @@
-"""The only place where the attempts of a node take turns, so that not all give way at once.
+"""Rotation among the attempts of a node, so that not all pause at once.
 
-When a node is short of something, it is enough that some attempts stand still. Each that does,
-or goes on, lets the others wait until it shows whether that was enough.
+Often it is enough if some attempts pause. After one has paused or resumed, the others wait until
+the effect can be measured.
 """
 
 import fcntl
@@ -10,18 +10,18 @@ import time
 
 from d0ctl_wrapper.protocol.paths import NodePaths
 
-SETTLE = 5.0
-"""How many seconds it takes until what one attempt has done shows."""
+SETTLE_S = 5.0
+"""The seconds until the effect of a pause can be measured."""
 
 
-class Turn:
-    """The right to stand still or to go on, one attempt of the node at a time."""
+class Rotation:
+    """The right to pause or resume, for one attempt of the node at a time."""
 
     def __init__(self, paths: NodePaths, name: bytes) -> None:
         self._path = paths.base + b"/rotation-" + name
 
     def take(self) -> bool:
-        """Tell whether it is our turn; where that can't be known, as on a full disk, it is."""
+        """Return whether this attempt may act now; also if that is unknown, as on a full disk."""
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError:
@@ -35,13 +35,13 @@ class Turn:
             os.close(file)
 
     def _take(self, file: int) -> bool:
-        """Write down the time, which the monotonic clock counts from the boot for all of us."""
+        """Record the time, by the monotonic clock that all processes share."""
         now = time.monotonic()
         try:
             last = float(os.pread(file, 32, 0))
         except ValueError:
-            last = now - SETTLE
-        if abs(now - last) < SETTLE:
+            last = now - SETTLE_S
+        if abs(now - last) < SETTLE_S:
             return False
         os.pwrite(file, b"%-31.3f\n" % now, 0)
         return True

@@ -1,1 +1,1 @@
-"""Start and control processes."""
+"""Start, suspend and end processes, and read their progress."""

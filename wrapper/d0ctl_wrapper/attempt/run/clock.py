@@ -1,11 +1,11 @@
-"""The only place that counts how long a binary has really run: time at a standstill is no time."""
+"""The running time of a binary, without suspended time."""
 
 import time
 from typing import Set
 
 
 class Clock:
-    """The running time of one binary; it stands still as long as anybody has a reason for it."""
+    """The running time of one binary, which is stopped while there is a reason."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -14,18 +14,18 @@ class Clock:
         self._reasons: "Set[str]" = set()
 
     def now(self) -> float:
-        """Give the seconds that the binary has run."""
+        """Return the seconds that the binary has run."""
         until = time.monotonic() if self._stands_since is None else self._stands_since
         return until - self._began - self._stood
 
     def stop(self, reason: str = "suspended") -> None:
-        """Take note that the binary stands still from now on."""
+        """Stop the clock for a reason."""
         self._reasons.add(reason)
         if self._stands_since is None:
             self._stands_since = time.monotonic()
 
     def go_on(self, reason: str = "suspended") -> None:
-        """Take note that this is no reason any more; without any the binary runs again."""
+        """Drop a reason; without any the clock goes on."""
         self._reasons.discard(reason)
         if self._stands_since is not None and not self._reasons:
             self._stood += time.monotonic() - self._stands_since

@@ -1,12 +1,13 @@
-"""The only place for the command file, by which a binary is asked to pause or to end by itself.
+"""The command file, which asks a binary to pause or end by itself.
 
-InGrid, point 2 of the requests to binaries: the binary looks at it now and then, does as it
-says, and appends a line with the time; it goes on when the file has gone.
+InGrid, point 2 of the requests to binaries: the binary reads it now and then, obeys, and appends a
+line with the time; it continues when the file is removed.
 """
 
 import os
 
-from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove, write
+from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove
+from d0ctl_wrapper.protocol.paths import write as write_file
 from d0ctl_wrapper.protocol.text import one_line
 
 PAUSE, TERMINATE = "pause", "terminate"
@@ -18,25 +19,25 @@ class CommandFile:
     def __init__(self, folder: AttemptFolder) -> None:
         self.path = folder.file(b"command")
 
-    def give(self, order: str) -> None:
-        """Ask for something, in place of what was asked before; a full disk asks for nothing."""
+    def write(self, command: str) -> None:
+        """Write a command in place of the last one; a full disk is ignored."""
         aside = self.path + b".aside"
         try:
-            write(aside, order.encode("ascii") + b"\n")
+            write_file(aside, command.encode("ascii") + b"\n")
             os.rename(aside, self.path)
         except OSError:
             pass
 
     def answer(self) -> str:
-        """Give the line of compliance that a binary appended; empty when it has not."""
+        """Return the line that a binary appended as its answer; empty if there is none."""
         try:
             lines = read(self.path).decode("utf-8", "replace").split("\n")
         except OSError:
             return ""
         return next((one_line(line) for line in lines[1:] if line.strip()), "")
 
-    def take_back(self) -> None:
-        """Ask for nothing any more."""
+    def clear(self) -> None:
+        """Remove the command."""
         try:
             remove(self.path)
         except OSError:

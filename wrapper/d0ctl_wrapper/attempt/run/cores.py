@@ -1,4 +1,4 @@
-"""The only place that looks for core files, keeps what is small and removes what is not."""
+"""Core files: small ones are kept, large ones removed."""
 
 import os
 import re
@@ -15,31 +15,31 @@ _CORE = re.compile(rb"core(\.[0-9A-Za-z_.-]+)?\Z|.*\.core\Z")
 
 
 def collect(folder: AttemptFolder, launch: Launch, number: int, is_dumped: bool) -> "List[str]":
-    """Say what became of the cores that binary `number` left in its working directory."""
+    """Keep or remove the cores that binary `number` left; return sentences."""
     try:
         found = _find(folder.work)
         targets = [
-            folder.file(b"%d.core" % number + (b".%d" % place if place else b""))
-            for place in range(len(found))
+            folder.file(b"%d.core" % number + (b".%d" % index if index else b""))
+            for index in range(len(found))
         ]
         limit: int = launch["largest_core"]
-        said = [_treat(*pair, limit=limit) for pair in zip(found, targets)]
+        remarks = [_treat(*pair, limit=limit) for pair in zip(found, targets)]
     except OSError as error:
-        return ["a core cannot be kept: %s" % error.strerror]
+        return ["can't keep a core: %s" % error.strerror]
     if is_dumped and not found:
-        said.append("it dumped core, not here: core_pattern is `%s`" % _pattern())
-    return said
+        remarks.append("it dumped core elsewhere: core_pattern is `%s`" % _pattern())
+    return remarks
 
 
 def _find(work: bytes) -> "List[bytes]":
-    """List the files of the working directory that are cores by their names and first bytes."""
+    """Return the cores in the working directory, by their names and first bytes."""
     with os.scandir(work) as entries:
         paths = [entry.path for entry in entries if _CORE.match(entry.name)]
     return sorted(path for path in paths if _is_core(path))
 
 
 def _is_core(path: bytes) -> bool:
-    """Tell whether a file is an ELF core: type 4."""
+    """Return whether a file is an ELF core: type 4."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         return False
     with open(path, "rb", buffering=0) as file:
@@ -53,7 +53,7 @@ def _treat(path: bytes, target: bytes, limit: int) -> str:
     what = "it left a core of %d bytes" % status.st_size
     if status.st_blocks * 512 > limit:
         os.unlink(path)
-        return "%s, removed as it takes more than %d" % (what, limit)
+        return "%s, removed because it takes more than %d" % (what, limit)
     os.rename(path, target)
     return "%s, kept as `%s`" % (what, to_text(target))
 

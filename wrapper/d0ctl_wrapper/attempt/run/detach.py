@@ -1,4 +1,4 @@
-"""The only place where a process just forked by the relay becomes a wrapper of its own."""
+"""Detaching a forked process from the relay, as a wrapper of its own."""
 
 import gc
 import os
@@ -13,14 +13,14 @@ from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import NodePaths, remove
 
 EXIT_ENDED, EXIT_CRASHED, EXIT_DISK_FULL, EXIT_LAUNCH_FAILED = 0, 70, 71, 72
-"""What the exit code of a wrapper tells its relay; after the last two nothing is left of it."""
+"""The exit codes of a wrapper; after the last two it leaves no folder."""
 
 DESCRIPTORS = 64
-"""More descriptors than a relay ever has, as it closes those that it inherits."""
+"""More descriptors than a relay ever has."""
 
 
-class Setting(NamedTuple):
-    """What all attempts under one relay have in common."""
+class RelayContext(NamedTuple):
+    """The facts that all attempts under one relay share."""
 
     paths: NodePaths
     boot_id: str
@@ -28,49 +28,53 @@ class Setting(NamedTuple):
     umask: int
 
 
-def fork(setting: Setting, launch: Launch, run: "Callable[[Setting, Launch], None]") -> int:
-    """Fork the wrapper of `launch`, which calls `run`; give its pid.
+def fork(
+    context: RelayContext, launch: Launch, run: "Callable[[RelayContext, Launch], None]"
+) -> int:
+    """Fork the wrapper of `launch`, which calls `run`; return its pid.
 
-    Its signals are blocked before it exists and it waits for them later. So none gets lost,
-    and the relay's handlers, which it still has, are never called.
+    Signals are blocked before the fork, and the wrapper waits for them later. So none is lost,
+    and the relay's handlers, which the child inherits, are never called.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         pid = os.fork()
         if pid == 0:
-            _become(setting, launch, run)
+            _become(context, launch, run)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     return pid
 
 
-def _become(setting: Setting, launch: Launch, run: "Callable[[Setting, Launch], None]") -> None:
+def _become(
+    context: RelayContext, launch: Launch, run: "Callable[[RelayContext, Launch], None]"
+) -> None:
     code = EXIT_CRASHED
     try:
         gc.disable()
         os.setsid()
-        code = _claim(setting, launch)
+        code = _claim(context, launch)
         if code == EXIT_ENDED:
             code = EXIT_CRASHED
             _leave_relay()
-            run(setting, launch)
+            run(context, launch)
             code = EXIT_ENDED
     except BaseException:
-        _leave_traceback(setting.paths.attempt(launch["attempt"]).file(b"crash"))
+        _leave_traceback(context.paths.attempt(launch["attempt"]).file(b"crash"))
     finally:
         os._exit(code)
 
 
-def _claim(setting: Setting, launch: Launch) -> int:
+def _claim(context: RelayContext, launch: Launch) -> int:
     """Record this process as the wrapper.
 
-    It still shares the lock of the relay, so a new relay does not look before this is done.
+    It still shares the lock of the relay, so a new relay starts only after this.
     """
     pid = os.getpid()
-    myself = process.look(pid)
+    myself = process.inspect(pid)
     assert myself is not None
-    folder = setting.paths.attempt(launch["attempt"])
-    record = records.Record(pid, myself.started, setting.boot_id, launch["cpus"])
+    folder = context.paths.attempt(launch["attempt"])
+    record = records.Record(pid, myself.started, context.boot_id, launch["cpus"])
     try:
         records.write_record(folder, record)
     except OSError as error:
@@ -80,7 +84,7 @@ def _claim(setting: Setting, launch: Launch) -> int:
 
 
 def close_inherited() -> None:
-    """Close what a process was started with beside its three streams."""
+    """Close all inherited descriptors except the three standard streams."""
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
             try:
@@ -90,7 +94,7 @@ def close_inherited() -> None:
 
 
 def _leave_relay() -> None:
-    """Give up all that came from the relay: its lock, its stream, its pipes."""
+    """Close all that came from the relay: its lock, its stream, its pipes."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)

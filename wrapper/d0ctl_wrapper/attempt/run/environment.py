@@ -1,4 +1,4 @@
-"""The only place that says what a binary finds in its environment."""
+"""The environment of binaries."""
 
 import os
 import re
@@ -14,14 +14,14 @@ _FOREIGN = re.compile(
     rb"|DBUS_.*|XDG_(SESSION|SEAT|VTNR|RUNTIME).*|TMUX.*|STY|PS[1-4]|LS_COLORS|EDITOR|VISUAL"
     rb"|PAGER|LESS.*|PWD|OLDPWD|SHLVL|_\Z"
 )
-"""What speaks of a connection, a terminal or a desktop, and is no business of a binary: a package
-is to run the same whoever started the daemon, and from where."""
+"""Variables of a connection, a terminal or a desktop, which binaries do not get: a package runs the
+same whoever started the daemon, and from where."""
 
 TEMPORARY = b"TMPDIR"
 
 
 def inherited() -> Environment:
-    """Give what the account's own set-up on the node provides, for all attempts."""
+    """Return the environment of the account on the node, for all attempts."""
     found = {name: value for name, value in os.environb.items() if not _FOREIGN.match(name)}
     if not os.access(found.get(TEMPORARY, b"/tmp"), os.W_OK | os.X_OK):
         found[TEMPORARY] = b""
@@ -29,9 +29,9 @@ def inherited() -> Environment:
 
 
 def of_binary(inherits: Environment, folder: AttemptFolder, launch: Launch) -> Environment:
-    """Give the environment of the binaries of an attempt; strays are found by the marks in it.
+    """Return the environment of the binaries of an attempt; its marks identify lost processes.
 
-    Where the node has no folder for temporary files, they lie in that of the attempt.
+    Without a folder for temporary files on the node, that of the attempt is used.
     """
     here = folder.path
     made = {

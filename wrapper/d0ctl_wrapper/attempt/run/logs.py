@@ -1,20 +1,20 @@
-"""The only place that follows the logs of a running binary, in bounded memory."""
+"""Following the logs of a running binary, in bounded memory."""
 
 import os
 from typing import Iterator
 
 CHUNK = 256 * 1024
-"""How many bytes are read at once."""
+"""The bytes read at once."""
 
 LONGEST_LINE = 8192
-"""A line is cut after so many bytes."""
+"""The bytes after which a line is cut."""
 
 
-class Follower:
-    """One log, read on from where it was left; lines are given without their ends."""
+class LogFollower:
+    """The new lines of one log, without their line ends."""
 
     def __init__(self, path: bytes, skips: bool = False) -> None:
-        """Follow a log; one that `skips` gives only the end of what has come at once."""
+        """Follow a log; with `skips` only the last part of a large addition is read."""
         self._path = path
         self._skips = skips
         self._offset = 0
@@ -22,7 +22,7 @@ class Follower:
         self._is_cut = False
 
     def lines(self, is_over: bool = False) -> "Iterator[bytes]":
-        """Give the whole lines that have come; when it `is_over`, a last one without its end."""
+        """Yield the new complete lines; if `is_over`, also a last one without a line end."""
         try:
             file = os.open(self._path, os.O_RDONLY)
         except OSError:
@@ -48,7 +48,7 @@ class Follower:
             self._rest, self._is_cut = b"", True
 
     def _split(self, data: bytes) -> "Iterator[bytes]":
-        """Give whole lines; of one that is too long, its beginning."""
+        """Yield complete lines; only the beginning of a long one."""
         *lines, rest = data.split(b"\n")
         for line in lines:
             whole = (self._rest + line)[:LONGEST_LINE]

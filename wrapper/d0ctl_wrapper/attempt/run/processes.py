@@ -1,7 +1,7 @@
-"""The only place where a wrapper waits for the processes of its attempt, and ends them."""
+"""The processes of an attempt: wait for them, signal them, end them."""
 
 import os
-import resource  # noqa: F401  (os.wait4 imports it, and had better not in each wrapper)
+import resource  # noqa: F401  (os.wait4 imports it, and the import is done once, before the fork)
 import signal
 import time
 from typing import Callable, Dict
@@ -14,14 +14,14 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder
 _ORDERS = (signal.SIGTERM, signal.SIGUSR1)
 
 
-class Told(Exception):
-    """Somebody asked this wrapper by SIGTERM to end."""
+class Terminated(Exception):
+    """The wrapper received SIGTERM."""
 
 
-class Tree:
-    """All processes that descend from this wrapper, which reaps those that left their parents."""
+class ProcessTree:
+    """All descendants of this wrapper, which adopts their orphans."""
 
-    def __init__(self, folder: AttemptFolder) -> None:
+    def __init__(self, folder: AttemptFolder, on_status_request: "Callable[[], None]") -> None:
         self.mark = (folder.node.base, b"%d" % folder.attempt)
         self.is_reaper = process.become_reaper()
         self.awaited = 0
@@ -29,12 +29,11 @@ class Tree:
         self.cpu = 0.0
         self.rss = 0
         self.ended: "Dict[int, int | None]" = {}
-        """Children that may end while another is awaited, and how they ended."""
+        """Children that may end while another is awaited, and their status."""
         self._outcome: "Callable[[], int | None]" = lambda: None
         self._before = 0.0
         self._highest = 0
-        self.answer: "Callable[[], None]" = lambda: None
-        """Called when somebody asks how the attempt stands."""
+        self.on_status_request = on_status_request
 
     def wait(
         self,
@@ -42,10 +41,10 @@ class Tree:
         watch: "Callable[[], Watch]",
         outcome: "Callable[[], int | None]" = lambda: None,
     ) -> int:
-        """Wait until child `pid` has ended and give its status; raise Told on SIGTERM.
+        """Wait until child `pid` has ended and return its status; raise Terminated on SIGTERM.
 
-        `watch` makes what looks at it meanwhile. `cpu` and `rss` are then what was used by all
-        that ended meanwhile. `outcome` may give the status of a process below the child.
+        `watch` returns the watch over it. Afterwards `cpu` and `rss` have the usage of the
+        processes that ended meanwhile. `outcome` may return the status of one below the child.
         """
         self.awaited, self.status, self.cpu, self.rss = pid, self.ended.get(pid), 0.0, 0
         self._outcome, self._highest = outcome, 0
@@ -54,26 +53,26 @@ class Tree:
         while self.status is None:
             caught = self._sleep(watching.delay())
             if caught == signal.SIGTERM:
-                raise Told
+                raise Terminated
             self._reap()
             if self.status is None:
-                watching.look(caught == signal.SIGUSR1)
+                watching.poll(caught == signal.SIGUSR1)
         return self.status
 
     def usage(self) -> "process.Usage":
-        """Measure what the binary under way has used so far, and what it takes of memory now."""
+        """Return the CPU time of the running binary so far, and its present memory."""
         found = [process.usage(pid) for pid in process.below(os.getpid())]
-        living = [one for one in found if one is not None]
-        rss = sum(one.rss for one in living)
+        living = [usage for usage in found if usage is not None]
+        rss = sum(usage.rss for usage in living)
         self._highest = max(self._highest, rss)
-        return process.Usage(self.cpu + sum(one.cpu for one in living), rss)
+        return process.Usage(self.cpu + sum(usage.cpu for usage in living), rss)
 
     def memory(self) -> int:
-        """Measure what all processes of the binary take of memory together, shared pages once."""
+        """Return the memory of all processes of the binary, with shared pages counted once."""
         return sum(process.memory(pid) for pid in process.below(os.getpid()))
 
     def signal(self, number: int) -> None:
-        """Signal every process, those too that come to be meanwhile."""
+        """Signal every process, including those that are started meanwhile."""
         done: "set[int]" = set()
         while True:
             new = self._members() - done
@@ -84,33 +83,33 @@ class Tree:
             done |= new
 
     def check(self) -> None:
-        """Answer whoever asks how the attempt stands; raise Told when SIGTERM came."""
+        """Answer status requests; raise Terminated if SIGTERM has arrived."""
         caught = signal.sigtimedwait(_ORDERS, 0)
         while caught is not None:
             if caught.si_signo == signal.SIGTERM:
-                raise Told
-            self.answer()
+                raise Terminated
+            self.on_status_request()
             caught = signal.sigtimedwait(_ORDERS, 0)
 
     def rest(self, seconds: float) -> None:
-        """Sleep; raise Told when SIGTERM comes, or came."""
+        """Sleep; raise Terminated if SIGTERM arrives or has arrived."""
         until = time.monotonic() + seconds
         self.check()
         while time.monotonic() < until:
             if self._sleep(until - time.monotonic()) == signal.SIGTERM:
-                raise Told
+                raise Terminated
 
-    def let_go(self) -> None:
-        """Take note that what was waited for was no binary, or is none any more."""
+    def clear(self) -> None:
+        """Note that no binary is running."""
         self.awaited = 0
 
     @property
     def is_running(self) -> bool:
-        """Tell whether there is a binary that has not ended."""
+        """Whether a binary is running."""
         return self.awaited > 0 and self.status is None
 
     def has_ended_within(self, seconds: float) -> bool:
-        """Wait so long for the end of the binary, and tell whether it came."""
+        """Wait at most `seconds` for the end of the binary; return whether it ended."""
         self._sleep(seconds)
         self._reap()
         return self.status is not None
@@ -118,10 +117,10 @@ class Tree:
     def end(self, grace: "Callable[[], float]") -> str:
         """End every process: TERM, then KILL after `grace()` seconds, until none is left.
 
-        Gives which of them did it. Whoever sends SIGTERM meanwhile may have shortened the grace.
+        Returns which signal was enough. With another SIGTERM meanwhile, `grace` is called again.
         """
         deadline = time.monotonic() + grace()
-        told: "set[int]" = set()
+        signaled: "set[int]" = set()
         is_late = False
         while self._reap() or not self.is_reaper:
             members = self._members()
@@ -129,27 +128,27 @@ class Tree:
                 break
             is_late = is_late or bool(members and time.monotonic() >= deadline)
             remaining = deadline - time.monotonic()
-            self._tell(members, told, remaining <= 0)
+            self._send_end(members, signaled, remaining <= 0)
             pause = min(remaining, 0.5) if remaining > 0 else 0.05
             if self._sleep(pause) == signal.SIGTERM:
                 deadline = min(deadline, time.monotonic() + grace())
         return "by SIGKILL" if is_late else "by SIGTERM"
 
     def _sleep(self, seconds: float) -> "int | None":
-        """Sleep until a signal comes, and give it; SIGUSR1 is answered at once."""
+        """Sleep until a signal comes, and return it; SIGUSR1 is answered at once."""
         caught = signal.sigtimedwait(SIGNALS, seconds)
         if caught is not None and caught.si_signo == signal.SIGUSR1:
-            self.answer()
+            self.on_status_request()
         return None if caught is None else caught.si_signo
 
-    def _tell(self, members: "set[int]", told: "set[int]", is_late: bool) -> None:
+    def _send_end(self, members: "set[int]", signaled: "set[int]", is_late: bool) -> None:
         for pid in members:
             if is_late:
                 process.send(pid, signal.SIGKILL)
-            elif pid not in told:
+            elif pid not in signaled:
                 process.send(pid, signal.SIGTERM)
                 process.send(pid, signal.SIGCONT)
-                told.add(pid)
+                signaled.add(pid)
 
     def _members(self) -> "set[int]":
         processes = process.table()
@@ -159,16 +158,16 @@ class Tree:
         return members
 
     def await_end(self, pid: int, seconds: float) -> None:
-        """Wait so long for the end of a child of `ended`."""
+        """Wait at most `seconds` for the end of a child in `ended`."""
         until = time.monotonic() + seconds
         self._reap()
         while self.ended.get(pid) is None and time.monotonic() < until:
             if self._sleep(until - time.monotonic()) == signal.SIGTERM:
-                raise Told
+                raise Terminated
             self._reap()
 
     def _reap(self) -> bool:
-        """Collect the children that have ended; tell whether there are others."""
+        """Reap the children that have ended; return whether there are others."""
         has_others = self._collect()
         if self.status is None:
             self.status = self._outcome()

@@ -1,6 +1,6 @@
-"""Reading how far a binary is (InGrid, Package Wrapper, point 1 of the requests to binaries).
+"""The progress of a binary (InGrid, Package Wrapper, point 1 of the requests to binaries).
 
-A binary says so in its progress file. For one that can't, a rule reads it from the log, or
+A binary writes it to its progress file. For one that can't, a rule reads it from the log, or
 from the growth of an output.
 """
 
@@ -8,19 +8,19 @@ import os
 import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-from d0ctl_wrapper.attempt.regex_timeout import Patience, TooLong
-from d0ctl_wrapper.attempt.run.logs import Follower
+from d0ctl_wrapper.attempt.regex_timeout import RegexTimedOut, RegexTimeout
+from d0ctl_wrapper.attempt.run.logs import LogFollower
 from d0ctl_wrapper.protocol.paths import to_path
 from d0ctl_wrapper.protocol.text import one_line
 
 TAIL = 4096
-"""How many bytes at the end of a progress file are looked at."""
+"""The bytes at the end of a progress file that are read."""
 
 SHOWN = 200
-"""How many characters of a line of progress are passed on."""
+"""The most characters of a line of progress in a message."""
 
-HOPELESS = "its rule for progress backtracks without end on a line of the log"
-"""What stands for a progress that such an expression would have given."""
+ENDLESS = "its progress rule backtracks without end on a line of the log"
+"""The line of progress after an endless search."""
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _COUNT = re.compile(r"(%s)\s*(?:/|\bof\b)\s*(%s)" % (_NUMBER, _NUMBER))
@@ -29,7 +29,7 @@ _ALONE = re.compile(r"\s*(%s)\s*\Z" % _NUMBER)
 
 
 class Reading(NamedTuple):
-    """How far a binary is: units done and in all where it is known, and its own words."""
+    """The progress of a binary: done and total units if known, and its own line."""
 
     done: "Optional[float]"
     total: "Optional[float]"
@@ -37,18 +37,18 @@ class Reading(NamedTuple):
 
     @property
     def fraction(self) -> "float | None":
-        """Give how much of the whole is done, from 0 to 1."""
+        """The finished part, from 0 to 1; None if unknown."""
         if self.done is None or not self.total:
             return None
         return min(1.0, self.done / self.total)
 
 
 Source = Callable[[], "Reading | None"]
-"""Gives what is new; None when nothing is."""
+"""Return the new progress, or None."""
 
 
 def read_line(text: str) -> "Reading | None":
-    """Read a line of progress: `120/500`, `120 of 500`, `24 %`, `120`, or any other words."""
+    """Read a line of progress: `120/500`, `120 of 500`, `24 %`, `120`, or any other text."""
     line = one_line(text)[:SHOWN]
     if not line:
         return None
@@ -61,7 +61,7 @@ def read_line(text: str) -> "Reading | None":
 
 
 def source(rule: "Dict[str, Any] | None", file: bytes, logs: "List[bytes]", work: bytes) -> Source:
-    """Make what reads the progress of one binary, by its rule or else from its file."""
+    """Return the source of the progress of one binary: its rule, or else its progress file."""
     if rule is None:
         return ProgressFile(file)
     if rule["log"] is not None:
@@ -77,7 +77,7 @@ class ProgressFile:
         self._seen = (0, 0, 0)
 
     def __call__(self) -> "Reading | None":
-        """Read its last line, if it has changed."""
+        """Return the last line, if the file has changed."""
         try:
             status = os.stat(self._path)
             seen = (status.st_ino, status.st_size, status.st_mtime_ns)
@@ -94,21 +94,21 @@ class ProgressFile:
 
 
 class LogRule:
-    """A regular expression over the log: groups `done` and `total`, or its first two groups."""
+    """A regular expression on the log: groups `done` and `total`, or its first two groups."""
 
     def __init__(self, pattern: str, logs: "List[bytes]") -> None:
         self._pattern = re.compile(pattern)
-        self._logs = [Follower(path, skips=True) for path in logs]
-        self._patience = Patience()
+        self._logs = [LogFollower(path, skips=True) for path in logs]
+        self._timeout = RegexTimeout()
 
     def __call__(self) -> "Reading | None":
-        """Give what the last new line that matches says; a hopeless expression is given up."""
+        """Return the progress in the last new matching line; an endless search ends the rule."""
         try:
-            with self._patience.watching():
+            with self._timeout.watching():
                 found = self._last()
-        except TooLong:
+        except RegexTimedOut:
             self._logs = []
-            return Reading(None, None, HOPELESS)
+            return Reading(None, None, ENDLESS)
         return None if found is None else _from_match(found)
 
     def _last(self) -> "re.Match[str] | None":
@@ -116,7 +116,7 @@ class LogRule:
         for log in self._logs:
             for line in log.lines():
                 text = line.decode("utf-8", "replace")
-                found = self._patience.search(self._pattern.search, text) or found
+                found = self._timeout.search(self._pattern.search, text) or found
         return found
 
 
@@ -145,7 +145,7 @@ class OutputRule:
         self._size = 0
 
     def __call__(self) -> "Reading | None":
-        """Give its size, if that has changed."""
+        """Return the size, if it has changed."""
         try:
             size = os.stat(self._path).st_size
         except OSError:

@@ -1,12 +1,12 @@
-"""The only place that runs what goes with a binary and is none: hooks and checks, by the clock."""
+"""Scripts that belong to a binary: hooks and checks, with a timeout."""
 
 import os
 from typing import Any, Callable, Dict, List, NamedTuple
 
-from d0ctl_wrapper.attempt import exits, verdict
+from d0ctl_wrapper.attempt import verdict
 from d0ctl_wrapper.attempt.intervals import Watch, Watcher
 from d0ctl_wrapper.attempt.run.clock import Clock
-from d0ctl_wrapper.attempt.run.processes import Tree
+from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
@@ -15,12 +15,12 @@ from d0ctl_wrapper.protocol.text import last_line, signal_name
 
 SHELLS = {"bash": [b"bash", b"-eo", b"pipefail"], "sh": [b"sh", b"-e"]}
 
-LEFTOVER_GRACE = 2.0
-"""How many seconds a script has after TERM that did not end in time."""
+LEFTOVER_GRACE_S = 2.0
+"""The seconds from TERM to KILL for a script that timed out."""
 
 
 class Script(NamedTuple):
-    """A text for a shell: the name of its files, what people call it, why its failure is one."""
+    """A script: the name of its files, its name for people, the reason of its failure."""
 
     name: bytes
     who: str
@@ -30,21 +30,21 @@ class Script(NamedTuple):
     timeout: float
 
 
-class Surroundings(NamedTuple):
-    """What a script finds: the environment of the binaries, and who looks at it meanwhile."""
+class ScriptContext(NamedTuple):
+    """The context of scripts: folder, processes, environment and watch."""
 
     folder: AttemptFolder
     umask: int
-    tree: Tree
+    tree: ProcessTree
     environment: "Dict[bytes, bytes]"
     watch: "Callable[[Clock, List[Watcher]], Watch]"
 
 
-def run(around: Surroundings, script: Script, more: "Dict[bytes, bytes]") -> None:
-    """Run a script to its end; raise Failed when it fails or takes too long."""
+def run(context: ScriptContext, script: Script, more: "Dict[bytes, bytes]") -> None:
+    """Run a script to its end; raise Failed if it fails or times out."""
     clock = Clock()
-    out, err = around.folder.logs(script.name)
-    pid = _start(around, script, out, err, more)
+    out, err = context.folder.logs(script.name)
+    pid = _start(context, script, out, err, more)
 
     def deadline() -> float:
         left = script.timeout - clock.now()
@@ -53,41 +53,41 @@ def run(around: Surroundings, script: Script, more: "Dict[bytes, bytes]") -> Non
         return left
 
     try:
-        around.tree.wait(pid, lambda: around.watch(clock, [deadline]))
+        context.tree.wait(pid, lambda: context.watch(clock, [deadline]))
     except Failed:
-        around.tree.end(lambda: LEFTOVER_GRACE)
+        context.tree.end(lambda: LEFTOVER_GRACE_S)
         raise
-    _judge(script, around.tree.status or 0, err)
+    _judge(script, context.tree.status or 0, err)
 
 
 def _start(
-    around: Surroundings, script: Script, out: bytes, err: bytes, more: "Dict[bytes, bytes]"
+    context: ScriptContext, script: Script, out: bytes, err: bytes, more: "Dict[bytes, bytes]"
 ) -> int:
     try:
-        path = around.folder.file(script.name + b".sh")
+        path = context.folder.file(script.name + b".sh")
         write(path, to_path(script.text))
-        os.umask(around.umask)
+        os.umask(context.umask)
         argv = [*SHELLS[script.shell], path]
-        return spawn(Command(argv, {**around.environment, **more}, out, err))
+        return spawn(Command(argv, {**context.environment, **more}, out, err))
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else script.reason
-        raise Failed(reason, "%s cannot be started: %s" % (script.who, error.strerror))
+        raise Failed(reason, "can't start %s: %s" % (script.who, error.strerror))
     finally:
         os.umask(0o077)
 
 
 def _judge(script: Script, status: int, err: bytes) -> None:
-    """Raise Failed, with the last words of the script, unless it ended well."""
+    """Raise Failed, with the last line of its log, unless the script succeeded."""
     code, number = verdict.decode(status)
     if code == 0:
         return
-    ended = "was ended by %s" % signal_name(number) if number else exits.phrase(code)
-    said = last_line(err) or last_line(err[: -len(b".err")] + b".out")
-    raise Failed(script.reason, "%s %s" % (script.who, ended) + (": " + said if said else ""))
+    ended = "was ended by %s" % signal_name(number) if number else verdict.exit_phrase(code)
+    line = last_line(err) or last_line(err[: -len(b".err")] + b".out")
+    raise Failed(script.reason, "%s %s" % (script.who, ended) + (": " + line if line else ""))
 
 
 def facts(values: "Dict[str, Any]") -> "Dict[bytes, bytes]":
-    """Give variables for the environment of a script; what is not known is empty."""
+    """Return variables for the environment of a script; unknown values are empty."""
     return {
         to_path("D0CTL_" + name): b"" if value is None else to_path(str(value))
         for name, value in values.items()

@@ -1,4 +1,4 @@
-"""The only place that starts a program."""
+"""Starting programs."""
 
 import errno
 import os
@@ -6,16 +6,16 @@ import signal
 from typing import Dict, List, NamedTuple
 
 DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
-"""The signals that python or the relay ignores, and a program expects to find untouched."""
+"""Signals that Python or the relay ignores, and that get their default action in a program."""
 
 SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGUSR1)
-"""What a wrapper keeps blocked and waits for; so none arrives too early or in between."""
+"""Signals that a wrapper blocks and waits for, so that none is missed."""
 
 LOG_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 
 class Command(NamedTuple):
-    """A program with all that it finds around it; it runs in the directory of its starter."""
+    """A program with its environment and logs; it runs in the current directory."""
 
     argv: "List[bytes]"
     environment: "Dict[bytes, bytes]"
@@ -26,7 +26,7 @@ class Command(NamedTuple):
 def spawn(command: Command) -> int:
     """Start a program in a process group of its own; raise OSError if it can't be executed.
 
-    Where python has posix_spawn it is several times as fast, as nothing of us is copied.
+    posix_spawn (Python 3.8) is several times as fast as fork, which copies page tables.
     """
     path = find(command.argv[0], command.environment)
     if not hasattr(os, "posix_spawn"):
@@ -47,7 +47,7 @@ def spawn(command: Command) -> int:
 
 
 def find(name: bytes, environment: "Dict[bytes, bytes]") -> bytes:
-    """Give the path of a program as its own PATH has it; raise OSError if there is none."""
+    """Return the path of a program by the PATH of its environment, or raise OSError."""
     if b"/" in name:
         return name
     error = errno.ENOENT
@@ -61,20 +61,20 @@ def find(name: bytes, environment: "Dict[bytes, bytes]") -> bytes:
 
 
 def _fork_and_execute(path: bytes, command: Command) -> int:
-    report, told = os.pipe()
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _become(path, command, told)
-    os.close(told)
-    error = os.read(report, 16)
-    os.close(report)
+        _become(path, command, writer)
+    os.close(writer)
+    error = os.read(reader, 16)
+    os.close(reader)
     if error:
         os.waitpid(pid, 0)
         raise OSError(int(error), os.strerror(int(error)))
     return pid
 
 
-def _become(path: bytes, command: Command, told: int) -> None:
+def _become(path: bytes, command: Command, writer: int) -> None:
     try:
         os.setpgid(0, 0)
         os.dup2(os.open(command.out, LOG_FLAGS, 0o600), 1)
@@ -85,6 +85,6 @@ def _become(path: bytes, command: Command, told: int) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.execve(path, command.argv, command.environment)
     except OSError as error:
-        os.write(told, b"%d" % (error.errno or 0))
+        os.write(writer, b"%d" % (error.errno or 0))
     finally:
         os._exit(127)

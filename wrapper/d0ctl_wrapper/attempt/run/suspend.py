@@ -1,4 +1,4 @@
-"""The only place that makes a binary stand still, for whoever wants it, and lets it go on.
+"""Suspension of a binary, for one or several causes.
 
 The binary is asked by the command file first. If it does not comply in time, all processes
 of the attempt are stopped by SIGSTOP.
@@ -10,75 +10,77 @@ from typing import Callable, Dict
 
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.command_file import PAUSE, CommandFile
-from d0ctl_wrapper.attempt.run.processes import Tree
+from d0ctl_wrapper.attempt.run.processes import ProcessTree
 
-LOOK = 0.2
-"""Every so many seconds a binary that was asked to pause is looked at."""
+POLL_S = 0.2
+"""The seconds between two checks of a binary that was asked to pause."""
 
-Tell = Callable[[str, str], None]
-"""Sends the state of an attempt, and a sentence on it."""
+SendState = Callable[[str, str], None]
+"""Send the state of an attempt, and a sentence."""
 
 
 class Suspension:
-    """Who wants a binary to stand still, and whether it does."""
+    """The causes for suspending a binary, and its state."""
 
-    def __init__(self, tree: Tree, command: CommandFile, clock: Clock, tell: Tell) -> None:
+    def __init__(
+        self, tree: ProcessTree, command: CommandFile, clock: Clock, send_state: SendState
+    ) -> None:
         self._tree = tree
         self._command = command
         self._clock = clock
-        self._tell = tell
-        self._wishes: "Dict[str, str]" = {}
+        self._send_state = send_state
+        self._causes: "Dict[str, str]" = {}
         self._deadline: "float | None" = None
         self._is_stopped = False
 
     @property
     def is_wanted(self) -> bool:
-        """Tell whether the binary stands still, or is about to."""
-        return bool(self._wishes)
+        """Whether the binary is suspended, or is about to be."""
+        return bool(self._causes)
 
-    def want(self, who: str, why: str, grace: float) -> None:
-        """Have the binary stand still on behalf of `who`; what is wanted already is no news."""
-        is_first = not self._wishes
-        self._wishes.setdefault(who, why)
+    def want(self, cause: str, why: str, grace: float) -> None:
+        """Suspend the binary for `cause`, if it is not yet."""
+        is_first = not self._causes
+        self._causes.setdefault(cause, why)
         if is_first:
             self._deadline = time.monotonic() + grace
-            self._command.give(PAUSE)
+            self._command.write(PAUSE)
 
-    def release(self, who: str, because: str = "") -> None:
-        """Want it no more; the binary goes on when nobody else does."""
-        if self._wishes.pop(who, None) is not None and not self._wishes:
-            self._go_on("it goes on" + (": %s" % because if because else ""))
+    def release(self, cause: str, because: str = "") -> None:
+        """Drop a cause; without any the binary is resumed."""
+        if self._causes.pop(cause, None) is not None and not self._causes:
+            self._resume("resumed" + (": %s" % because if because else ""))
 
     def lift(self) -> None:
-        """Let the binary go on, whoever wants it to stand still: it is to end."""
-        for who in list(self._wishes):
-            self.release(who)
+        """Resume the binary in spite of all causes, because it has to end."""
+        for cause in list(self._causes):
+            self.release(cause)
 
     def proceed(self) -> "float | None":
-        """Go on towards a standstill; give the seconds until the next look, None if none is due."""
+        """Continue suspending; return the seconds until the next check, or None."""
         if self._deadline is None:
             return None
         answer = self._command.answer()
         if answer:
-            self._stand("it complied: %s" % answer)
+            self._report_suspended("paused by itself: %s" % answer)
         elif time.monotonic() >= self._deadline:
             self._is_stopped = True
             self._tree.signal(signal.SIGSTOP)
-            self._stand("stopped by SIGSTOP, as it did not comply")
-        return LOOK if self._deadline is not None else None
+            self._report_suspended("stopped by SIGSTOP, since it did not pause by itself")
+        return POLL_S if self._deadline is not None else None
 
-    def _stand(self, how: str) -> None:
+    def _report_suspended(self, how: str) -> None:
         self._deadline = None
         self._clock.stop()
-        self._tell("suspended", "%s; %s" % ("; ".join(self._wishes.values()), how))
+        self._send_state("suspended", "%s; %s" % ("; ".join(self._causes.values()), how))
 
-    def _go_on(self, why: str) -> None:
-        was_standing = self._deadline is None
+    def _resume(self, why: str) -> None:
+        was_suspended = self._deadline is None
         self._deadline = None
-        self._command.take_back()
+        self._command.clear()
         if self._is_stopped:
             self._is_stopped = False
             self._tree.signal(signal.SIGCONT)
         self._clock.go_on()
-        if was_standing:
-            self._tell("running", why)
+        if was_suspended:
+            self._send_state("running", why)

@@ -1,14 +1,20 @@
-"""The only place that brings the inputs that a wrapper has to get by itself, from their locators.
+"""Fetching inputs from their locators.
 
-A file comes aside, is checked, and is renamed into a copy that all attempts of the node share.
+A file is fetched aside, verified, and renamed to a copy that all attempts of the node share.
 """
 
 import os
 from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.stage import transfers
-from d0ctl_wrapper.attempt.stage.cache import Copy, Weight
-from d0ctl_wrapper.attempt.stage.carrier import Absent, Carrier, Full, Trouble, Unable
+from d0ctl_wrapper.attempt.stage.cache import CopyContent, SharedCopy
+from d0ctl_wrapper.attempt.stage.carrier import (
+    Carrier,
+    NoSpace,
+    NoTransferCommand,
+    SourceMissing,
+    TransferFailed,
+)
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol import locator as locators
@@ -22,12 +28,12 @@ Entry = Dict[str, Any]
 
 
 def is_needed(launch: Launch) -> bool:
-    """Tell whether anything has to be brought."""
+    """Return whether any input may have to be fetched."""
     return any(_source(entry) is not None for entry in launch["inputs"])
 
 
-def bring(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> "List[Dict[str, Any]]":
-    """Bring what is not there, note in the launch where it lies, and describe the copies.
+def fetch(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> "List[Dict[str, Any]]":
+    """Fetch the missing inputs, put their paths into the launch, and describe the copies.
 
     Raises Failed, with reason missing-input, stage-in or disk-full.
     """
@@ -37,22 +43,22 @@ def bring(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> "List[Dict
         if _source(entry) is None or _is_here(entry):
             continue
         known = entry["path"]
-        brought = _told(entry, lambda one: _bring(folder.node, one, carrier, staging))
+        fetched = _fetch_or_fail(folder.node, entry, carrier, staging)
         if entry["original"] is None or entry["path"] != known:
-            staged.append(brought)
+            staged.append(fetched)
     return staged
 
 
 def _source(entry: Entry) -> "str | None":
-    """Give where an input comes from that is read through a copy in the node's cache."""
+    """Return the source of an input that is read through a copy in the node's cache."""
     source: "str | None" = entry["original"] or entry["locator"]
     return source
 
 
 def _is_here(entry: Entry) -> bool:
-    """Tell whether a copy that the control host knows of is there still, and is that copy.
+    """Return whether the copy that the control host knows still exists unchanged.
 
-    A file of this node is looked at each time, as its owner may have changed it.
+    A file of this node is checked each time, since its owner may have changed it.
     """
     if entry["path"] is None or entry["original"] is not None:
         return False
@@ -63,49 +69,50 @@ def _is_here(entry: Entry) -> bool:
     return entry["size"] in (None, status.st_size) and stamp.is_same(status, entry)
 
 
-def _told(entry: Entry, work: Any) -> "Dict[str, Any]":
-    """Do the work, and say in terms of the attempt what went wrong."""
+def _fetch_or_fail(
+    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes
+) -> "Dict[str, Any]":
+    """Fetch an input; raise Failed if that is impossible."""
     source = str(_source(entry))
     shown = "input `%s`" % one_line(source)
     try:
-        found: "Dict[str, Any]" = work(entry)
-        return found
-    except Absent as error:
-        raise Failed("missing-input", "%s is not there: %s" % (shown, error), (source,))
-    except Full as error:
-        raise Failed("disk-full", "%s cannot be brought: %s" % (shown, error))
-    except Trouble as error:
-        raise Failed("stage-in", "%s cannot be brought: %s" % (shown, error))
+        return _use_copy(paths, entry, carrier, staging)
+    except SourceMissing as error:
+        raise Failed("missing-input", "%s does not exist: %s" % (shown, error), (source,))
+    except NoSpace as error:
+        raise Failed("disk-full", "%s cannot be fetched: %s" % (shown, error))
+    except TransferFailed as error:
+        raise Failed("stage-in", "%s cannot be fetched: %s" % (shown, error))
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "stage-in"
-        raise Failed(reason, "%s cannot be brought: %s" % (shown, error.strerror))
+        raise Failed(reason, "%s cannot be fetched: %s" % (shown, error.strerror))
 
 
-def _bring(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes) -> "Dict[str, Any]":
-    """Use the copy that is there, or make it while others wait for it."""
-    copy = Copy(paths, entry)
+def _use_copy(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes) -> "Dict[str, Any]":
+    """Use the existing copy, or make it while others wait for it."""
+    copy = SharedCopy(paths, entry)
     copy.hold(True, carrier.tree.rest)
-    weight = copy.weight()
-    while weight is None:
+    content = copy.content()
+    while content is None:
         copy.hold(False, carrier.tree.rest)
-        if copy.weight() is None:
+        if copy.content() is None:
             _insist(carrier, copy, lambda: _make(paths, entry, carrier, staging, copy))
         copy.hold(True, carrier.tree.rest)
-        weight = copy.weight()
+        content = copy.content()
     entry["path"] = to_text(copy.path)
     entry.update(stamp.of(os.stat(copy.path)))
     described = {"locator": _source(entry), "path": entry["path"]}
     return {
         **described,
-        "size": weight.size,
-        "checksum": weight.checksum,
+        "size": content.size,
+        "checksum": content.checksum,
         "inode": entry["inode"],
         "mtime": entry["mtime"],
     }
 
 
-def _insist(carrier: Carrier, copy: Copy, make: "Callable[[], None]") -> None:
-    """Make a copy, or leave nothing of it."""
+def _insist(carrier: Carrier, copy: SharedCopy, make: "Callable[[], None]") -> None:
+    """Make a copy, or remove what there is of it."""
     try:
         carrier.insist(make)
     except BaseException:
@@ -113,43 +120,45 @@ def _insist(carrier: Carrier, copy: Copy, make: "Callable[[], None]") -> None:
         raise
 
 
-def _make(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, copy: Copy) -> None:
+def _make(
+    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, copy: SharedCopy
+) -> None:
     remove(staging)
     os.mkdir(staging, 0o700)
     aside = inside(staging, entry["name"])
     if entry["original"] is None:
-        _carry(paths, entry["locator"], carrier, aside)
-        copy.settle(aside, _weigh(aside, entry, carrier))
+        _fetch(paths, entry["locator"], carrier, aside)
+        copy.settle(aside, _verify(aside, entry, carrier))
         return
-    carrier.do("copying", lambda: transfers.bring(paths, entry["original"], aside), aside)
-    weight = _weigh(aside, entry, carrier)
-    if copy.path != Copy(paths, entry).path:
-        raise Trouble("it changed while it was copied")
+    carrier.do("copying", lambda: transfers.fetch(paths, entry["original"], aside), aside)
+    content = _verify(aside, entry, carrier)
+    if copy.path != SharedCopy(paths, entry).path:
+        raise TransferFailed("it changed while it was copied")
     mode = os.stat(to_path(entry["original"])).st_mode
-    copy.settle(aside, weight._replace(is_program=bool(mode & 0o100)))
+    copy.settle(aside, content._replace(is_program=bool(mode & 0o100)))
 
 
-def _carry(paths: NodePaths, locator: str, carrier: Carrier, aside: bytes) -> None:
-    """Have it carried by the site's command for its scheme, else by ourselves where we can."""
+def _fetch(paths: NodePaths, locator: str, carrier: Carrier, aside: bytes) -> None:
+    """Fetch a file by the site's command for its scheme, or by the wrapper's own means."""
     scheme = locators.scheme(locator)
     argv = carrier.command(scheme, "fetch", locator, to_text(aside))
     if argv is not None:
         carrier.run("fetching by the site's command for `%s`" % scheme, argv, aside)
     elif scheme in ("http", "https", "file"):
-        carrier.do("fetching", lambda: transfers.bring(paths, locator, aside), aside)
+        carrier.do("fetching", lambda: transfers.fetch(paths, locator, aside), aside)
     else:
-        raise Unable("the site has no command for `%s`" % scheme)
+        raise NoTransferCommand("the site has no command for `%s`" % scheme)
 
 
-def _weigh(aside: bytes, entry: Entry, carrier: Carrier) -> Weight:
-    """Hold what has come against what is known of it."""
+def _verify(aside: bytes, entry: Entry, carrier: Carrier) -> CopyContent:
+    """Compare the fetched file with its known size and checksum."""
     try:
-        checked, checksum = digest_by(aside, entry["checksum"], carrier.orders.heed)
+        checked, checksum = digest_by(aside, entry["checksum"], carrier.orders.pause_point)
         size = os.stat(aside).st_size
     except FileNotFoundError:
-        raise Trouble("nothing has come, although it ended well")
+        raise TransferFailed("nothing arrived, although the transfer succeeded")
     if entry["size"] is not None and size != entry["size"]:
-        raise Trouble("%d bytes came, not %d" % (size, entry["size"]))
+        raise TransferFailed("%d bytes arrived, not %d" % (size, entry["size"]))
     if entry["checksum"] is not None and checked.lower() != entry["checksum"].lower():
-        raise Trouble("its checksum is %s, not %s" % (checked, entry["checksum"]))
-    return Weight(size, checksum)
+        raise TransferFailed("its checksum is %s, not %s" % (checked, entry["checksum"]))
+    return CopyContent(size, checksum)

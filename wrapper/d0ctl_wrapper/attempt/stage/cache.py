@@ -1,7 +1,7 @@
-"""The only place for the copies of a node that several attempts share.
+"""Copies of inputs that several attempts of a node share.
 
-`BASE/cache/in/u-KEY/` holds one file by its locator; `.whole` says what it weighs, and `.lock`
-is held by those who use it, so that it is brought once and not removed from under them.
+`BASE/cache/in/u-KEY/` has one file; `.whole` has its size and checksum. Its users hold `.lock`, so
+that it is fetched once and not removed while in use.
 """
 
 import fcntl
@@ -12,23 +12,23 @@ from typing import Any, Callable, Dict, NamedTuple
 from d0ctl_wrapper.protocol import shape, stamp
 from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_path, write
 
-PAUSE = 0.2
-"""How many seconds lie between two tries to get a lock."""
+LOCK_POLL_S = 0.2
+"""The seconds between two tries to get a lock."""
 
 _MARK = b"u-"
 
 _WHOLE = shape.record({"size": shape.whole, "checksum": shape.string}, stamp.FIELDS)
 
 
-class Weight(NamedTuple):
-    """Size and checksum of a whole copy."""
+class CopyContent(NamedTuple):
+    """Size and checksum of a complete copy."""
 
     size: int
     checksum: str
     is_program: bool = False
 
 
-class Copy:
+class SharedCopy:
     """The copy of one file, and the lock on it, from `hold` to the end of this process."""
 
     def __init__(self, paths: NodePaths, entry: "Dict[str, Any]") -> None:
@@ -39,13 +39,13 @@ class Copy:
         self._lock = -1
 
     def hold(self, is_shared: bool, rest: "Callable[[float], None]") -> None:
-        """Get the lock, for all who only read or for one who brings it."""
+        """Get the lock, shared for readers or exclusive for fetching the file."""
         kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
         while not self._try(kind | fcntl.LOCK_NB):
-            rest(PAUSE)
+            rest(LOCK_POLL_S)
 
     def _try(self, kind: int) -> bool:
-        """Try to get the lock; one whose file was removed meanwhile is worth nothing."""
+        """Try to get the lock; it does not count if its file was removed meanwhile."""
         try:
             if self._lock < 0:
                 os.makedirs(self.folder, 0o700, exist_ok=True)
@@ -59,27 +59,27 @@ class Copy:
         self._lock = -1
         return False
 
-    def weight(self) -> "Weight | None":
-        """Tell what the copy weighs; None when there is none, or not all of it."""
+    def content(self) -> "CopyContent | None":
+        """Return the content of the copy; None if it is missing or incomplete."""
         try:
-            told = _WHOLE(shape.decode(read(self.folder + b"/.whole")))
+            recorded = _WHOLE(shape.decode(read(self.folder + b"/.whole")))
             status = os.stat(self.path)
         except (OSError, ValueError):
             return None
-        is_whole = told["size"] == status.st_size and stamp.is_same(status, told)
-        return Weight(status.st_size, told["checksum"]) if is_whole else None
+        is_whole = recorded["size"] == status.st_size and stamp.is_same(status, recorded)
+        return CopyContent(status.st_size, recorded["checksum"]) if is_whole else None
 
-    def settle(self, aside: bytes, weight: Weight) -> None:
-        """Put a checked file in its place; nobody shall write into what others read."""
-        os.chmod(aside, 0o500 if weight.is_program else 0o400)
+    def settle(self, aside: bytes, content: CopyContent) -> None:
+        """Move a verified file into place, read-only since others read it."""
+        os.chmod(aside, 0o500 if content.is_program else 0o400)
         os.rename(aside, self.path)
         recorded = stamp.of(os.stat(self.path))
-        text = shape.encode({"size": weight.size, "checksum": weight.checksum, **recorded})
+        text = shape.encode({"size": content.size, "checksum": content.checksum, **recorded})
         write(self.folder + b"/.whole.aside", text.encode("ascii"))
         os.rename(self.folder + b"/.whole.aside", self.folder + b"/.whole")
 
     def discard(self) -> None:
-        """Remove what could not be made, as its maker; who waits for it makes it anew."""
+        """Remove an incomplete copy; the next user makes it anew."""
         try:
             remove(self.folder)
         except OSError:
@@ -87,7 +87,7 @@ class Copy:
 
 
 def _source(entry: "Dict[str, Any]") -> "Any":
-    """Give what a copy is known by; of a file of this node also how it looks just now."""
+    """Return the key of a copy; for a file of this node with its present stamp."""
     if entry["original"] is None:
         return entry["locator"]
     try:
@@ -99,12 +99,12 @@ def _source(entry: "Dict[str, Any]") -> "Any":
 
 
 def is_shared(path: bytes) -> bool:
-    """Tell whether a path names such a copy."""
+    """Return whether a path names a shared copy."""
     return os.path.basename(os.path.dirname(path)).startswith(_MARK)
 
 
 def remove_copy(path: bytes) -> None:
-    """Remove a shared copy, or raise BlockingIOError while somebody uses it."""
+    """Remove a shared copy, or raise BlockingIOError while it is in use."""
     folder = os.path.dirname(path)
     try:
         lock = os.open(folder + b"/.lock", os.O_RDWR)

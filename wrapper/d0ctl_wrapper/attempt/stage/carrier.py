@@ -1,14 +1,14 @@
-"""The only place where a wrapper has a file carried, by a process of its own that it watches.
+"""The carrier: transfers files in processes that the wrapper watches.
 
-It ends one that takes too long or makes no progress, and a kill ends it as it ends a binary.
+A transfer that takes too long or makes no progress is ended, and a kill ends it like a binary.
 """
 
 import os
 from typing import Any, Callable, Dict, List, NamedTuple
 
-from d0ctl_wrapper.attempt.intervals import Ease, Watch, Watcher
+from d0ctl_wrapper.attempt.intervals import Backoff, Watch, Watcher
 from d0ctl_wrapper.attempt.run.clock import Clock
-from d0ctl_wrapper.attempt.run.processes import Tree
+from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.stage import transfers
 from d0ctl_wrapper.host import process
@@ -16,76 +16,76 @@ from d0ctl_wrapper.protocol.paths import remove, to_path
 from d0ctl_wrapper.protocol.text import last_line
 
 PAUSES = (1, 4)
-"""How long each pause between two tries is, as a multiple of the first."""
+"""The pauses between tries, as multiples of the first."""
 
-LEFTOVER_GRACE = 1.0
-"""How many seconds a carrier that is given up has after TERM."""
-
-
-class Trouble(Exception):
-    """A file could not be carried; another try may."""
+LEFTOVER_GRACE_S = 1.0
+"""The seconds from TERM to KILL for a transfer that is given up."""
 
 
-class Absent(Trouble):
-    """There is no such file."""
+class TransferFailed(Exception):
+    """A transfer failed; another try may succeed."""
 
 
-class Unable(Trouble):
-    """Nobody here knows how to carry it."""
+class SourceMissing(TransferFailed):
+    """The source does not exist."""
 
 
-class Full(Trouble):
-    """There is no space for it."""
+class NoTransferCommand(TransferFailed):
+    """There is no command for the scheme."""
 
 
-class Lapsed(Exception):
-    """The attempt may not touch the world any more."""
+class NoSpace(TransferFailed):
+    """The disk of the target is full."""
 
 
-class Orders(NamedTuple):
-    """What a carrier obeys while it works."""
+class LeaseLapsed(Exception):
+    """The lease has expired."""
 
-    heed: "Callable[[], None]"
-    """Called between two pieces of a file; it stands still, or raises, when that is ordered."""
+
+class TransferOrders(NamedTuple):
+    """The orders that a carrier obeys during a transfer."""
+
+    pause_point: "Callable[[], None]"
+    """Called between two pieces of a file; it pauses, or raises, if ordered."""
     watch: "Callable[[Clock, List[Watcher]], Watch]"
-    """Makes what looks at a process that carries, and has it pause when that is ordered."""
+    """Returns the watch over a transfer process, which pauses it if ordered."""
     may_go_on: "Callable[[], bool]"
-    """Whether the attempt may touch the world still."""
+    """Whether the attempt still holds the lease, if it needs one."""
 
 
 class Carrier:
-    """Carries the files of one attempt."""
+    """The transfers of one attempt."""
 
     def __init__(
         self,
-        tree: Tree,
+        tree: ProcessTree,
         rules: "Dict[str, Any]",
         environment: "Dict[bytes, bytes]",
         log: bytes,
-        orders: Orders,
+        orders: TransferOrders,
     ) -> None:
         self.tree = tree
         self.orders = orders
-        self.idle: float = rules["idle"]
-        self.timeout: float = rules["timeout"]
-        self.retry: float = rules["retry"]
+        self.idle_s: float = rules["idle"]
+        self.timeout_s: float = rules["timeout"]
+        self.retry_s: float = rules["retry"]
         self._commands: "Dict[str, Dict[str, Any]]" = rules["commands"]
         self._environment = environment
         self._log = log
 
     def insist(self, carry: "Callable[[], Any]") -> Any:
-        """Do something that may fail by Trouble, a few times; what is absent stays so."""
+        """Try a transfer a few times; a missing source is not tried again."""
         for pause in PAUSES:
             try:
                 return carry()
-            except (Absent, Full, Unable):
+            except (SourceMissing, NoSpace, NoTransferCommand):
                 raise
-            except Trouble:
-                self.tree.rest(pause * self.retry)
+            except TransferFailed:
+                self.tree.rest(pause * self.retry_s)
         return carry()
 
     def command(self, scheme: str, way: str, source: str, dest: str) -> "List[bytes] | None":
-        """Give the site's command that fetches from, or stores to, URLs of a scheme."""
+        """Return the site's command that fetches from, or stores to, URLs of a scheme; or None."""
         template = self._commands.get(scheme, {}).get(way)
         if not template:
             return None
@@ -95,67 +95,67 @@ class Carrier:
         return [b"sh", b"-c", to_path(shlex.quote(source).join(parts))]
 
     def run(self, what: str, argv: "List[bytes]", target: "bytes | None" = None) -> None:
-        """Have a command of the site do it."""
+        """Run a command of the site."""
         self._clear()
         try:
             pid = spawn(Command(argv, self._environment, self._log + b".out", self._log + b".err"))
         except OSError as error:
-            raise Trouble("%s: the shell cannot be started: %s" % (what, error.strerror))
-        status = self._attend(what, pid, target)
+            raise TransferFailed("%s: can't start the shell: %s" % (what, error.strerror))
+        status = self._wait(what, pid, target)
         if status != 0:
-            raise _trouble(what, status, last_line(self._log + b".err"), target)
+            raise _command_error(what, status, last_line(self._log + b".err"), target)
 
     def do(self, what: str, work: "Callable[[], None]", target: "bytes | None" = None) -> None:
-        """Have a process of ours do it."""
+        """Run a transfer of the wrapper in a forked process."""
         self._clear()
         log = self._log + b".err"
-        status = self._attend(what, transfers.fork(work, log), target)
+        status = self._wait(what, transfers.fork(work, log), target)
         if status != 0:
-            raise _own_trouble(what, status, last_line(log))
+            raise _transfer_error(what, status, last_line(log))
 
     def _clear(self) -> None:
-        """Let the log hold what the next carrier says, and nothing else."""
+        """Remove the logs of the last transfer."""
         for end in (b".out", b".err"):
             remove(self._log + end)
 
-    def _attend(self, what: str, pid: int, target: "bytes | None") -> int:
-        """Wait for the end of a carrier, and give its status; end one that does not get on."""
+    def _wait(self, what: str, pid: int, target: "bytes | None") -> int:
+        """Wait for the end of a transfer, and return its status; end one without progress."""
         clock = Clock()
         watcher = _Progress(self, what, target, clock)
         try:
-            return self.tree.wait(pid, lambda: self.orders.watch(clock, [watcher.look]))
-        except (Trouble, Lapsed):
-            self.tree.end(lambda: LEFTOVER_GRACE)
+            return self.tree.wait(pid, lambda: self.orders.watch(clock, [watcher.poll]))
+        except (TransferFailed, LeaseLapsed):
+            self.tree.end(lambda: LEFTOVER_GRACE_S)
             raise
         finally:
-            self.tree.let_go()
+            self.tree.clear()
 
 
 class _Progress:
-    """Looks whether a carrier gets on."""
+    """The watcher over the progress of a transfer."""
 
     def __init__(self, carrier: Carrier, what: str, target: "bytes | None", clock: Clock) -> None:
         self._carrier, self._what, self._target, self._clock = carrier, what, target, clock
-        self._moved = 0.0
+        self._moved_at = 0.0
         self._seen = -1
-        self._ease = Ease()
+        self._backoff = Backoff()
 
-    def look(self) -> float:
-        """Raise Trouble when it stands still or takes too long."""
+    def poll(self) -> float:
+        """Raise TransferFailed if the transfer makes no progress or takes too long."""
         if not self._carrier.orders.may_go_on():
-            raise Lapsed
+            raise LeaseLapsed
         now, seen = self._clock.now(), self._measure()
         has_moved, self._seen = seen != self._seen, seen
         if has_moved:
-            self._moved = now
-        if now - self._moved > self._carrier.idle:
-            raise Trouble("%s: no progress for %.0f s" % (self._what, now - self._moved))
-        if now > self._carrier.timeout:
-            raise Trouble("%s: not done after %.0f s" % (self._what, now))
-        return min(self._ease.next(has_moved), max(0.1, self._carrier.idle / 4))
+            self._moved_at = now
+        if now - self._moved_at > self._carrier.idle_s:
+            raise TransferFailed("%s: no progress for %.0f s" % (self._what, now - self._moved_at))
+        if now > self._carrier.timeout_s:
+            raise TransferFailed("%s: not done after %.0f s" % (self._what, now))
+        return min(self._backoff.next(has_moved), max(0.1, self._carrier.idle_s / 4))
 
     def _measure(self) -> int:
-        """Give the size of what has come, or how much was read where none can be seen."""
+        """Return the size of the target, or the bytes read if there is none."""
         if self._target is not None:
             try:
                 return os.stat(self._target).st_size
@@ -164,23 +164,24 @@ class _Progress:
         return sum(process.bytes_read(pid) for pid in process.below(os.getpid()))
 
 
-def _trouble(what: str, status: int, said: str, target: "bytes | None") -> Trouble:
-    """Say how a command failed; on a full disk it may have said anything."""
+def _command_error(what: str, status: int, output: str, target: "bytes | None") -> TransferFailed:
+    """Return why a command failed; on a full disk its output is not reliable."""
     if target is not None and _is_full(os.path.dirname(target)):
-        return Full("%s: the disk is full" % what)
+        return NoSpace("%s: the disk is full" % what)
     if os.WIFSIGNALED(status):
-        return Trouble("%s: ended by signal %d" % (what, os.WTERMSIG(status)))
+        return TransferFailed("%s: ended by signal %d" % (what, os.WTERMSIG(status)))
     code = os.WEXITSTATUS(status)
-    return Trouble("%s: exit code %d%s" % (what, code, ": " + said if said else ""))
+    return TransferFailed("%s: exit code %d%s" % (what, code, ": " + output if output else ""))
 
 
-def _own_trouble(what: str, status: int, said: str) -> Trouble:
-    """Say how a process of ours failed, whose exit code has a meaning."""
-    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else transfers.EXIT_TROUBLE
+def _transfer_error(what: str, status: int, output: str) -> TransferFailed:
+    """Return why a forked transfer failed, by its exit code."""
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else transfers.EXIT_FAILED
     if code == transfers.EXIT_FULL:
-        return Full("%s: the disk is full" % what)
-    told = "%s: %s" % (what, said or "it broke off")
-    return Absent(told) if code == transfers.EXIT_ABSENT else Trouble(told)
+        return NoSpace("%s: the disk is full" % what)
+    message = "%s: %s" % (what, output or "it broke off")
+    is_missing = code == transfers.EXIT_MISSING
+    return SourceMissing(message) if is_missing else TransferFailed(message)
 
 
 def _is_full(folder: bytes) -> bool:

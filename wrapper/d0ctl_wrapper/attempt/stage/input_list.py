@@ -1,39 +1,43 @@
-"""The only place that keeps the list of inputs that a binary reads, and lets it grow.
+"""The list of inputs that a binary reads, and that grows while more are delivered.
 
-The list is `inputs` in the attempt's folder, one name a line. `inputs.closed` beside it says
-that nothing comes any more; it is there for every binary that has inputs, so that the same
-program works whether its package started early or not (D0 Job Definition, Line Record).
+The list is `inputs` in the attempt's folder, one name a line. `inputs.closed` beside it exists when
+the list is complete; every binary with inputs gets it, so that the same program works whether its
+package started early or not (D0 Job Definition, Line Record).
 """
 
 import os
 from typing import Any, Callable, Dict, List, Set
 
-from d0ctl_wrapper.attempt.stage import inputs as stage
+from d0ctl_wrapper.attempt.stage import inputs as staged_inputs
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, write_all
 from d0ctl_wrapper.host import input_stream
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, remove, to_path, write
 
-LOOK = 10.0
-"""Every so many seconds the list is looked at without a signal."""
+POLL_S = 10.0
+"""The seconds between two checks for inputs without a signal."""
 
 
-class Arrivals:
-    """The inputs of one attempt: those it was launched with, and those that come later."""
+class InputList:
+    """The inputs of one attempt: those of its launch, and later ones."""
 
     def __init__(
-        self, folder: AttemptFolder, launch: Launch, inputs: "Set[str]", heed: "Callable[[], None]"
+        self,
+        folder: AttemptFolder,
+        launch: Launch,
+        inputs: "Set[str]",
+        pause_point: "Callable[[], None]",
     ) -> None:
         self.folder = folder
         self.list = folder.file(b"inputs")
         self.is_open: bool = launch["early"]
         self.is_early: bool = launch["early"]
         self.inputs = inputs
-        self._heed = heed
+        self._pause_point = pause_point
         self._entries: "List[Dict[str, Any]]" = []
-        self.brought: "List[Dict[str, Any]]" = []
-        """The inputs that were put into the working directory after the launch."""
+        self.linked: "List[Dict[str, Any]]" = []
+        """The inputs that were linked into the working directory after the launch."""
         self._offset = 0
         self._number = 0
 
@@ -47,13 +51,13 @@ class Arrivals:
         write(self.list, _lines(names))
         self._close(bool(names) and not self.is_open)
 
-    def look(self) -> float:
-        """Take what has come, and give the seconds until the next look."""
+    def poll(self) -> float:
+        """Accept delivered inputs, and return the seconds until the next check."""
         self.take()
-        return LOOK
+        return POLL_S
 
     def take(self) -> None:
-        """Link what has come to the working directory, and add it to the list."""
+        """Link delivered inputs into the working directory, and add them to the list."""
         if not self.is_open:
             return
         try:
@@ -64,25 +68,25 @@ class Arrivals:
                 self._close(True)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-in"
-            raise Failed(reason, "an input that came later can't be listed: %s" % error.strerror)
+            raise Failed(reason, "can't add a later input to the list: %s" % error.strerror)
 
     def check_closed(self) -> None:
-        """Raise Failed if binaries ended well that have not waited for all inputs."""
+        """Raise Failed if the binaries have not waited for all inputs."""
         if self.is_early:
             self.take()
         if self.is_open:
-            detail = "the last binary ended before all inputs had come: `inputs.closed` beside"
-            raise Failed("verification", detail + " its list of inputs says when they have")
+            detail = "the last binary ended before all inputs were delivered: it has to wait for"
+            raise Failed("verification", detail + " `inputs.closed` beside its list of inputs")
 
     def _add(self, entries: "List[Dict[str, Any]]") -> None:
-        brought = [entry for entry in entries if entry["path"] is not None]
-        stage.check(brought)
-        for entry in brought:
-            stage.place(self.folder.work, entry, self._heed)
-        self.brought += brought
+        linked = [entry for entry in entries if entry["path"] is not None]
+        staged_inputs.check(linked)
+        for entry in linked:
+            staged_inputs.link(self.folder.work, entry, self._pause_point)
+        self.linked += linked
         self._entries += entries
-        self.inputs.update(entry["name"] for entry in brought)
-        lines = _lines([e["name"] for e in entries if self._number in e["binaries"]])
+        self.inputs.update(entry["name"] for entry in linked)
+        lines = _lines([entry["name"] for entry in entries if self._number in entry["binaries"]])
         if lines:
             file = os.open(self.list, os.O_WRONLY | os.O_APPEND)
             try:

@@ -1,4 +1,4 @@
-"""The only place that makes the working directory of an attempt, and brings its inputs there."""
+"""The working directory of an attempt, and its inputs there."""
 
 import os
 import stat
@@ -18,31 +18,31 @@ def prepare(
     folder: AttemptFolder,
     launch: Launch,
     carrier: "Callable[[], Carrier]",
-    heed: "Callable[[], None]",
+    pause_point: "Callable[[], None]",
 ) -> "List[Dict[str, Any]]":
-    """Go to a new working directory that has all inputs; raise Failed if one is not there.
+    """Create the working directory with all inputs and enter it; raise Failed if one is missing.
 
-    What the wrapper has to bring by itself `carrier` carries; the copies are described.
+    `carrier` fetches the inputs with a locator; returns descriptions of the copies.
     """
-    staged = acquire.bring(folder, launch, carrier()) if acquire.is_needed(launch) else []
-    _place_all(folder, launch, heed)
+    staged = acquire.fetch(folder, launch, carrier()) if acquire.is_needed(launch) else []
+    _link_all(folder, launch, pause_point)
     return staged
 
 
-def _place_all(folder: AttemptFolder, launch: Launch, heed: "Callable[[], None]") -> None:
+def _link_all(folder: AttemptFolder, launch: Launch, pause_point: "Callable[[], None]") -> None:
     check(launch["inputs"])
     try:
         os.mkdir(folder.work, 0o700)
         for entry in launch["inputs"]:
-            place(folder.work, entry, heed)
+            link(folder.work, entry, pause_point)
         os.chdir(folder.work)
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
-        raise Failed(reason, "the working directory cannot be made: %s" % error.strerror)
+        raise Failed(reason, "can't create the working directory: %s" % error.strerror)
 
 
 def check(entries: "List[Dict[str, Any]]") -> None:
-    """Raise Failed unless all these inputs are there."""
+    """Raise Failed unless all these inputs exist."""
     faults = [(entry["path"], fault) for entry in entries for fault in _faults(entry)]
     if faults:
         missing = tuple(path for path, _ in faults)
@@ -50,11 +50,11 @@ def check(entries: "List[Dict[str, Any]]") -> None:
         raise Failed("missing-input", faults[0][1] + rest, missing)
 
 
-def place(work: bytes, entry: "Dict[str, Any]", heed: "Callable[[], None]") -> None:
-    """Put an input into a working directory under its name.
+def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> None:
+    """Link or copy an input into a working directory under its name.
 
-    It is a link to the copy that all share, or a copy of its own if the program may write to
-    it; `heed` is called before each piece of such a copy, and may raise to give up.
+    A program that may write to it gets a copy of its own; `pause_point` is called before each
+    piece of the copy, and may raise to give up.
     """
     source, target = to_path(entry["path"]), inside(work, entry["name"])
     if not entry["writable"]:
@@ -65,38 +65,38 @@ def place(work: bytes, entry: "Dict[str, Any]", heed: "Callable[[], None]") -> N
     with open(source, "rb", buffering=0) as file:
         copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
-            copy_pieces(file, copy, heed)
+            copy_pieces(file, copy, pause_point)
         finally:
             os.close(copy)
     entry["own"] = _look(target)
 
 
 def changed_copy(work: bytes, entries: "List[Dict[str, Any]]") -> str:
-    """Name an input of which a program has changed its own copy; empty where there is none."""
+    """Return the name of an input whose own copy was changed; empty if there is none."""
     for entry in entries:
         if entry["writable"] and _look(inside(work, entry["name"])) != entry.get("own"):
             return str(entry["name"])
     return ""
 
 
-def judge(entries: "List[Dict[str, Any]]") -> "List[str]":
-    """See that a package has changed none of its inputs.
+def check_unchanged(entries: "List[Dict[str, Any]]") -> "List[str]":
+    """Check that the package has not changed its inputs.
 
-    Raises Failed for a copy of d0ctl's; gives a remark for each file that was just there.
+    Raises Failed for a changed copy of d0ctl's; returns a remark for each other changed file.
     """
     remarks = []
     for entry in entries:
         if entry.get("seen") is None or _look(to_path(entry["path"])) == entry["seen"]:
             continue
-        told = "input `%s` was changed while the package ran" % one_line(entry["name"])
+        remark = "input `%s` was changed while the package ran" % one_line(entry["name"])
         if entry["mtime"] is not None:
-            raise Failed("verification", told + ": `writable: yes` gives a program its own copy")
-        remarks.append(told)
+            raise Failed("verification", remark + ": `writable: yes` gives a program its own copy")
+        remarks.append(remark)
     return remarks
 
 
 def _look(path: bytes) -> "Dict[str, int] | None":
-    """Give how a file looks from outside; None for a folder and for what is not there."""
+    """Return size and stamp of a file; None for a folder or a missing file."""
     try:
         status = os.stat(path)
     except OSError:
@@ -105,15 +105,15 @@ def _look(path: bytes) -> "Dict[str, int] | None":
 
 
 def _faults(entry: "Dict[str, Any]") -> "list[str]":
-    """Say why an input is not as it was promised, in a list of at most one."""
+    """Return what is wrong with an input, in a list of at most one sentence."""
     shown = "input `%s`" % one_line(entry["path"])
     try:
         status = os.stat(to_path(entry["path"]))
     except OSError as error:
-        return ["%s is not there: %s" % (shown, error.strerror)]
+        return ["%s does not exist: %s" % (shown, error.strerror)]
     size = entry["size"]
     if size is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
         return ["%s has %d bytes, not %d" % (shown, status.st_size, size)]
     if not stamp.is_same(status, entry):
-        return ["%s was changed since it was put there" % shown]
+        return ["%s has changed since it was recorded" % shown]
     return []

@@ -1,4 +1,4 @@
-"""The only place that finds out what former attempts have left, and whether it is whole."""
+"""Reusable work of previous attempts, if it is whole."""
 
 import os
 import stat
@@ -13,23 +13,23 @@ from d0ctl_wrapper.protocol import message, ranges, shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, is_below, to_path
 from d0ctl_wrapper.protocol.ranges import Ranges
-from d0ctl_wrapper.protocol.retained import KEPT, Kept
+from d0ctl_wrapper.protocol.retained import RETAINED, Retained
 from d0ctl_wrapper.protocol.text import one_line
 
 RECORD = b"retained"
-"""The file of an attempt's folder in which its wrapper notes what is done."""
+"""The file in an attempt's folder with the record of finished work."""
 
-NOTHING: Kept = {
+NOTHING: Retained = {
     "through": 0, "why": "", "supplied": [], "files": [], "parts": [], "left": [], "stored": [],
     "whole": False,
 }  # fmt: skip
 
 
-class Found(NamedTuple):
-    """How much of a former attempt can be used: its first binaries, and why no more.
+class Reusable(NamedTuple):
+    """The reusable work of a previous attempt: its first binaries, and why no more.
 
-    `number` counts it among the attempts of its package.
-    `stored` are the outputs that it has taken to their locators already.
+    `number` is the number of the attempt in its package.
+    `stored` are the outputs that it has delivered to their locators.
     """
 
     attempt: int
@@ -40,8 +40,8 @@ class Found(NamedTuple):
     stored: "List[Dict[str, str]]"
 
 
-class Former:
-    """The former attempts at the package of a launch."""
+class PreviousAttempts:
+    """The previous attempts at the package of a launch."""
 
     def __init__(
         self, folder: AttemptFolder, launch: Launch, boot_id: str, digests: Digests
@@ -51,119 +51,123 @@ class Former:
         self._work = folder.work
         self._binaries: "List[Dict[str, Any]]" = launch["binaries"]
         self._boot_id = boot_id
-        self._ours = os.path.realpath(os.path.dirname(folder.node.base))
+        self._top = os.path.realpath(os.path.dirname(folder.node.base))
         self._digests = digests
-        self._numbers = {former["attempt"]: former["number"] for former in launch["previous"]}
-        self._formers = [former for former in launch["previous"] if self._is_over(former)]
+        self._numbers = {previous["attempt"]: previous["number"] for previous in launch["previous"]}
+        self._previous = [previous for previous in launch["previous"] if self._is_over(previous)]
 
-    def _is_over(self, former: "Dict[str, Any]") -> bool:
-        """Tell whether no wrapper of a former attempt runs that might still write."""
-        folder = self._paths.attempt(former["attempt"])
+    def _is_over(self, previous: "Dict[str, Any]") -> bool:
+        """Return whether the wrapper of a previous attempt has ended."""
+        folder = self._paths.attempt(previous["attempt"])
         if attempts.has_ended(folder):
             return True
         record = attempts.read_record(folder)
         return not attempts.is_running(record, self._boot_id)
 
-    def best(self) -> "Found | None":
-        """Find the former attempt of which most is whole; None when there is none."""
-        records = [(former["attempt"], self._kept(former)) for former in self._formers]
+    def best(self) -> "Reusable | None":
+        """Find the previous attempt with the most whole binaries; None if there is none."""
+        records = [(previous["attempt"], self._retained(previous)) for previous in self._previous]
         best = None
-        for attempt, kept in sorted(records, key=lambda one: (-one[1]["through"], -one[0])):
-            if best is None or kept["through"] > best.through:
-                found = self._whole(attempt, kept)
+        for attempt, retained in sorted(
+            records, key=lambda record: (-record[1]["through"], -record[0])
+        ):
+            if best is None or retained["through"] > best.through:
+                found = self._whole(attempt, retained)
                 if best is None or found.through > best.through:
                     best = found
         return best
 
-    def _kept(self, former: "Dict[str, Any]") -> Kept:
-        """Give what is known of a former attempt, by its own word or by its record here."""
-        kept = (
-            former["retained"] or self._told(former["attempt"]) or self._recorded(former["attempt"])
+    def _retained(self, previous: "Dict[str, Any]") -> Retained:
+        """Return the retained work of a previous attempt, by its message or its record here."""
+        retained = (
+            previous["retained"]
+            or self._in_message(previous["attempt"])
+            or self._in_record(previous["attempt"])
         )
-        return dict(kept or NOTHING)
+        return dict(retained or NOTHING)
 
-    def _told(self, attempt: int) -> "Kept | None":
-        """Read what an attempt said at its end that nobody heard any more."""
+    def _in_message(self, attempt: int) -> "Retained | None":
+        """Read the end message of an attempt."""
         try:
             end = message.parse(self._read(attempt, b"end").decode("ascii"))[-1]
         except ValueError:
             return None
         return dict(end["retained"]) if end.get("retained") else None
 
-    def _recorded(self, attempt: int) -> "Kept | None":
-        """Read what an attempt recorded whose wrapper died."""
+    def _in_record(self, attempt: int) -> "Retained | None":
+        """Read the record of an attempt whose wrapper died."""
         try:
-            return dict(KEPT(shape.decode(self._read(attempt, RECORD))))
+            return dict(RETAINED(shape.decode(self._read(attempt, RECORD))))
         except ValueError:
             return None
 
     def _read(self, attempt: int, name: bytes) -> bytes:
-        """Read a file of a former attempt's folder; what is not there is empty."""
+        """Read a file of a previous attempt's folder; empty if it is missing."""
         try:
             with open(self._paths.attempt(attempt).file(name), "rb") as file:
                 return file.read()
         except OSError:
             return b""
 
-    def _whole(self, attempt: int, kept: Kept) -> Found:
-        """Hold the files of a former attempt against what they should be, binary by binary."""
+    def _whole(self, attempt: int, retained: Retained) -> Reusable:
+        """Verify the files of a previous attempt, binary by binary."""
         tried = self._numbers[attempt]
         used: "List[Dict[str, Any]]" = []
-        through = min(kept["through"], len(self._binaries))
+        through = min(retained["through"], len(self._binaries))
         for number in range(1, through + 1):
-            if self._given(number) != (kept["supplied"][number - 1 :] or [""])[0]:
-                why = "binary %d was given something else in attempt %d" % (number, tried)
-                return Found(attempt, tried, number - 1, used, why, [])
+            if self._supplied(number) != (retained["supplied"][number - 1 :] or [""])[0]:
+                why = "binary %d had other inputs in attempt %d" % (number, tried)
+                return Reusable(attempt, tried, number - 1, used, why, [])
             files: "List[Dict[str, Any]]" = []
             for output in self._binaries[number - 1]["outputs"]:
-                found = _files_of(output, number, kept["files"])
+                found = _files_of(output, number, retained["files"])
                 is_short = len(found) < (output["min_count"] if output["late"] else 1)
-                fault = "is not known" if is_short else self._first_fault(found)
+                fault = "is not recorded" if is_short else self._first_fault(found)
                 if fault:
                     shown = one_line(output["name"]), tried, fault
                     why = "output `%s` of attempt %d %s" % shown
-                    return Found(attempt, tried, number - 1, used, why, [])
+                    return Reusable(attempt, tried, number - 1, used, why, [])
                 files += found
             used = used + files
-        why = kept["why"] or "attempt %d came no further" % tried
-        stored = kept["stored"] if through == len(self._binaries) else []
-        return Found(attempt, tried, through, used, one_line(why), stored)
+        why = retained["why"] or "attempt %d got no further" % tried
+        stored = retained["stored"] if through == len(self._binaries) else []
+        return Reusable(attempt, tried, through, used, one_line(why), stored)
 
-    def accepted(self, attempt: int) -> Found:
-        """Find all outputs of a former attempt, which a person accepts as they are.
+    def accepted(self, attempt: int) -> Reusable:
+        """Find all outputs of a previous attempt, which a person accepts as they are.
 
         Raises Failed unless each is as the attempt left it.
         """
-        known = [former for former in self._formers if former["attempt"] == attempt]
-        kept = self._kept(known[0]) if known else NOTHING
+        known = [previous for previous in self._previous if previous["attempt"] == attempt]
+        retained = self._retained(known[0]) if known else NOTHING
         tried = self._numbers.get(attempt, 1)
         used: "List[Dict[str, Any]]" = []
         for number, binary in enumerate(self._binaries, 1):
             for output in binary["outputs"]:
-                found = _files_of(output, number, [*kept["files"], *kept["left"]])
+                found = _files_of(output, number, [*retained["files"], *retained["left"]])
                 is_lacking = not found and not output["late"]
-                fault = "is not known" if is_lacking else self._first_fault(found)
+                fault = "is not recorded" if is_lacking else self._first_fault(found)
                 if fault:
                     shown = one_line(output["name"]), tried, fault
                     raise Failed("missing-output", "output `%s` of attempt %d %s" % shown)
                 used += found
-        return Found(
-            attempt, tried, len(self._binaries), used, "a person accepts them", kept["stored"]
+        return Reusable(
+            attempt, tried, len(self._binaries), used, "a person accepts them", retained["stored"]
         )
 
     def _first_fault(self, files: "List[Dict[str, Any]]") -> str:
-        """Say what is wrong with the first file that is not whole; empty when all are."""
+        """Return what is wrong with the first file that is not whole; empty if all are."""
         faults = (self._fault(file) for file in files)
         return next((fault for fault in faults if fault), "")
 
-    def _given(self, number: int) -> str:
+    def _supplied(self, number: int) -> str:
         return supplied.fingerprint(self._launch, number, self._work)
 
     def _fault(self, file: "Dict[str, Any]") -> str:
-        """Say what is wrong with a file of a former attempt; empty when it is whole."""
+        """Return what is wrong with a file of a previous attempt; empty if nothing is."""
         path = to_path(file["path"])
-        if not is_below(os.path.realpath(os.path.dirname(path)), self._ours):
-            return "is in none of our folders"
+        if not is_below(os.path.realpath(os.path.dirname(path)), self._top):
+            return "is outside of d0ctl's folders"
         try:
             status = os.lstat(path)
             if not stat.S_ISREG(status.st_mode):
@@ -171,41 +175,41 @@ class Former:
             if status.st_size != file["size"]:
                 return "has %d bytes, not %d" % (status.st_size, file["size"])
             if "changed" in file:
-                return "" if status.st_mtime_ns == file["changed"] else "is not what it was"
-            return "" if self._digests.of(path)[1] == file["checksum"] else "is not what it was"
+                return "" if status.st_mtime_ns == file["changed"] else "has changed"
+            return "" if self._digests.of(path)[1] == file["checksum"] else "has changed"
         except OSError:
-            return "is not there"
+            return "is missing"
 
     def parts(self, number: int) -> "List[Part]":
-        """Find what was done of a binary's events; no event is in two parts."""
+        """Find the parts with a binary's finished events; no event is in two of them."""
         asked = self._binaries[number - 1]["events"]
         found: "List[Part]" = []
         taken: Ranges = []
-        for former in sorted(self._formers, key=lambda one: int(one["attempt"])):
-            part = self._part(former, number, asked)
+        for previous in sorted(self._previous, key=lambda previous: int(previous["attempt"])):
+            part = self._part(previous, number, asked)
             if part is not None and part.done and not ranges.common(taken, part.done):
                 taken = ranges.join([*taken, *part.done])
                 found.append(part)
         return found
 
     def _part(
-        self, former: "Dict[str, Any]", number: int, asked: "Dict[str, Any]"
+        self, previous: "Dict[str, Any]", number: int, asked: "Dict[str, Any]"
     ) -> "Part | None":
-        attempt: int = former["attempt"]
-        every = [(asked["first"], asked["last"])]
-        kept = former["retained"] or self._told(attempt)
-        if kept is None:
-            return self._left(attempt, number, asked["part"], every)
-        for one in kept["parts"]:
-            is_same = one["binary"] == number and one["supplied"] == self._given(number)
-            if is_same and not self._fault(one):
-                done = ranges.common(one["done"], every)
-                path = to_path(one["path"])
-                return Part(attempt, done, path, one["size"], one["checksum"])
+        attempt: int = previous["attempt"]
+        all_events = [(asked["first"], asked["last"])]
+        retained = previous["retained"] or self._in_message(attempt)
+        if retained is None:
+            return self._left(attempt, number, asked["part"], all_events)
+        for part in retained["parts"]:
+            is_same = part["binary"] == number and part["supplied"] == self._supplied(number)
+            if is_same and not self._fault(part):
+                done = ranges.common(part["done"], all_events)
+                path = to_path(part["path"])
+                return Part(attempt, done, path, part["size"], part["checksum"])
         return None
 
-    def _left(self, attempt: int, number: int, name: str, every: Ranges) -> "Part | None":
-        """Find the part of an attempt whose wrapper died; after a reboot none can be trusted."""
+    def _left(self, attempt: int, number: int, name: str, all_events: Ranges) -> "Part | None":
+        """Find the part of an attempt whose wrapper died; after a reboot none is reliable."""
         folder = self._paths.attempt(attempt)
         record = attempts.read_record(folder)
         if record is None or record.boot_id != self._boot_id:
@@ -213,16 +217,16 @@ class Former:
         path = os.path.join(folder.work, to_path(name))
         if os.path.islink(path) or not os.path.isfile(path):
             return None
-        if self._read(attempt, b"%d.supplied" % number) != self._given(number).encode("ascii"):
+        if self._read(attempt, b"%d.supplied" % number) != self._supplied(number).encode("ascii"):
             return None
-        done = read_done(folder.file(b"%d.done" % number), every)
+        done = read_done(folder.file(b"%d.done" % number), all_events)
         return Part(attempt, done, path, None, None)
 
 
 def _files_of(
     output: "Dict[str, Any]", number: int, files: "List[Dict[str, Any]]"
 ) -> "List[Dict[str, Any]]":
-    """Give the files that a former attempt has of an output, which has several if it is late."""
+    """Return the files of an output of a previous attempt; a late output may have several."""
     field = "late" if output["late"] else "name"
-    found = [one for one in files if one["binary"] == number and one[field] == output["name"]]
+    found = [file for file in files if file["binary"] == number and file[field] == output["name"]]
     return found if output["late"] else found[:1]

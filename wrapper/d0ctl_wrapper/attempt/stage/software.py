@@ -1,4 +1,4 @@
-"""The only place that gives the binaries of an attempt the software that they ask for."""
+"""The software of the binaries of an attempt."""
 
 import os
 from typing import Any, Callable, Dict, List
@@ -12,20 +12,20 @@ Environment = Dict[bytes, bytes]
 
 
 def provide(
-    paths: NodePaths, binaries: "List[Dict[str, Any]]", pause: "Callable[[], None]"
+    paths: NodePaths, binaries: "List[Dict[str, Any]]", pause_point: "Callable[[], None]"
 ) -> "List[bytes | None]":
-    """Give the folder of each binary's software, pulled if need be; raise Failed if it can't be."""
+    """Return the folder of each binary's software, pulled if needed; raise Failed if impossible."""
     try:
         return [
-            software.pull(paths, binary["software"], pause) if binary["software"] else None
+            software.pull(paths, binary["software"], pause_point) if binary["software"] else None
             for binary in binaries
         ]
-    except software.Unusable as error:
+    except software.SoftwareUnavailable as error:
         raise Failed(error.reason, one_line(error.detail))
 
 
 def add(folder: "bytes | None", environment: Environment) -> Environment:
-    """Let a binary find its software: its folder, and the programs in its `bin`."""
+    """Return the environment with the folder of the software, and its `bin` in the PATH."""
     if folder is None:
         return environment
     found = {**environment, b"D0CTL_SOFTWARE": folder}

@@ -1,6 +1,7 @@
-"""The only place that tells whether a binary is given the same as in a former attempt.
+"""The fingerprint of a binary and its inputs.
 
-Between two attempts an input may be dropped, or made anew; what was made of it counts no more.
+Between two attempts an input may be dropped or made anew; then outputs made from the old one are
+not reused.
 """
 
 import hashlib
@@ -11,32 +12,32 @@ from d0ctl_wrapper.protocol import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_path
 
-_TELLING = ("name", "script", "shell", "argv", "inputs", "events", "software")
-"""What makes a binary another one."""
+_FIELDS = ("name", "script", "shell", "argv", "inputs", "events", "software")
+"""The fields of a binary that are part of its fingerprint."""
 
 
 def fingerprint(launch: Launch, number: int, work: bytes) -> str:
-    """Give a digest of a binary, and of the inputs from outside that lie there for it."""
+    """Return a digest of a binary, and of its inputs from outside of the attempt."""
     binary: "Dict[str, Any]" = launch["binaries"][number - 1]
     outside = {entry["name"]: _path(entry, work) for entry in launch["inputs"]}
-    told = [
-        [binary.get(name) for name in _TELLING],
+    parts = [
+        [binary.get(name) for name in _FIELDS],
         [output["name"] for output in binary["outputs"]],
         sorted(launch["environment"].items()),
         [_look(outside[name]) for name in binary["inputs"] if name in outside],
     ]
-    return hashlib.sha256(shape.encode(told).encode("ascii")).hexdigest()
+    return hashlib.sha256(shape.encode(parts).encode("ascii")).hexdigest()
 
 
 def _path(entry: "Dict[str, Any]", work: bytes) -> bytes:
-    """Give where to look at an input: at what it was copied from if the program may change it."""
+    """Return the path of an input; for a copy that the program may change, of its source."""
     return (
         to_path(entry["path"]) if entry["writable"] else os.path.join(work, to_path(entry["name"]))
     )
 
 
 def _look(path: bytes) -> "Any":
-    """Tell a file from any other that might take its place."""
+    """Return the stamp of a file; None if it is missing."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,6 +1,6 @@
-"""The only place where files are carried without a command of the site: http, https and file.
+"""Transfers without a command of the site: http, https and file.
 
-It happens in a process forked off the wrapper, which can be ended at any moment.
+They run in a process forked from the wrapper, which can be ended at any moment.
 """
 
 import os
@@ -9,18 +9,18 @@ from typing import Callable
 
 from d0ctl_wrapper.attempt.run.spawn import DEFAULTS, LOG_FLAGS, SIGNALS
 from d0ctl_wrapper.disk import CHUNK, FULL
-from d0ctl_wrapper.host.fetch import Unreachable, Vanished, opened
+from d0ctl_wrapper.host.fetch import SourceNotFound, Unreachable, opened
 from d0ctl_wrapper.protocol.paths import NodePaths
 
-EXIT_TROUBLE, EXIT_ABSENT, EXIT_FULL = 75, 66, 73
-"""What the exit code of such a process tells its wrapper."""
+EXIT_FAILED, EXIT_MISSING, EXIT_FULL = 75, 66, 73
+"""The exit codes of such a process."""
 
-PATIENCE = 60.0
-"""How many seconds a server may say nothing."""
+SERVER_TIMEOUT_S = 60.0
+"""The seconds that a server may be silent."""
 
 
 def fork(work: "Callable[[], None]", log: bytes) -> int:
-    """Fork a process that does `work`; give its pid. What goes wrong is in its exit code and log.
+    """Fork a process that does `work`; return its pid. Errors are in its exit code and log.
 
     Signals are blocked in the wrapper that forks it, so that none is lost.
     """
@@ -32,7 +32,7 @@ def fork(work: "Callable[[], None]", log: bytes) -> int:
 
 
 def _become(work: "Callable[[], None]", log: bytes, wrapper: int) -> None:
-    code = EXIT_TROUBLE
+    code = EXIT_FAILED
     try:
         os.setpgid(0, 0)
         signal.set_wakeup_fd(-1)
@@ -40,46 +40,46 @@ def _become(work: "Callable[[], None]", log: bytes, wrapper: int) -> None:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.dup2(os.open(log, LOG_FLAGS, 0o600), 2)
-        code = _done(work)
+        code = _exit_code(work)
     except BaseException as error:
-        _say("%s: %s" % (type(error).__name__, error))
+        _log("%s: %s" % (type(error).__name__, error))
     finally:
         os._exit(code)
 
 
-def _done(work: "Callable[[], None]") -> int:
-    """Do it, and give the exit code."""
+def _exit_code(work: "Callable[[], None]") -> int:
+    """Do the work, and return the exit code."""
     try:
         work()
-    except Vanished as error:
-        _say(str(error))
-        return EXIT_ABSENT
+    except SourceNotFound as error:
+        _log(str(error))
+        return EXIT_MISSING
     except (Unreachable, ValueError) as error:
-        _say(str(error))
-        return EXIT_TROUBLE
+        _log(str(error))
+        return EXIT_FAILED
     except OSError as error:
-        _say(error.strerror or str(error))
-        return EXIT_FULL if error.errno in FULL else EXIT_TROUBLE
+        _log(error.strerror or str(error))
+        return EXIT_FULL if error.errno in FULL else EXIT_FAILED
     return 0
 
 
-def _say(text: str) -> None:
-    """Leave a word in the log, if the disk has room for it."""
+def _log(text: str) -> None:
+    """Write a line to the log, if the disk is not full."""
     try:
         os.write(2, text.encode("utf-8", "replace") + b"\n")
     except OSError:
         pass
 
 
-def bring(paths: NodePaths, locator: str, aside: bytes) -> None:
-    """Bring what a locator names to `aside`, where nothing is yet."""
+def fetch(paths: NodePaths, locator: str, aside: bytes) -> None:
+    """Fetch the file of a locator to the new path `aside`."""
     with opened(paths, locator, aside, _nothing) as file:
         if not os.path.exists(aside):
             copy(file.fileno(), aside)
 
 
 def copy(source: int, aside: bytes) -> None:
-    """Copy an open file to a new one, and see that it is on the disk."""
+    """Copy an open file to a new one, and sync it."""
     target = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         while True:
@@ -101,7 +101,7 @@ def put(path: bytes, url: str) -> None:
         length = str(os.fstat(file.fileno()).st_size)
         headers = {"Content-Length": length, "Content-Type": "application/octet-stream"}
         try:
-            with urlopen(Request(url, file, headers, method="PUT"), timeout=PATIENCE):
+            with urlopen(Request(url, file, headers, method="PUT"), timeout=SERVER_TIMEOUT_S):
                 pass
         except HTTPError as error:
             with error:
@@ -117,4 +117,4 @@ def _write(target: int, data: bytes) -> None:
 
 
 def _nothing() -> None:
-    """Make no pause: the process is ended from outside."""
+    """Do nothing: the process is ended from outside."""

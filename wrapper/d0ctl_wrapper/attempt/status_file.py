@@ -1,6 +1,6 @@
-"""The only place that writes down how an attempt stands, for whoever asks while it runs.
+"""The status of a running attempt, written on request.
 
-SIGUSR1 asks; a relay then waits for a new file `status` in the attempt's folder.
+The request is SIGUSR1; the relay then waits for a new file `status` in the attempt's folder.
 """
 
 import os
@@ -8,33 +8,33 @@ import time
 from typing import Any, Dict, Iterator
 
 from d0ctl_wrapper.attempt.report import Report
-from d0ctl_wrapper.attempt.run.processes import Tree
+from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.paths import write
+from d0ctl_wrapper.protocol.paths import write as write_file
 
 STATUS = b"status"
-"""The name of the answer in the attempt's folder."""
+"""The name of the file in the attempt's folder."""
 
 MOST_LOOKED_AT = 1000
-"""So many files of the working directory are looked at for a sign of life."""
+"""The most files of the working directory that are checked for a sign of life."""
 
 
-def give(report: Report, tree: Tree) -> None:
-    """Write the present state of an attempt; on a full disk whoever asks waits in vain."""
+def write(report: Report, tree: ProcessTree) -> None:
+    """Write the status of an attempt; on a full disk the request times out."""
     path = report.folder.file(STATUS)
     text = shape.encode(_state(report, tree))
     try:
-        write(path + b".aside", text.encode("ascii"))
+        write_file(path + b".aside", text.encode("ascii"))
         os.rename(path + b".aside", path)
     except OSError:
         pass
 
 
-def _state(report: Report, tree: Tree) -> "Dict[str, Any]":
+def _state(report: Report, tree: ProcessTree) -> "Dict[str, Any]":
     usage = tree.usage()
     return {
-        **report.dated(report.present()),
+        **report.dated(report.progress_now()),
         "time": report.now(),
         "phase": report.phase,
         "why": report.why,
@@ -58,7 +58,7 @@ def _free(path: bytes) -> "int | None":
 
 
 def _last_sign(report: Report) -> "float | None":
-    """Give when a log, the progress file or a file of the working directory was written last."""
+    """Return when a log, the progress file or a working file was last written."""
     latest = max(_times(report), default=None)
     return None if latest is None else round(report.now() - (time.time() - latest), 3)
 

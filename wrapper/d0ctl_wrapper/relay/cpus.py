@@ -1,0 +1,112 @@
+"""The CPUs of a node: the queue for them, and the attempts that need none."""
+
+import collections
+from typing import Dict, List, NamedTuple, Set
+
+from d0ctl_wrapper.attempt.guards import cpu_request
+from d0ctl_wrapper.protocol.launch import Launch
+from d0ctl_wrapper.protocol.paths import NodePaths
+
+
+class WaitingAttempt(NamedTuple):
+    """An attempt in the queue: to be launched, or (without a launch) already running."""
+
+    attempt: int
+    cpus: int
+    launch: "Launch | None"
+
+
+class CpuQueue:
+    """Attempts that wait for CPUs, first come, first served."""
+
+    def __init__(self, cpus: int) -> None:
+        self._cpus = cpus
+        self._paused: "Set[int]" = set()
+        self._waiting: "collections.OrderedDict[int, WaitingAttempt]" = collections.OrderedDict()
+
+    def __contains__(self, attempt: int) -> bool:
+        return attempt in self._waiting
+
+    def add(self, launch: Launch) -> None:
+        """Add a launch at the end."""
+        attempt: int = launch["attempt"]
+        self._waiting[attempt] = WaitingAttempt(attempt, launch["cpus"], launch)
+
+    def add_running(self, attempt: int, cpus: int) -> None:
+        """Add a running attempt at the end, unless it is in the queue."""
+        self._waiting.setdefault(attempt, WaitingAttempt(attempt, cpus, None))
+
+    def drop(self, attempt: int) -> bool:
+        """Remove an attempt; return whether it was in the queue."""
+        self._paused.discard(attempt)
+        return self._waiting.pop(attempt, None) is not None
+
+    def pause(self, attempt: int) -> None:
+        """Skip an attempt from now on, if it is in the queue."""
+        if attempt in self._waiting:
+            self._paused.add(attempt)
+
+    def resume(self, attempt: int) -> None:
+        """Stop skipping an attempt."""
+        self._paused.discard(attempt)
+
+    def next(self, used: int) -> "WaitingAttempt | None":
+        """Remove and return the first attempt, if it fits beside `used` CPUs or would run alone."""
+        attempt = next((key for key in self._waiting if key not in self._paused), None)
+        if attempt is None:
+            return None
+        if used and used + self._waiting[attempt].cpus > self._cpus:
+            return None
+        return self._waiting.pop(attempt)
+
+
+class CpuFree:
+    """The attempts that hold no CPUs, and how many each will take later."""
+
+    def __init__(self, paths: NodePaths) -> None:
+        self._paths = paths
+        self._without: "Dict[int, int]" = {}
+
+    def __contains__(self, attempt: int) -> bool:
+        return attempt in self._without
+
+    def begin(self, launch: Launch) -> int:
+        """Return the CPUs that an attempt takes from its start; raise OSError on a full disk."""
+        if not needs_none(launch):
+            return int(launch["cpus"])
+        cpu_request.begin_without(self._paths.attempt(launch["attempt"]))
+        self._without[launch["attempt"]] = launch["cpus"]
+        return 0
+
+    def adopt(self, attempt: int, cpus: int) -> int:
+        """Return the CPUs that an attempt of a previous relay takes."""
+        if not cpu_request.is_without(self._paths.attempt(attempt)):
+            return cpus
+        self._without[attempt] = cpus
+        return 0
+
+    def requests(self) -> "List[int]":
+        """List the attempts that request CPUs."""
+        return [
+            attempt
+            for attempt in self._without
+            if cpu_request.is_requested(self._paths.attempt(attempt))
+        ]
+
+    def cpus(self, attempt: int) -> int:
+        """Return the CPUs that an attempt will take."""
+        return self._without[attempt]
+
+    def grant(self, attempt: int) -> int:
+        """Grant an attempt its CPUs; return how many; raise OSError on a full disk."""
+        cpu_request.grant(self._paths.attempt(attempt))
+        return self._without.pop(attempt)
+
+    def forget(self, attempt: int) -> None:
+        """Forget an attempt that has ended."""
+        self._without.pop(attempt, None)
+
+
+def needs_none(launch: Launch) -> bool:
+    """Return whether an attempt can start without CPUs (InGrid, use case I)."""
+    return bool(launch["early"] or launch["ahead"] or launch["delivers"])
