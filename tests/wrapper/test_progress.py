@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from d0ctl_wrapper.attempt.run.logs import CHUNK, LONGEST_LINE, LogFollower
@@ -97,6 +97,7 @@ def test_a_count_that_starts_again_restarts_the_estimate() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 100), st.floats(0, 1e6)), max_size=80))
+@example([(2.0, 5e-324)])
 def test_the_time_left_is_never_negative(steps: list[tuple[float, float]]) -> None:
     pace, now = Eta(), 0.0
     for step, done in steps:

@@ -51,6 +51,8 @@ class Eta:
         if at <= first[0] or done <= first[1]:
             return None
         rate = (done - first[1]) / (at - first[0])
+        if rate <= 0:  # so little is done that the rate is below the smallest number
+            return None
         return max(0.0, (total - done) / rate - (now - at))
 
 
