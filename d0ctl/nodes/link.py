@@ -18,7 +18,7 @@ from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
 from d0ctl_wrapper.protocol.frames import LONGEST
 from d0ctl_wrapper.protocol.lease import LEASE_S
-from d0ctl_wrapper.relay.requests import KEEP_LOGS_S
+from d0ctl_wrapper.protocol.requests import KEEP_LOGS_S
 
 __all__ = ["Frame", "Link", "Site", "base_of", "open_link"]
 

@@ -153,7 +153,7 @@ def test_a_running_attempt_is_not_forgotten(node: Client) -> None:
     node.started(1)
     node.send("forget", attempts=[1, 2], paths=[])
 
-    assert "attempt 1 is still running" in node.wait("fault")["message"]
+    assert "attempt 1 is running" in node.wait("fault")["message"]
     assert node.wait("forgotten")["attempts"] == [2]
     assert node.folder(1).exists()
     node.send("kill", attempts=[1, 2], grace=9)

@@ -353,7 +353,7 @@ def test_a_read_only_connection_changes_nothing(connect: Connect, tmp_path: Path
     visitor.launch(launch(2, binary("true")))
 
     assert visitor.wait("data", id=1)["size"] == 3
-    assert "visitor" in visitor.wait("fault")["message"]
+    assert "read-only" in visitor.wait("fault")["message"]
     assert not node.folder(2).exists() and node.process.poll() is None
 
 

@@ -23,7 +23,7 @@ def output(name: str, **more: object) -> Frame:
 
 @pytest.mark.parametrize(
     ("code", "named"),
-    [(64, "EX_USAGE"), (75, "EX_TEMPFAIL"), (78, "EX_CONFIG"), (124, "time-out"), (3, None)],
+    [(64, "EX_USAGE"), (75, "EX_TEMPFAIL"), (78, "EX_CONFIG"), (124, "timed out"), (3, None)],
 )
 def test_an_exit_code_has_its_name(node: Client, code: int, named: str | None) -> None:
     end = node.run(binary(script=f"exit {code}"))

@@ -1,19 +1,24 @@
-"""Listings of the folder of an attempt."""
+"""Listings of the folder of an attempt, and of all files under BASE."""
 
 import itertools
 import os
 import stat
-from typing import Any, Dict, List
+import time
+from typing import Any, Dict, Iterator, List
 
+from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.host import process, records
-from d0ctl_wrapper.protocol import shape
-from d0ctl_wrapper.protocol.frames import SPLIT_AT
+from d0ctl_wrapper.protocol import shape, stamp
+from d0ctl_wrapper.protocol.frames import SPLIT_AT, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 
 Frame = Dict[str, Any]
 
 MOST = 10000
 """The most entries of a folder in a listing."""
+
+MOST_SURVEYED = 1000
+"""The most entries of a survey in one frame."""
 
 
 def listing(paths: NodePaths, frame: Frame) -> Frame:
@@ -78,3 +83,68 @@ def _kind(mode: int) -> str:
         if test(mode):
             return name
     return "other"
+
+
+def survey(paths: NodePaths, frame: Frame, stream: Stream) -> None:
+    """Send the state of each attempt and the path of each file, in several frames.
+
+    With `checksums` the files of the cache are read, which may take hours.
+    """
+    answer = {"kind": "surveyed", "id": frame["id"]}
+    stream.send_list(answer, "entries", _survey_entries(paths, frame["checksums"]), MOST_SURVEYED)
+
+
+def _survey_entries(paths: NodePaths, checksums: bool) -> "Iterator[Frame]":
+    boot_id = process.boot_id()
+    for attempt in _recorded(paths):
+        folder = paths.attempt(attempt)
+        state = records.state(folder, boot_id)
+        yield {"attempt": attempt, "path": "attempts/%d" % attempt, "state": state, "age": 0}
+        if os.path.isdir(folder.work):
+            yield {"attempt": attempt, "path": "attempts/%d/work" % attempt, "state": state,
+                   "age": _age(folder.work)}  # fmt: skip
+    for top in (paths.cache, paths.base + b"/spool"):
+        for path in _files(top):
+            name = to_text(path[len(paths.base) + 1 :])
+            entry = {"attempt": None, "path": name, "state": "", "age": _age(path)}
+            yield {**entry, **(_copy(path, checksums) if top == paths.cache else {})}
+
+
+def _copy(path: bytes, checksums: bool) -> Frame:
+    """Return size and stamp of a file of the cache, and its checksum if requested."""
+    try:
+        status = os.lstat(path)
+        found: Frame = {"size": status.st_size, **stamp.of(status)}
+        if checksums and stat.S_ISREG(status.st_mode):
+            found["size"], found["checksum"] = digest(path)
+        return found
+    except OSError:
+        return {}
+
+
+def _recorded(paths: NodePaths) -> "list[int]":
+    try:
+        return records.recorded(paths)
+    except FileNotFoundError:
+        return []
+
+
+def _files(folder: bytes) -> "Iterator[bytes]":
+    """Yield all files below a folder; those removed meanwhile are left out."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted((entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries)
+    except OSError:
+        return
+    for path, is_folder in found:
+        if is_folder:
+            yield from _files(path)
+        else:
+            yield path
+
+
+def _age(path: bytes) -> float:
+    try:
+        return max(0.0, time.time() - os.lstat(path).st_mtime)
+    except OSError:
+        return 0.0

@@ -9,9 +9,10 @@ from typing import Any, Dict, List
 
 from d0ctl_wrapper.attempt.run import detach
 from d0ctl_wrapper.host import records
+from d0ctl_wrapper.protocol import requests
 from d0ctl_wrapper.protocol.frames import LISTED, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
-from d0ctl_wrapper.relay import facts, lock, requests
+from d0ctl_wrapper.relay import facts, lock
 from d0ctl_wrapper.relay.loop import Loop
 from d0ctl_wrapper.relay.periodic import Periodic
 from d0ctl_wrapper.relay.service import ReadOnlyService

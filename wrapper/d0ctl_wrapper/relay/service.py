@@ -5,10 +5,10 @@ from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.host import software
-from d0ctl_wrapper.protocol import lease
+from d0ctl_wrapper.protocol import lease, requests
 from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
-from d0ctl_wrapper.relay import facts, files, listing, requests, survey
+from d0ctl_wrapper.relay import facts, files, listing
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.status_requests import StatusRequests
 from d0ctl_wrapper.relay.supervisor import Supervisor
@@ -32,7 +32,7 @@ class ReadOnlyService:
             "read": self._read,
             "list": lambda frame: self.send(listing.listing(self.paths, frame)),
             "ask": self.status_requests.ask,
-            "survey": lambda frame: survey.survey(self.paths, frame, stream),
+            "survey": lambda frame: listing.survey(self.paths, frame, stream),
             "stat": self._stat,
             "ping": self._ping,
             "piece": self._join,
