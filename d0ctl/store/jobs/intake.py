@@ -2,10 +2,10 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import base_name, is_pattern
@@ -19,51 +19,19 @@ from d0ctl.jobfile.spec import (
 )
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store, as_json
+from d0ctl.store.jobs.intake_rows import (
+    BinaryRow,
+    Chunk,
+    FileRow,
+    InputRow,
+    PackageRow,
+    Row,
+    insert,
+)
 from d0ctl.store.nodes.fitting import space, wants
-
-_Row: TypeAlias = tuple[Any, ...]
 
 STARTUP = 0
 """The number under which the startup script stands among the inputs of the binaries."""
-
-_PLAIN = {
-    "bring_package": ("bring_plain_package", 10),
-    "insert_binary": ("insert_plain_binary", 6),
-    "insert_file": ("insert_plain_file", 9),
-    "insert_input": ("insert_plain_input", 7),
-}
-"""The query for rows that end in nulls only, and how many columns it takes.
-
-To bind a null takes python ten times as long as to bind a number, and most rows have many.
-"""
-
-
-def _insert(store: Store, query: str, rows: Sequence[_Row]) -> None:
-    """Insert rows, each by the query that is enough for it."""
-    plain, width = _PLAIN[query]
-    short, whole = [], []
-    for row in rows:
-        rest = row[width:]
-        if rest.count(None) == len(rest):
-            short.append(row[:width])
-        else:
-            whole.append(row)
-    store.change_many(plain, short)
-    store.change_many(query, whole)
-
-
-@dataclass(slots=True)
-class _Chunk:
-    """The rows of some lines, by table."""
-
-    lines: list[_Row] = field(default_factory=list)
-    packages: list[_Row] = field(default_factory=list)
-    binaries: list[_Row] = field(default_factory=list)
-    files: list[_Row] = field(default_factory=list)
-    inputs: list[_Row] = field(default_factory=list)
-    early: list[_Row] = field(default_factory=list)
-    late: list[_Row] = field(default_factory=list)
-    matches: list[_Row] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -79,7 +47,7 @@ class Intake:
     consumed: set[int] = field(default_factory=set)
     plain: list[int] = field(default_factory=list)
     """Files that go to results/ if nothing consumes them."""
-    demands: dict[_Row, int] = field(default_factory=dict)
+    demands: dict[Row, int] = field(default_factory=dict)
     absent: set[int] = field(default_factory=set)
     """Files of other jobs that are not there: not yet, or no more."""
     late: list[tuple[int, int, int, InputSpec]] = field(default_factory=list)
@@ -109,11 +77,11 @@ class Intake:
             began = time.monotonic()
             with self.store.writing():
                 self._find_ids()
-                chunk = _Chunk()
+                chunk = Chunk()
                 for line in batch:
                     seq += 1
                     self._line(chunk, stage, seq, line)
-                self._insert(chunk)
+                chunk.insert(self.store)
             size = next_size(len(batch), time.monotonic() - began)
             if progress is not None:
                 progress(self.packages)
@@ -125,13 +93,13 @@ class Intake:
         while batch := list(islice(pending, 5_000)):
             with self.store.writing():
                 rows, matches = [], []
-                for package, binary, place, spec in batch:
+                for package, binary, position, spec in batch:
                     file = self._made_later(spec.file)
                     self.consumed.add(file)
-                    rows.append(self._input(package, binary, file, place, 0, spec))
+                    rows.append(_input(package, binary, file, position, 0, spec))
                     if spec.match is not None:
                         matches.append((spec.match, package, binary, file))
-                _insert(self.store, "insert_input", rows)
+                insert(self.store, "insert_input", rows)
                 self.store.change_many("match_late", matches)
 
     def _made_later(self, name: str) -> int:
@@ -156,19 +124,7 @@ class Intake:
             row["file"] + 1,
         )
 
-    def _insert(self, chunk: _Chunk) -> None:
-        self.store.change_many("insert_line", chunk.lines)
-        _insert(self.store, "bring_package", chunk.packages)
-        self.store.change("insert_packages")
-        self.store.change("clear_incoming")
-        _insert(self.store, "insert_binary", chunk.binaries)
-        _insert(self.store, "insert_file", chunk.files)
-        _insert(self.store, "insert_input", chunk.inputs)
-        self.store.change_many("let_start_early", chunk.early)
-        self.store.change_many("make_late", chunk.late)
-        self.store.change_many("match_late", chunk.matches)
-
-    def _line(self, chunk: _Chunk, stage: int, seq: int, spec: LineSpec) -> None:
+    def _line(self, chunk: Chunk, stage: int, seq: int, spec: LineSpec) -> None:
         line = self.next_line
         self.next_line += 1
         chunk.lines.append((line, stage, seq, spec.name, int(spec.early_start)))
@@ -177,7 +133,7 @@ class Intake:
             self._package(chunk, stage, line, number, package, is_early)
 
     def _package(
-        self, chunk: _Chunk, stage: int, line: int, seq: int, spec: PackageSpec, is_early: bool
+        self, chunk: Chunk, stage: int, line: int, seq: int, spec: PackageSpec, is_early: bool
     ) -> None:
         package = self.next_package
         self.next_package += 1
@@ -186,34 +142,20 @@ class Intake:
         missing = int(seq > 1)
         for number, binary in enumerate(spec.binaries, start=1):
             chunk.binaries.append(_binary(package, number, binary))
-            for place, entry in enumerate(binary.inputs):
-                missing += self._take(chunk, package, number, place, entry, own)
+            for position, entry in enumerate(binary.inputs):
+                missing += self._take(chunk, package, number, position, entry, own)
         if spec.wrapper is not None:
             missing += self._take(chunk, package, STARTUP, 0, spec.wrapper, own)
         if is_early:
             chunk.early.append((self._gathered(spec, own) - missing, missing, package))
-        chunk.packages.append(
-            (
-                package,
-                self.job,
-                stage,
-                line,
-                seq,
-                spec.name,
-                "waiting" if missing else "ready",
-                missing,
-                self._demand(stage, spec, is_early),
-                self.now,
-                spec.wall_time,
-                spec.looping,
-                spec.wrapper and base_name(spec.wrapper.file),
-                as_json(spec.wrapper_parameters),
-                as_json(spec.environment),
-                as_json(spec.policy),
-            )
-        )
+        chunk.packages.append(PackageRow(
+            package, self.job, stage, line, seq, spec.name, "waiting" if missing else "ready",
+            missing, self._demand(stage, spec, is_early), self.now, spec.wall_time, spec.looping,
+            base_name(spec.wrapper.file) if spec.wrapper else None,
+            as_json(spec.wrapper_parameters), as_json(spec.environment), as_json(spec.policy),
+        ))  # fmt: skip
 
-    def _outputs(self, chunk: _Chunk, package: int, spec: PackageSpec) -> set[int]:
+    def _outputs(self, chunk: Chunk, package: int, spec: PackageSpec) -> set[int]:
         """The rows of what a package makes; their ids."""
         own = set()
         for number, binary in enumerate(spec.binaries, start=1):
@@ -227,31 +169,19 @@ class Intake:
                 is_late = int(output.late and is_pattern(output.file))
                 if is_late:
                     chunk.late.append((output.min_count, file))
-                chunk.files.append(
-                    (
-                        file,
-                        self.job,
-                        output.file,
-                        package,
-                        number,
-                        0,
-                        " ".join(sorted(output.dispositions)),
-                        int(output.result),
-                        is_late,
-                        output.locator,
-                        output.size,
-                        output.min_size,
-                        output.checksum,
-                    )
-                )
+                chunk.files.append(FileRow(
+                    file, self.job, output.file, package, number, 0,
+                    " ".join(sorted(output.dispositions)), int(output.result), is_late,
+                    output.locator, output.size, output.min_size, output.checksum,
+                ))  # fmt: skip
         return own
 
     def _take(
         self,
-        chunk: _Chunk,
+        chunk: Chunk,
         package: int,
         binary: int,
-        place: int,
+        position: int,
         spec: InputSpec,
         own: set[int],
     ) -> int:
@@ -268,9 +198,9 @@ class Intake:
         elif foreign := self._foreign(spec.file):
             file, missing = foreign
         else:
-            self.late.append((package, binary, place, spec))
+            self.late.append((package, binary, position, spec))
             return 1
-        chunk.inputs.append(self._input(package, binary, file, place, int(file in own), spec))
+        chunk.inputs.append(_input(package, binary, file, position, int(file in own), spec))
         if spec.match is not None:
             chunk.matches.append((spec.match, package, binary, file))
         return missing
@@ -280,28 +210,14 @@ class Intake:
         inputs = [one for one in _inputs(spec) if one.made]
         return sum(self.made.get(one.file) not in own for one in inputs)
 
-    def _outside(self, chunk: _Chunk, spec: InputSpec) -> int:
+    def _outside(self, chunk: Chunk, spec: InputSpec) -> int:
         file = self.outside.get(spec.file)
         if file is None:
             file = self.outside[spec.file] = self.next_file
             self.next_file += 1
-            chunk.files.append(
-                (
-                    file,
-                    self.job,
-                    spec.file,
-                    None,
-                    None,
-                    1,
-                    "",
-                    0,
-                    0,
-                    spec.locator,
-                    spec.size if spec.locator else None,
-                    None,
-                    spec.checksum if spec.locator else None,
-                )
-            )
+            size, checksum = (spec.size, spec.checksum) if spec.locator else (None, None)
+            chunk.files.append(FileRow(file, self.job, spec.file, None, None, 1, "", 0, 0,
+                                       spec.locator, size, None, checksum))  # fmt: skip
         return file
 
     def _foreign(self, reference: str) -> tuple[int, int] | None:
@@ -317,39 +233,13 @@ class Intake:
         self.store.change("keep_need", job=self.job, maker=row["job_id"])
         return row["id"], int(not row["present"])
 
-    @staticmethod
-    def _input(package: int, binary: int, file: int, place: int, own: int, spec: InputSpec) -> _Row:
-        return (
-            package,
-            binary,
-            file,
-            place,
-            own,
-            str(spec.acquire),
-            int(spec.required),
-            str(spec.disposition) if spec.disposition else None,
-            spec.locator,
-            spec.size,
-            spec.checksum,
-            1 if spec.writable else None,
-        )
-
     def _demand(self, stage: int, spec: PackageSpec, is_early: bool) -> int:
         fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
         room = space(spec)
         key = (
-            stage,
-            spec.cpus,
-            spec.memory,
-            spec.disk,
-            room,
-            spec.platform,
-            spec.nodes,
-            spec.exclude_nodes,
-            is_early,
-            fetches,
-            *wants(spec),
-        )
+            stage, spec.cpus, spec.memory, spec.disk, room, spec.platform, spec.nodes,
+            spec.exclude_nodes, is_early, fetches, *wants(spec),
+        )  # fmt: skip
         demand = self.demands.get(key)
         if demand is None:
             demand = self.demands[key] = int(
@@ -380,24 +270,21 @@ def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
         yield spec.wrapper
 
 
-def _binary(package: int, seq: int, spec: BinarySpec) -> _Row:
+def _input(
+    package: int, binary: int, file: int, position: int, own: int, spec: InputSpec
+) -> InputRow:
+    return InputRow(
+        package, binary, file, position, own, str(spec.acquire), int(spec.required),
+        str(spec.disposition) if spec.disposition else None, spec.locator, spec.size,
+        spec.checksum, 1 if spec.writable else None,
+    )  # fmt: skip
+
+
+def _binary(package: int, seq: int, spec: BinarySpec) -> BinaryRow:
     progress: Mapping[str, Any] | None = spec.progress
-    return (
-        package,
-        seq,
-        spec.name,
-        spec.script,
-        spec.shell,
-        as_json(spec.argv),
-        spec.software,
-        as_json(spec.parameters),
-        as_json(spec.needs),
-        spec.cpu,
-        spec.runtime,
-        spec.work_size,
-        as_json(spec.log_rules),
-        as_json(progress),
-        spec.check,
-        spec.check_timeout,
+    return BinaryRow(
+        package, seq, spec.name, spec.script, spec.shell, as_json(spec.argv), spec.software,
+        as_json(spec.parameters), as_json(spec.needs), spec.cpu, spec.runtime, spec.work_size,
+        as_json(spec.log_rules), as_json(progress), spec.check, spec.check_timeout,
         as_json(spec.events),
-    )
+    )  # fmt: skip
