@@ -1,4 +1,4 @@
-"""One set-based function a verb, over the packages in the connection's `chosen` table."""
+"""Actions on packages: one function per action, for all packages in the table `chosen`."""
 
 from collections.abc import Iterable
 
@@ -13,12 +13,12 @@ def choose(store: Store, packages: Iterable[int]) -> None:
 
 
 def phases(store: Store) -> dict[str, int]:
-    """How many of the chosen packages are in each phase."""
+    """Return how many of the chosen packages are in each phase."""
     return {row["phase"]: row["n"] for row in store.rows("chosen_by_phase")}
 
 
 def lines(store: Store) -> Row:
-    """Whether any line of the chosen packages is dropped, and whether any is not."""
+    """Return whether any line of the chosen packages is dropped, and whether any is not."""
     row = store.row("chosen_lines")
     assert row is not None
     return row
@@ -31,28 +31,27 @@ def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float
 
 
 def release_job(store: Store, job: int) -> bool:
-    """Take the flag of `hold_job` back; failures of its stages that are alike count anew."""
+    """Remove the flag of `hold_job`; alike failures of its stages are counted from zero again."""
     store.change("forget_alike_of_job", job=job)
     return bool(store.change("release_job", job=job))
 
 
 def hold(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """not launched -> held; how many."""
+    """not launched -> held; return how many."""
     return store.change("hold_packages", actor=actor, note=note, now=now)
 
 
 def release(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """held -> ready or waiting; how many."""
+    """held -> ready or waiting; return how many."""
     return store.change("release_held_packages", actor=actor, note=note, now=now)
 
 
 def kill(store: Store, *, actor: str, note: str | None, now: float, partial: bool = False) -> int:
-    """not launched -> canceled, launched -> killing; how many. What has ended stays as it is.
+    """not launched -> canceled, launched -> killing; return how many. Ended ones stay as they are.
 
-    With `partial` what they have made so far is kept, where it can be used. Without it, packages
-    that are being killed end sooner.
+    With `partial` usable outputs are kept. Without it, packages that are being killed end sooner.
     """
-    # First: those that this call kills have just got their grace.
+    # First, or packages that this call kills would lose their grace.
     hastened = 0 if partial else store.change("hasten_killing")
     idle = store.change("kill_idle_packages", actor=actor, note=note, now=now)
     launched = store.change("kill_launched_packages", actor=actor, note=note, now=now,
@@ -65,12 +64,12 @@ def kill(store: Store, *, actor: str, note: str | None, now: float, partial: boo
 
 
 def hastenable(store: Store) -> int:
-    """How many of the chosen packages are being killed and could end sooner."""
+    """Return how many of the chosen packages are being killed and could end sooner."""
     return int(store.value("count_hastenable"))
 
 
 def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """not launched -> canceled; how many. What runs goes on."""
+    """not launched -> canceled; return how many. Launched packages go on."""
     store.change("keep_idle")
     canceled = store.change("kill_idle_packages", actor=actor, note=note, now=now)
     if canceled:
@@ -79,44 +78,48 @@ def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> in
 
 
 def ask_lines(store: Store) -> None:
-    """Keep the lines of the choice as those that were asked for, before others are added."""
+    """Note the lines of the choice as the requested ones, before others are added."""
     store.change("clear_asked")
     store.change("ask_lines")
 
 
 def choose_bereft(store: Store) -> None:
-    """Add to the choice, and so on down, the packages that a drop leaves without what they need."""
+    """Add to the choice the packages that a drop leaves without inputs, and so on downstream."""
     while store.change("choose_bereft") > 0:
         pass
 
 
 def losing(store: Store) -> list[Row]:
-    """Packages that lose an input by the choice and go on without it."""
+    """Return the packages that lose an input by the choice and go on without it."""
     return store.rows("choose_losing")
 
 
 def dropped_files(store: Store, limit: int) -> list[str]:
-    """The files that leave every list by the choice; bounded."""
+    """Return the files that leave every list by the choice; bounded."""
     return [row[0] for row in store.rows("chosen_files", limit=limit)]
 
 
 def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> None:
     """Drop the chosen packages with their outputs (D0 Job Definition, section 5).
 
-    What has succeeded stays successful and only its outputs leave the lists. The lines that
-    `ask_lines` has kept are dropped for their own sake, others for want of what they need.
+    Successful packages stay successful; only their outputs leave the lists. The lines that
+    `ask_lines` has kept are dropped by request, others because an input of theirs is missing.
     """
+    # Assigned packages become ready first: a list of inputs is cut only before it is launched.
     store.change("unassign_losing", actor=actor, note=note, now=now)
     store.change("drop_inputs")
     if store.change("drop_open_inputs"):
         input_stream.starve(store)
+    # The lists are cut by now, so `missing` says which packages have lost all that was there.
     store.change("wait_for_first", actor=actor, note=note, now=now)
     store.change("drop_files")
     store.change("drop_lines", now=now)
     store.change("drop_idle_packages", actor=actor, note=note, now=now)
     store.change("drop_launched_packages", actor=actor, note=note, now=now)
     store.change("drop_killing_packages")
+    # Of packages that are dropped by now the attempts out of contact count no more.
     store.change("end_canceled_attempts", now=now)
+    # Packages that waited only for dropped files can start.
     store.change("release_packages", now=now)
     store.change("reopen_jobs")
 
@@ -132,6 +135,6 @@ def keep_action(
     now: float,
     undo: str | None = None,
 ) -> None:
-    """Who did what, when, to what, why, and the command that takes it back."""
+    """Record who did what, when, to what, why, and the command that undoes it."""
     store.change("keep_action", now=now, actor=actor, verb=verb, target=target, note=note,
                  packages=packages, undo=undo)  # fmt: skip

@@ -11,7 +11,7 @@ from d0ctl.dropbox import DropBox
 from d0ctl.nodes.transport import Address
 from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, open_store
-from d0ctl.store.attempts import launches as attempts
+from d0ctl.store.attempts import launches
 from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE
@@ -138,8 +138,8 @@ def launched(count: int) -> Iterator[tuple[Home, list[tuple[str, str]]]]:
             facts = {"cpus": 2 * count, "base": "/nowhere", "boot_id": BOOT}
             contact.up(store, node, facts, now=time.time())
             assign(store, [Decision(i, node, 0) for i in range(1, count + 1)], now=time.time())
-            launches = attempts.launch(store, node, limit=count, now=time.time())
-        texts = [one for launch in launches for one in _texts(launch["attempt"], launch["token"])]
+            new = launches.launch(store, node, limit=count, now=time.time())
+        texts = [one for launch in new for one in _texts(launch["attempt"], launch["token"])]
         yield home, texts
 
 

@@ -2,8 +2,7 @@
 
 from d0ctl.model import Address
 from d0ctl.store import Store, lifecycle
-from d0ctl.store.nodes import placement as planning
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import placement, registry
 from d0ctl.store.nodes.standstill import is_settled
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
@@ -97,8 +96,8 @@ def test_a_driver_of_one_job_schedules_no_other(store: Store) -> None:
     submitted(store, job("second"))
     World(store)
 
-    assert len(planning.demands(store)) == 2
-    assert len(planning.demands(store, first)) == 1
+    assert len(placement.demands(store)) == 2
+    assert len(placement.demands(store, first)) == 1
 
 
 def test_a_line_goes_on_only_when_the_package_before_has_succeeded(store: Store) -> None:
@@ -115,7 +114,7 @@ def test_a_line_goes_on_only_when_the_package_before_has_succeeded(store: Store)
 
     assert list(phases(store).values()) == ["done", "failed", "waiting"]
     with store.writing():
-        assert planning.end_jobs(store, now=NOW) == ["one"]
+        assert placement.end_jobs(store, now=NOW) == ["one"]
 
 
 def test_a_job_that_waits_for_one_that_has_failed_ends_too(store: Store) -> None:
@@ -126,7 +125,7 @@ def test_a_job_that_waits_for_one_that_has_failed_ends_too(store: Store) -> None
     world.settle("failed")
 
     with store.writing():
-        planning.end_jobs(store, now=NOW)
-        planning.end_jobs(store, now=NOW)
+        placement.end_jobs(store, now=NOW)
+        placement.end_jobs(store, now=NOW)
 
     assert is_settled(store, reader)

@@ -9,7 +9,7 @@ import pytest
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.attempts import messages
-from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes import placement
 from d0ctl_wrapper.protocol import launch as launches
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, binary, job, package, phases, stage, submitted
@@ -195,7 +195,7 @@ def test_a_try_that_only_delivers_takes_nothing_of_its_node(tmp_path: Path) -> N
 
         assert list(phases(store).values()) == ["starting", "starting"]
         assert launched(world)["delivers"] is True
-        [room] = planning.nodes(store)
+        [room] = placement.nodes(store)
         assert (room.used, room.memory_used, room.delivering) == (2, 5, 1)
 
 
@@ -203,4 +203,4 @@ def test_what_was_kept_draws_the_next_attempt_to_its_node(world: World) -> None:
     node = where(world)
     end(world, 1, retained=kept())
     with world.store.writing():
-        assert planning.local_bytes(world.store, [1]) == {1: {node.cluster: 7}}
+        assert placement.local_bytes(world.store, [1]) == {1: {node.cluster: 7}}

@@ -7,7 +7,7 @@ from typing import Any
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
 from d0ctl.store.jobs.require import let_go_on
-from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import is_settled
 from tests.store.test_life import MACHINES, Life
 from tests.support.homes import faults
@@ -87,7 +87,7 @@ def test_it_takes_no_cpu_while_it_waits(store: Store) -> None:
     while phases(store)[MERGE] != "running":
         turn(world)
 
-    (room,) = planning.nodes(store)
+    (room,) = placement.nodes(store)
     others = [p for path, p in phases(store).items() if path != MERGE]
 
     assert room.open == 1

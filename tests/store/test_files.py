@@ -8,8 +8,7 @@ from d0ctl.store import Store, lifecycle
 from d0ctl.store.attempts import launches
 from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import remove_rows
-from d0ctl.store.nodes import contact, registry
-from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes import contact, placement, registry
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.world import World
@@ -93,7 +92,7 @@ def test_a_remake_in_a_job_that_has_ended_is_scheduled(store: Store) -> None:
     world = World(store)
     world.settle()
     with store.writing():
-        assert planning.end_jobs(store, now=NOW) == ["maker"]
+        assert placement.end_jobs(store, now=NOW) == ["maker"]
     submitted(store, job("reader", [simple(inputs=["maker:a"], nodes=("nowhere",))]))
 
     lose(store, "a")

@@ -14,7 +14,7 @@ from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import restore as restoring
 from d0ctl.store.jobs import retry as retrying
-from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes import placement
 from tests.support.homes import faults, make_home
 from tests.support.jobs import job, line, phases, simple, stage, submitted
 from tests.support.world import Node, World
@@ -173,7 +173,7 @@ class Life(RuleBasedStateMachine):
     @rule()
     def end_jobs(self) -> None:
         with self.store.writing():
-            planning.end_jobs(self.store, now=self.world.now)
+            placement.end_jobs(self.store, now=self.world.now)
 
     # what people do ----------------------------------------------------------------------
 
@@ -307,7 +307,7 @@ class Life(RuleBasedStateMachine):
         closed = self.store.connection.execute(
             "select count(*) from package where early > 0 and phase <> 'assigned'"
         ).fetchone()[0]
-        for room in planning.nodes(self.store):
+        for room in placement.nodes(self.store):
             assert room.used + room.bringing <= 2 * room.cpus + closed
 
     @invariant()

@@ -11,7 +11,7 @@ from d0ctl.config import Home
 from d0ctl.model import Phase
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.attempts import launches, messages
-from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import is_settled
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, simple, stage, submitted
@@ -66,7 +66,7 @@ def fail(
 def wait(store: Store, now: float) -> str:
     """Let time go on; the phase of the package."""
     with store.writing():
-        planning.advance(store, now=now)
+        placement.advance(store, now=now)
     return str(row(store)["phase"])
 
 
@@ -145,9 +145,9 @@ def test_what_was_lost_goes_before_what_has_not_begun(store: Store) -> None:
     launch(world)
     fail(store, "lost", outcome="lost")
 
-    first = planning.demands(store)[0]
+    first = placement.demands(store)[0]
 
-    assert planning.oldest(store, first.id, 9) == [1]
+    assert placement.oldest(store, first.id, 9) == [1]
 
 
 def test_all_attempts_together_lasted_too_long(store: Store) -> None:

@@ -13,12 +13,10 @@ from d0ctl.daemon.steps.schedule import decide
 from d0ctl.model import Address
 from d0ctl.store import Store
 from d0ctl.store import input_stream as feed
-from d0ctl.store.attempts import launches as attempts
-from d0ctl.store.attempts import messages
+from d0ctl.store.attempts import launches, messages
 from d0ctl.store.attempts.launches import Launch
-from d0ctl.store.files import copies as files
-from d0ctl.store.nodes import contact, registry
-from d0ctl.store.nodes import placement as planning
+from d0ctl.store.files import copies
+from d0ctl.store.nodes import contact, placement, registry
 from tests.support.jobs import NOW
 
 Message = Any
@@ -197,7 +195,7 @@ class World:
         facts = {"boot_id": str(node.boot), "cpus": 2, "base": f"/{node.name}"}
         with self.store.writing():
             contact.up(self.store, node.id, facts, now=self.now)
-            found = attempts.reconcile(self.store, node.id, dict(node.attempts), now=self.now)
+            found = launches.reconcile(self.store, node.id, dict(node.attempts), now=self.now)
             messages.fail(
                 self.store, node.id, found.lost, reason="lost", message="gone", now=self.now
             )
@@ -225,22 +223,22 @@ class World:
     def schedule(self) -> int:
         """Plan as the scheduler does; how many packages got a node."""
         with self.store.writing():
-            planning.advance(self.store, now=self.now)
+            placement.advance(self.store, now=self.now)
             decisions = decide(self.store, now=self.now)
-            return planning.assign(self.store, decisions, now=self.now) if decisions else 0
+            return placement.assign(self.store, decisions, now=self.now) if decisions else 0
 
     def launch(self, node: Node) -> int:
         """Launch what can be launched on a node; how many."""
         if not node.linked:
             return 0
         with self.store.writing():
-            launches = attempts.launch(self.store, node.id, limit=10, now=self.now)
-            kills = attempts.killing(self.store, node.id)
+            new = launches.launch(self.store, node.id, limit=10, now=self.now)
+            kills = launches.killing(self.store, node.id)
             told = feed.due(self.store, node.id, limit=3, now=self.now)
-        node.orders += [("launch", launch) for launch in launches]
+        node.orders += [("launch", launch) for launch in new]
         node.orders += [("input_stream", entry) for entry in told]
         node.orders += [("kill", a) for a in kills if ("kill", a) not in node.orders]
-        return len(launches) + len(told)
+        return len(new) + len(told)
 
     def order(self, node: Node) -> None:
         """Let the node carry out what it is asked."""
@@ -253,7 +251,7 @@ class World:
         replies, node.replies = node.replies, []
         with self.store.writing():
             for _, attempt in replies:
-                attempts.end_unstarted(self.store, node.id, [attempt], now=self.now)
+                launches.end_unstarted(self.store, node.id, [attempt], now=self.now)
 
     def deliver(self, node: Node, chosen: Iterable[Message]) -> None:
         """Apply some messages of a node."""
@@ -268,7 +266,7 @@ class World:
         """Make the copies that are wanted and can be made; how many."""
         done = 0
         with self.store.writing():
-            for row in files.wanted(self.store, now=self.now, limit=50):
+            for row in copies.wanted(self.store, now=self.now, limit=50):
                 done += self._carry(row)
         return done
 
@@ -276,28 +274,28 @@ class World:
         here = row["here"] or (row["name"] if row["package_id"] is None else None)
         if row["cluster_id"] != 1 and here is None:
             key = row["file_id"], row["cluster_id"], row["result"]
-            files.want_here(self.store, *key, now=self.now)
+            copies.want_here(self.store, *key, now=self.now)
             return 1
         source = here
         if here is None:
-            copies = files.copies(self.store, row["file_id"])
-            if not copies:
-                files.lose(self.store, [(row["file_id"], 0)], now=self.now)
-                self._postpone(row, files.PARKED)
+            sources = copies.copies(self.store, row["file_id"])
+            if not sources:
+                copies.lose(self.store, [(row["file_id"], 0)], now=self.now)
+                self._postpone(row, copies.PARKED)
                 return 0
-            place = next((c for c in copies if self.nodes[c["node_id"]].linked), None)
+            place = next((c for c in sources if self.nodes[c["node_id"]].linked), None)
             if place is None:
                 self._postpone(row, self.now)
                 return 0
             source = place["path"]
             if source not in self.nodes[place["node_id"]].disk:
-                files.lose(self.store, [(row["file_id"], place["cluster_id"])], now=self.now)
+                copies.lose(self.store, [(row["file_id"], place["cluster_id"])], now=self.now)
                 return 1
         return self._arrive(row)
 
     def _postpone(self, row: Any, until: float) -> None:
         key = row["file_id"], row["cluster_id"], row["result"]
-        files.postpone(self.store, *key, until=until)
+        copies.postpone(self.store, *key, until=until)
 
     def _arrive(self, row: Any) -> int:
         node, path = None, f"/results/{row['name']}"
@@ -310,7 +308,7 @@ class World:
         elif not row["result"]:
             path = f"/control/cache/{row['file_id']}/{row['name']}"
             self.node("localhost").disk.add(path)
-        files.arrive(
+        copies.arrive(
             self.store,
             file=row["file_id"],
             cluster=row["cluster_id"],

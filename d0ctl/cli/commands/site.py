@@ -59,19 +59,19 @@ def apply(
     file: SiteFile = None,
 ) -> None:
     """Make the site what the file says, whole or not at all."""
-    from d0ctl.store.nodes import site as sites
+    from d0ctl.store.nodes import site
 
     wanted = _read(file)
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
-            _tell(sites.compare(store, wanted), would=True)
+            _tell(site.compare(store, wanted), would=True)
         return
     with session.founder() as store:
-        found = sites.compare(store, wanted)
+        found = site.compare(store, wanted)
         if found:
             changing.confirm("apply this?", map(clean, _lines(found)))
         facts = _meet(store, wanted, found)
-        found = sites.apply(store, wanted, facts, actor=session.actor(), note=changing.reason(),
+        found = site.apply(store, wanted, facts, actor=session.actor(), note=changing.reason(),
                             now=time.time(), source=str(_path(file)))  # fmt: skip
     _tell(found, would=False)
 

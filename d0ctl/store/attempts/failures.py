@@ -9,7 +9,7 @@ from d0ctl.policy.decide import Case, Judgement, Verdict, judge, sentence
 from d0ctl.policy.rules import ONLY
 from d0ctl.schedule.place import NodeRoom, misfit
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes import placement as planning
+from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import NOTHING, Catalogue
 from d0ctl.store.views.policies import Policies
 
@@ -135,11 +135,11 @@ class _Places:
     def _names(self, demand: int) -> list[str]:
         """The nodes that packages of a demand may go to."""
         if self._rooms is None:
-            self._rooms = planning.nodes(self.store)
+            self._rooms = placement.nodes(self.store)
         if demand not in self._fits:
             row = self.store.row("demand_wishes", demand=demand)
             assert row is not None
-            wishes = planning.demand_of(row, Catalogue(self.store))
+            wishes = placement.demand_of(row, Catalogue(self.store))
             self._fits[demand] = [n.name for n in self._rooms if misfit(wishes, n) is None]
         return self._fits[demand]
 
