@@ -115,7 +115,7 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
     assert "no answer within 20 s" in facts
     assert "node `resting` is drained: new disk" in facts
     assert "node `other` is ruled out: excluded by the package" in facts
-    assert "node `small` is ruled out: 1 cpus, 2 asked for" in facts
+    assert "node `small` is ruled out: 1 CPUs, needs 2" in facts
 
 
 def test_a_full_node_says_what_takes_it(site: Site) -> None:
@@ -188,7 +188,7 @@ def test_what_would_change_if_one_wish_were_another_is_told(site: Site) -> None:
     told = why(site, "prod/1/1/1")
 
     assert told.facts == [
-        "node `localhost` is ruled out: 4.3 GB of memory, 8.6 GB asked for",
+        "node `localhost` is ruled out: 4.3 GB of memory, needs 8.6 GB",
         "but for its memory, `localhost` could take it",
     ]
 

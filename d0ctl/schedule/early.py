@@ -1,12 +1,13 @@
-"""Where packages go that take no slot: those that wait for inputs, and those that only deliver."""
+"""Placement of packages that take no slot: they wait for inputs, or only deliver outputs."""
 
 from collections.abc import Mapping, Sequence
 
 from d0ctl.schedule.place import Decision, Demand, NodeRoom, suited
 
 MOST_OPEN = 64
-"""How many packages may wait for inputs on one node, and how many may only deliver outputs there;
-each is a process.
+"""The most packages that wait for inputs on a node, and the most that only deliver outputs there.
+
+Each of them is a process.
 """
 
 
@@ -18,10 +19,10 @@ def place_open(
 ) -> list[Decision]:
     """Give each package to the node that has most of its inputs, then to the idlest.
 
-    Those that wait and those that deliver are counted apart, as one may wait for what another
-    delivers.
+    Packages that wait and packages that deliver are counted apart: one may wait for what another
+    delivers, and would wait forever if there were no room for that one.
     """
-    fits = [node for node in suited(demand, nodes) if node.burnt is None]
+    fits = [node for node in suited(demand, nodes) if node.on_trial is None]
     places = {node.id: MOST_OPEN - (node.delivering if demand.stay else node.open) for node in fits}
     decisions = []
     for package in packages:

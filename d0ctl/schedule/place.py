@@ -1,4 +1,4 @@
-"""Which ready package goes to which node, by priority, age, room and where its files lie."""
+"""Placement of ready packages on nodes, by priority, age, free CPUs and location of files."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from typing import TypeAlias
 from d0ctl.units import size
 
 AHEAD_S = 0.3
-"""How many seconds of short packages a node may have in hand beyond its cpus."""
+"""How many seconds' worth of short packages a node may get beyond its free CPUs."""
 
 AHEAD_MOST = 64
-"""The most cpus' worth of packages that a node may have in hand beyond its own."""
+"""The most CPUs' worth of packages that a node may get beyond its own."""
 
 NOTHING_BROUGHT: "Mapping[int, Brought]" = {}
 
 Rooms: TypeAlias = Mapping[tuple[int, int], int]
-"""How many packages more of a stage, named first, a node may take that is not trusted with it."""
+"""How many more packages each suspect may take of a stage, by (stage, node)."""
 
 NO_BOUNDS: Rooms = {}
 
@@ -25,14 +25,14 @@ UNBOUNDED = 10**9
 
 @dataclass(frozen=True, slots=True)
 class NodeRoom:
-    """A node that may take packages: its cpus, those given out, and what it is.
+    """A node that may take packages: what it has, and what is given out.
 
-    `bringing` is how many cpus the packages ask for whose inputs are on their way, which take
-    none before; `open` is how many packages wait there for inputs that are not made yet, and
-    `delivering` how many have nothing left to do there but to deliver their outputs. One that has
-    burnt packages of a stage, `burnt`, takes a single one, of that stage if there is any.
-    `memory_used` and `disk_used` are what the packages there may take, in bytes; `disk` is the
-    size of its disk, and `disk_free` what is free of it, as far as that is known.
+    `used` are the CPUs of the packages there; `bringing` the CPUs of packages whose inputs are on
+    their way, which take none before. `open` packages wait there for inputs that are not made
+    yet, `delivering` ones have only to deliver their outputs. A drained node that is tried again
+    takes a single package: of the stage `on_trial` if one is ready, else of any other.
+    `memory_used` and `disk_used` are what the packages there may use, in bytes; `disk` is the
+    size of the disk, `disk_free` what is free of it, None where that is not known.
     """
 
     id: int
@@ -46,7 +46,7 @@ class NodeRoom:
     bringing: int = 0
     open: int = 0
     delivering: int = 0
-    burnt: int | None = None
+    on_trial: int | None = None
     memory_used: int = 0
     disk: int | None = None
     disk_free: int | None = None
@@ -55,16 +55,17 @@ class NodeRoom:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What some packages ask of a node, and how many of them are ready.
+    """What alike packages request of a node, and how many of them are ready.
 
-    `pace` is how many seconds such a package lately took, None when not known. `software` has
-    for each title the platforms that it exists for, None for any. `space` is what it may take of
-    the disk: work files and outputs, in bytes. `early` ones start at their
-    first input; those that fetch read files that may have to be brought. `avoid` is the node of
-    the last attempt, to be left out when another fits; so is `excluded`, which its job leaves to
-    packages that have not failed there, if that is where it failed last, `failed_on`. Only the
-    node `stay` can take it, as its outputs are there and have only to be delivered. It is
-    `trusting` when no node can take it but such that have to prove themselves.
+    `pace` is how many seconds such a package took lately, None if not known. `software` has for
+    each title the platforms that it exists for, None for any. `space` is what a package may use
+    of the disk: work files and outputs, in bytes. `early` packages start at their first input;
+    those with `fetches` read files that may have to be brought.
+
+    `failed_on` is the node of the last failure; it is `excluded` if the job excludes it. That
+    node and `avoid` are left out when another fits. Only the node `stay` can take packages whose
+    outputs are there and have only to be delivered. They are `trusting` when all nodes that fit
+    are suspects: then these may take them.
     """
 
     id: int
@@ -89,10 +90,10 @@ class Demand:
     space: int | None = None
 
     def ahead(self, cpus: int) -> int:
-        """How many cpus' worth a node with `cpus` may have in hand beyond them.
+        """Return how many CPUs' worth a node with `cpus` may get beyond them.
 
-        Packages that end faster than news of it travels are sent in advance and wait at
-        the node for a free cpu.
+        Packages that take less time than a message and the next launch are sent in advance, and
+        wait at the node for a free CPU.
         """
         if self.pace is None or self.pace > AHEAD_S:
             return 0
@@ -101,23 +102,24 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """How many inputs a package has that would be brought, and how many are in which cluster."""
+    """How many inputs of a package may have to be brought, and how many each cluster has."""
 
     files: int
     there: Mapping[int, int]
 
     def lacks(self, cluster: int) -> bool:
-        """Whether something would have to be brought to this cluster."""
+        """Return whether an input would have to be brought to this cluster."""
         return self.there.get(cluster, 0) < self.files
 
 
 @dataclass(slots=True)
 class _Hand:
-    """What a node can still take: at once, and as packages whose inputs are brought first.
+    """What a node can still take during one pass.
 
-    Of those a node may have as many cpus' worth in hand as it has cpus, beyond what computes
-    there, so that their transfers overlap with that (InGrid, Package Distribution Daemons).
-    `bounds` says of some stages how many packages it may take, `others` of all the rest.
+    `free` CPUs for packages that start at once, `rest` for those whose inputs are brought first:
+    of these it may have as many CPUs' worth as it has CPUs beyond the packages that compute, so
+    that transfers overlap with computing (InGrid, Package Distribution Daemons). `bounds` limits
+    the number of packages by stage, `others` that of all other stages.
     """
 
     node: NodeRoom
@@ -134,24 +136,24 @@ class _Hand:
         self.disk = None if node.disk_free is None else node.disk_free - node.disk_used
 
     def holds(self, demand: Demand) -> int:
-        """How many packages of a demand its memory and its disk have room for."""
+        """Return for how many packages of a demand its memory and its disk suffice."""
         pairs = ((self.memory, demand.memory), (self.disk, demand.space))
         return min((max(0, left) // asked for left, asked in pairs if asked and left is not None),
                    default=UNBOUNDED)  # fmt: skip
 
     def ahead(self, demand: Demand) -> int:
-        """How many cpus' worth of a demand it may have in hand beyond its cpus."""
-        return demand.ahead(self.node.cpus) if self.node.burnt is None else 0
+        """Return how many CPUs' worth of a demand it may get beyond its CPUs."""
+        return demand.ahead(self.node.cpus) if self.node.on_trial is None else 0
 
     def most(self, demand: Demand) -> int:
-        """How many packages of a demand it can take, whatever their inputs."""
+        """Return how many packages of a demand it can take, whatever their inputs."""
         room = max(self.free, self.rest) if demand.fetches else self.free
         most = max(0, room + self.ahead(demand)) // demand.cpus
         return min(most, self.bound(demand), self.holds(demand))
 
     def bound(self, demand: Demand) -> int:
-        """How many packages of a demand it is trusted with."""
-        if demand.trusting and self.node.burnt is None:
+        """Return how many packages of a demand it may take as a suspect."""
+        if demand.trusting and self.node.on_trial is None:
             return self.others
         return self.bounds.get(demand.stage, self.others)
 
@@ -166,7 +168,7 @@ class _Hand:
             self.free -= demand.cpus
         if demand.stage in self.bounds:
             self.bounds[demand.stage] -= 1
-        if self.node.burnt is not None:
+        if self.node.on_trial is not None:
             self.bounds, self.others = {}, 0
 
 
@@ -180,7 +182,7 @@ class Decision:
 
 
 def misfit(demand: Demand, node: NodeRoom) -> str | None:
-    """Why packages of this demand can never run on the node; None when they can."""
+    """Return why packages of a demand can never run on a node; None if they can."""
     if demand.nodes and node.name not in demand.nodes:
         return "not in its node list"
     if demand.stay and node.name != demand.stay:
@@ -196,20 +198,20 @@ def misfit(demand: Demand, node: NodeRoom) -> str | None:
         if service not in node.services:
             return f"no service {service}"
     if demand.cpus > node.cpus:
-        return f"{node.cpus} cpus, {demand.cpus} asked for"
+        return f"{node.cpus} CPUs, needs {demand.cpus}"
     if demand.memory and node.memory and demand.memory > node.memory:
-        return f"{size(node.memory)} of memory, {size(demand.memory)} asked for"
+        return f"{size(node.memory)} of memory, needs {size(demand.memory)}"
     if demand.space and node.disk and demand.space > node.disk:
-        return f"a disk of {size(node.disk)}, {size(demand.space)} asked for"
+        return f"a disk of {size(node.disk)}, needs {size(demand.space)}"
     return None
 
 
 def suited(demand: Demand, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
-    """The nodes that packages of this demand may go to."""
+    """Return the nodes that packages of a demand may go to."""
     fits = [node for node in nodes if misfit(demand, node) is None]
     for name in (demand.excluded, demand.avoid):
         others = [node for node in fits if node.name != name]
-        if any(node.burnt is None for node in others):
+        if any(node.on_trial is None for node in others):
             fits = others
     return fits
 
@@ -222,11 +224,11 @@ def place(
     brought: Callable[[Sequence[int]], Mapping[int, Brought]] = lambda packages: NOTHING_BROUGHT,
     bounds: Rooms = NO_BOUNDS,
 ) -> list[Decision]:
-    """Decide for as many packages as there is room, in the order of `demands`.
+    """Decide for as many packages as can be taken, in the order of `demands`.
 
-    `oldest(demand, n)` gives its n oldest ready packages; `local_bytes` tells how many
-    bytes of a package's inputs lie in which cluster, `brought` how many files. The work grows
-    with the room and the demands that are ready, never with what waits or is done.
+    `oldest(demand, n)` returns its n oldest ready packages, `local_bytes` how many bytes of a
+    package's inputs each cluster has, `brought` how many files. The work grows with the free
+    CPUs and the ready demands, never with the number of packages that wait or are done.
     """
     wanted_by = list(demands)
     trust = _by_node(bounds)
@@ -263,13 +265,13 @@ def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:
 def _hand(
     node: NodeRoom, nodes: Sequence[NodeRoom], demands: Sequence[Demand], bounds: dict[int, int]
 ) -> _Hand:
-    """A node with what it can take; one that is to be tried gets a package of what it burnt."""
+    """Return what a node can take; one on trial takes a package of the stage that it failed."""
     free, rest = node.cpus - node.used, 2 * node.cpus - node.used - node.bringing
-    if node.burnt is None:
+    if node.on_trial is None:
         return _Hand(node, free, rest, bounds)
-    own = [demand for demand in demands if demand.stage == node.burnt]
+    own = [demand for demand in demands if demand.stage == node.on_trial]
     if any(node in suited(demand, nodes) for demand in own):
-        return _Hand(node, free, rest, {node.burnt: 1}, others=0)
+        return _Hand(node, free, rest, {node.on_trial: 1}, others=0)
     return _Hand(node, free, rest, {}, others=1)
 
 
@@ -283,9 +285,9 @@ def _best(
     places: Mapping[int, int],
     files: Brought | None,
 ) -> _Hand | None:
-    """The node with room that has most of the inputs, then the one with most room.
+    """Return the node that has most of the inputs, then the one with most CPUs left.
 
-    One that only has room for what is brought while others compute comes last.
+    A node that can only take packages whose inputs are brought while others compute comes last.
     """
 
     def room(hand: _Hand) -> int:

@@ -161,7 +161,7 @@ WORLDS = {
         other_package_held, Cause.OTHER_JOB, True, "`raw`, of which packages are held"
     ),
     "other impossible": World(
-        lambda site: other(site, cpus=64), Cause.OTHER_JOB, True, "4 cpus, 64 asked for"
+        lambda site: other(site, cpus=64), Cause.OTHER_JOB, True, "4 CPUs, needs 64"
     ),
     "failed": World(failed, None, True, "is failed"),
     "blocked": World(blocked, None, True, "is failed"),
@@ -226,7 +226,7 @@ def test_a_part_that_cannot_move_ends_the_wait_while_the_rest_moves(
         assert waited.exit_code == 1
         assert waited.stdout == (
             f"`{part}` stands still: 1 package is ready, and no node can take them: "
-            "`localhost` is ruled out (4 cpus, 64 asked for)\n"
+            "`localhost` is ruled out (4 CPUs, needs 64)\n"
         )
     for part in ("prod/1", "prod/2", "prod"):
         assert "is still" in d0ctl("wait", part, "--timeout", "0.1s").stderr

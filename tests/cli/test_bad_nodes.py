@@ -54,7 +54,9 @@ def test_why_names_what_was_burnt_and_when_it_is_tried(burning: Site, d0ctl: Typ
     assert "d0ctl: node drain: 3 packages of `prod/1`" in screen
     assert "d0ctl node resume hole" in screen
     assert burning.phase("prod/1/8/1") == "ready"
-    assert "`hole` burnt it, so it runs elsewhere" in d0ctl("history", "prod/1/8/1").stdout
+    assert (
+        "it failed because of `hole`, so it runs elsewhere" in d0ctl("history", "prod/1/8/1").stdout
+    )
     assert "node `hole` is drained: by d0ctl: 3 packages" in d0ctl("why", "prod/1/8/1").stdout
 
 

@@ -102,7 +102,7 @@ def test_packages_that_no_node_can_take_need_a_person_while_others_move(
     result = d0ctl("status", "--check")
 
     assert result.exit_code == 1
-    assert "`prod`: no node can take 1 package: `localhost`: 4 cpus, 64 asked for" in result.stdout
+    assert "`prod`: no node can take 1 package: `localhost`: 4 CPUs, needs 64" in result.stdout
 
 
 def test_a_home_that_is_missing_is_exit_code_5(home: Home, d0ctl: Type) -> None:

@@ -255,7 +255,7 @@ def test_submit_prints_the_first_warnings(d0ctl: Type, warned: str) -> None:
 
 @pytest.mark.parametrize(
     ("wish", "told"),
-    [("needs: NOSERVICE", "no service NOSERVICE"), ("cpus: 5000", "5000 asked for")],
+    [("needs: NOSERVICE", "no service NOSERVICE"), ("cpus: 5000", "needs 5000")],
 )
 def test_validate_warns_of_packages_that_no_node_can_take(
     d0ctl: Type, site: Site, tmp_path: Path, wish: str, told: str

@@ -79,7 +79,7 @@ def test_work_that_no_node_can_ever_take_is_refused_with_the_reason(
         "  stage `none`: `localhost` is ruled out (excluded by the package)",
         "  stage `sam`: `localhost` is ruled out (no service SAM)",
         "  stage `vax`: `localhost` is ruled out (platform linux-x86_64, not vax)",
-        "  stage `wide`: `localhost` is ruled out (4 cpus, 640 asked for)",
+        "  stage `wide`: `localhost` is ruled out (4 CPUs, needs 640)",
     ]
     assert last == "`--force` submits it all the same: d0ctl node list"
     assert d0ctl("status", "res").exit_code == 3
@@ -96,7 +96,7 @@ def test_it_is_accepted_where_that_is_asked_for(site: Site, d0ctl: Type, tmp_pat
     assert result.exit_code == 0
     told = document(result.stdout)
     assert [one["stage"] for one in told["no_node"]] == ["wide", "vax", "sam", "none"]
-    assert told["no_node"][0]["nodes"] == {"localhost": "4 cpus, 640 asked for"}
+    assert told["no_node"][0]["nodes"] == {"localhost": "4 CPUs, needs 640"}
     assert "no node can take it yet: stage `wide`: " in result.stderr
 
 
@@ -133,7 +133,7 @@ def test_waiting_ends_when_no_node_will_ever_take_what_is_left(site: Site, d0ctl
     assert waited.exit_code == 1
     assert waited.stdout == (
         "`prod` stands still: 1 package is ready, and no node can take them: "
-        "`localhost` is ruled out (4 cpus, 64 asked for)\n"
+        "`localhost` is ruled out (4 CPUs, needs 64)\n"
     )
     assert waited.stderr.splitlines()[-1] == "d0ctl why prod"
 

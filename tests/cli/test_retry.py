@@ -110,7 +110,7 @@ def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
     result = d0ctl("retry", "prod/1/1/1", "--cpus", "64")
 
     assert result.exit_code == 4
-    assert "no node can take it: `localhost` is ruled out (4 cpus, 64 asked for)" in result.stderr
+    assert "no node can take it: `localhost` is ruled out (4 CPUs, needs 64)" in result.stderr
     assert site.phase("prod/1/1/1") == "failed"
 
 

@@ -79,7 +79,9 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_is_men
     assert "was drained by d0ctl at" in why
     assert "which run elsewhere; no try is counted for it" in why
     assert "d0ctl node resume hole" in why
-    assert "`hole` burnt it, so it runs elsewhere" in farm.ok("history", burnt_path(hole))
+    assert "it failed because of `hole`, so it runs elsewhere" in farm.ok(
+        "history", burnt_path(hole)
+    )
 
     install(farm.folder / "home-hole")
     farm.start_daemon()

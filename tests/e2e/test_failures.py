@@ -81,7 +81,7 @@ def test_a_run_ends_with_the_reason_when_no_node_can_take_what_is_left(site: Sit
     forced = site.d0ctl("run", file, "--force")
 
     assert refused.code == 4
-    assert "cpus, 4,000 asked for)" in refused.err or "cpus, 4000 asked for)" in refused.err
+    assert "CPUs, needs 4,000)" in refused.err or "CPUs, needs 4000)" in refused.err
     assert forced.code == 1
     assert "`wide` stands still: 1 package is ready, and no node can take them" in forced.err
     assert site.package("wide/1/1/1")["phase"] == "done"

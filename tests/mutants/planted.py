@@ -94,8 +94,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/policy/bad_nodes.py",
         "is_doubtful: `not` is lost",
-        "if not limits.burnt or conduct.is_proven or conduct.streak < FEWEST_TO_DOUBT:",
-        "if limits.burnt or conduct.is_proven or conduct.streak < FEWEST_TO_DOUBT:",
+        "if not limits.burnt or record.is_proven or record.streak < FEWEST_TO_DOUBT:",
+        "if limits.burnt or record.is_proven or record.streak < FEWEST_TO_DOUBT:",
         ("tests/policy", "tests/store/test_bad_nodes.py"),
     ),
     Mutant(
@@ -108,8 +108,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/policy/bad_nodes.py",
         "is_guilty: `not` is lost",
-        "if not limits.burnt or conduct.streak < limits.burnt or not others.successful:",
-        "if not limits.burnt or conduct.streak < limits.burnt or others.successful:",
+        "if not limits.burnt or record.streak < limits.burnt or not others.successful:",
+        "if not limits.burnt or record.streak < limits.burnt or others.successful:",
         ("tests/policy", "tests/store/test_bad_nodes.py"),
     ),
     Mutant(
@@ -178,8 +178,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/schedule/place.py",
         "_hand: 0 becomes 1",
-        "return _Hand(node, free, rest, {node.burnt: 1}, others=0)",
-        "return _Hand(node, free, rest, {node.burnt: 1}, others=1)",
+        "return _Hand(node, free, rest, {node.on_trial: 1}, others=0)",
+        "return _Hand(node, free, rest, {node.on_trial: 1}, others=1)",
         ("tests/schedule",),
     ),
     Mutant(
@@ -539,14 +539,14 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/store/attempts/black_holes.py",
         "_fail: the call of _keep is lost",
-        '_keep(store, "node drain", bad["node"], told, now)',
+        '_keep(store, "node drain", bad["node"], note, now)',
         "pass",
         ("tests/store/test_bad_nodes.py", "tests/cli/test_bad_nodes.py"),
     ),
     Mutant(
         "d0ctl/store/attempts/black_holes.py",
-        "forget_jobs: the call of take_back is lost",
-        'take_back(store, row["node_id"], row["node"], actor=actor, note=note, now=now)',
+        "forget_jobs: the call of readmit is lost",
+        'readmit(store, row["node_id"], row["node"], actor=actor, note=note, now=now)',
         "pass",
         ("tests/store/test_bad_nodes.py", "tests/cli/test_bad_nodes.py"),
     ),
@@ -707,8 +707,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/nodes/health_check.py",
         "__post_init__: `or` becomes `and`",
-        "self.interval = self.interval or SHORTEST_S",
-        "self.interval = self.interval and SHORTEST_S",
+        "self.interval_s = self.interval_s or SHORTEST_S",
+        "self.interval_s = self.interval_s and SHORTEST_S",
         ("tests/nodes/test_oversight.py", "tests/daemon/test_contact.py"),
     ),
     Mutant(

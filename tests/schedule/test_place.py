@@ -147,8 +147,8 @@ def test_each_misfit_says_why() -> None:
     assert misfit(Demand(1, 1, nodes=["b"]), node) == "not in its node list"
     assert misfit(Demand(1, 1, exclude_nodes=["a"]), node) == "excluded by the package"
     assert "platform linux-aarch64" in (misfit(Demand(1, 1, platform="x"), node) or "")
-    assert misfit(Demand(1, 1, cpus=3), node) == "2 cpus, 3 asked for"
-    assert misfit(Demand(1, 1, memory=200), node) == ("100 B of memory, 200 B asked for")
+    assert misfit(Demand(1, 1, cpus=3), node) == "2 CPUs, needs 3"
+    assert misfit(Demand(1, 1, memory=200), node) == ("100 B of memory, needs 200 B")
 
 
 def far(*packages: int, files: int = 1) -> Mapping[int, Brought]:
@@ -235,7 +235,7 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
     nodes: list[NodeRoom], demands: list[Demand], data: st.DataObject
 ) -> None:
     demands = [replace(one, stage=data.draw(st.integers(1, 2))) for one in demands]
-    nodes = [replace(one, burnt=data.draw(st.none() | st.integers(1, 3))) for one in nodes]
+    nodes = [replace(one, on_trial=data.draw(st.none() | st.integers(1, 3))) for one in nodes]
     pairs = [(stage, node.id) for stage in (1, 2) for node in nodes]
     bounds = data.draw(st.dictionaries(st.sampled_from(pairs), st.integers(0, 3))) if pairs else {}
 
@@ -246,7 +246,7 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
 
     stages = {one.id: one.stage for one in demands}
     given_out = Counter((stages[one.package // 1000], one.node) for one in decisions)
-    tried = {node.id: node.burnt for node in nodes if node.burnt is not None}
+    tried = {node.id: node.on_trial for node in nodes if node.on_trial is not None}
     for (stage, node), n in given_out.items():
         assert node in tried or n <= bounds.get((stage, node), n)
     for node, burnt in tried.items():
@@ -260,14 +260,14 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
 
 def test_one_that_is_to_be_tried_is_no_other_node_to_go_to() -> None:
     well = NodeRoom(1, "a", 1, cpus=1, used=0)
-    tried = NodeRoom(2, "b", 2, cpus=1, used=0, burnt=7)
+    tried = NodeRoom(2, "b", 2, cpus=1, used=0, on_trial=7)
     demand = Demand(1, ready=2, avoid="a", stage=7)
 
     assert [room.name for room in suited(demand, [well, tried])] == ["a", "b"]
 
 
 def test_a_node_on_trial_takes_one_package_of_the_stage_it_burnt_and_none_before_it() -> None:
-    tried = NodeRoom(1, "a", 1, cpus=8, used=0, burnt=7)
+    tried = NodeRoom(1, "a", 1, cpus=8, used=0, on_trial=7)
     other, burnt = Demand(1, ready=3, stage=6), Demand(2, ready=3, stage=7)
 
     assert [one.package for one in decide([tried], [other, burnt])] == [2000]
@@ -291,7 +291,7 @@ def test_packages_on_a_node_share_its_free_disk() -> None:
     assert misfit(Demand(1, ready=1, space=600), node) is None
     assert (
         misfit(Demand(1, ready=1, space=1200), node)
-        == f"a disk of {size(1000)}, {size(1200)} asked for"
+        == f"a disk of {size(1000)}, needs {size(1200)}"
     )
 
 

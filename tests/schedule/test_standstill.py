@@ -79,7 +79,7 @@ def test_packages_that_no_node_can_take_are_counted_while_others_move() -> None:
 
     assert found.moves
     assert found.unfit == 2
-    assert found.why_unfit == {"a": "4 cpus, 64 asked for"}
+    assert found.why_unfit == {"a": "4 CPUs, needs 64"}
 
 
 def test_a_package_that_runs_keeps_a_paused_job_moving() -> None:

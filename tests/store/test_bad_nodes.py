@@ -532,7 +532,7 @@ def test_what_is_counted_does_not_depend_on_how_ends_come_together(
         assert (one["streak"], one["last"]) == (len(row), row[-1].ended)
     else:
         assert found == []
-    counted = [end for end in ends if end.counts(gone=True)]
+    counted = [end for end in ends if end.counts(or_gone=True)]
     tallies = [(one["successful"], one["failed"]) for one in whole]
     successful = sum(end.reason is None for end in counted)
     assert tallies == ([(successful, len(counted) - successful)] if counted else [])

@@ -50,7 +50,7 @@ def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision
         return []
     others = {demand.id for demand in demands if job not in (None, demand.job)}
     demands = node_record.left_out(store, demands, nodes)
-    demands, rooms = node_record.mistrust(store, demands, nodes, now)
+    demands, rooms = node_record.suspects(store, demands, nodes, now)
     decisions = place(
         nodes,
         [demand for demand in demands if not demand.stay],

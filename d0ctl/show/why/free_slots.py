@@ -100,7 +100,7 @@ def _lacks(row: Row, demand: Demand) -> str | None:
     free, promised = row["disk_free"], row["disk_used"]
     if demand.space and free is not None and free - promised < demand.space:
         left = size(max(0, free - promised))
-        return f"has {left} of disk left, {size(demand.space)} asked for"
+        return f"has {left} of disk left, needs {size(demand.space)}"
     return None
 
 

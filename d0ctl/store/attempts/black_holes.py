@@ -1,7 +1,7 @@
-"""The only place where d0ctl itself drains nodes that burn packages, and takes them back.
+"""Nodes that d0ctl drains because they fail packages, and readmits when a package succeeds.
 
-What they burnt runs elsewhere, and no try is counted for it. After a time one package tries the
-node: when it goes well the node is well, else it rests for longer.
+Packages that failed there run elsewhere, and no try is counted for them. After a time one package
+tries the node: if it succeeds the node takes packages again, else it rests for longer.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from d0ctl.model import Reason
 from d0ctl.policy import bad_nodes
-from d0ctl.policy.bad_nodes import BlackHoleLimits
+from d0ctl.policy.bad_nodes import BlackHoleLimits, counts_against_node
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.failures import elsewhere
 from d0ctl.store.attempts.node_record import Ended
@@ -20,48 +20,48 @@ from d0ctl.store.nodes.draining import readmit
 from d0ctl.units import count, duration
 
 ACTOR = "d0ctl"
-"""Who drains them, in the history."""
+"""The actor of these drainings in the history."""
 
 MOST_NAMED = 20
-"""How many of the packages that a node burnt its evidence names."""
+"""How many of the failed packages the evidence against a node names."""
 
 
 def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
-    """Count attempts that have ended, and judge their nodes; a sentence for each that changes."""
-    told = [end for end in ends if end.counts(gone=True)]
-    if not told:
+    """Count attempts that have ended and judge their nodes; return a sentence per verdict."""
+    counted = [end for end in ends if end.counts(or_gone=True)]
+    if not counted:
         return []
-    node_record.keep(store, told)
-    stages = json.dumps(sorted({end.stage for end in told}))
-    drained, burners = store.rows("bad_nodes"), store.rows("burners", stages=stages)
-    if not drained and not burners:
+    node_record.keep(store, counted)
+    stages = json.dumps(sorted({end.stage for end in counted}))
+    drained, failing = store.rows("bad_nodes"), store.rows("burners", stages=stages)
+    if not drained and not failing:
         return []
     limits = node_record.limits(store)
     sentences = []
     for row in drained:
-        sentences += _watch(store, row, told, limits, now)
-    for row in burners:
+        sentences += _watch(store, row, counted, limits, now)
+    for row in failing:
         sentences += _judge(store, row, limits, now)
     return sentences
 
 
 def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[str]:
-    how = node_record.conduct(row)
-    if how.streak < bad_nodes.FEWEST_TO_DOUBT:
+    record = node_record.record_of(row)
+    if record.streak < bad_nodes.FEWEST_TO_DOUBT:
         return []
     others = store.row("conduct_of_others", stage=row["stage_id"], node=row["node_id"])
     job = store.row("conduct_of_job_elsewhere", job=row["job_id"], node=row["node_id"])
     assert others is not None and job is not None
     tallies = node_record.tally(others), node_record.tally(job)
-    if bad_nodes.is_guilty(how, *tallies, limits):
+    if bad_nodes.is_guilty(record, *tallies, limits):
         return _drain(store, row, others, limits, now)
-    if bad_nodes.is_doubtful(how, *tallies, limits):
-        _forgive(store, _burnt(store, row, row["since"]), row["node"], now)
+    if bad_nodes.is_doubtful(record, *tallies, limits):
+        _forgive(store, _failed_there(store, row, row["since"]), row["node"], now)
     return []
 
 
 def refused(store: Store, attempt: int, *, now: float) -> list[str]:
-    """A launch that a node refused speaks against it as a failure does."""
+    """Count a launch that a node refused as a failure there."""
     row = store.row("place_of_attempt", attempt=attempt)
     if row is None:
         return []
@@ -72,7 +72,11 @@ def refused(store: Store, attempt: int, *, now: float) -> list[str]:
 def _watch(
     store: Store, bad: Row, ends: Iterable[Ended], limits: BlackHoleLimits, now: float
 ) -> list[str]:
-    """What ended on a drained node: the package that tries it, and what was there before."""
+    """Judge a drained node by what ended there.
+
+    The package that tries it decides. So does a package of the stage that began there after the
+    failures and succeeded; those that fail run elsewhere, like the ones before.
+    """
     here = [end for end in ends if end.node == bad["node_id"]]
     for end in here:
         if end.package != bad["canary_id"] or not end.counts():
@@ -80,60 +84,58 @@ def _watch(
         if end.reason is None:
             rests = count(bad["times"], "rest")
             return _revoke(store, bad, f"a package that tried it ran well after {rests}", now)
-        return _fail(store, bad, limits, now)
-    ours = [end for end in here if end.stage == bad["stage_id"]]
-    if any(end.reason is None and end.began >= bad["began"] for end in ours):
+        return _keep_drained(store, bad, limits, now)
+    same_stage = [end for end in here if end.stage == bad["stage_id"]]
+    if any(end.reason is None and end.began >= bad["began"] for end in same_stage):
         return _revoke(store, bad, "a package that began there after the failures ran well", now)
-    if any(end.reason for end in ours):
-        _forgive(store, _burnt(store, bad, bad["began"]), bad["node"], now)
+    if any(end.reason for end in same_stage):
+        _forgive(store, _failed_there(store, bad, bad["began"]), bad["node"], now)
     return []
 
 
 def _revoke(store: Store, bad: Row, note: str, now: float) -> list[str]:
-    """Let a node that d0ctl drained take packages again."""
+    """Let a drained node take packages again."""
     readmit(store, bad["node_id"], bad["node"], actor=ACTOR, note=note, now=now)
     return [f"node `{bad['node']}` is well again: {note}"]
 
 
-def _fail(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -> list[str]:
+def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -> list[str]:
     times = bad["times"] + 1
-    rest = bad_nodes.rest_s(times, limits)
-    store.change("fail_bad_node", node=bad["node_id"], times=times, next_try=now + rest)
-    burnt = store.rows("burnt_attempt", package=bad["canary_id"], node=bad["node_id"])
-    _forgive(store, burnt, bad["node"], now)
-    told = f"a package that tried it failed, too; it rests for {duration(rest)}"
-    _keep(store, "node drain", bad["node"], told, now)
-    return [f"node `{bad['node']}` stays drained: {told}"]
+    rest_s = bad_nodes.rest_s(times, limits)
+    store.change("fail_bad_node", node=bad["node_id"], times=times, next_try=now + rest_s)
+    failed = store.rows("burnt_attempt", package=bad["canary_id"], node=bad["node_id"])
+    _forgive(store, failed, bad["node"], now)
+    note = f"a package that tried it failed, too; it rests for {duration(rest_s)}"
+    _keep(store, "node drain", bad["node"], note, now)
+    return [f"node `{bad['node']}` stays drained: {note}"]
 
 
 def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: float) -> list[str]:
-    """Let a node take nothing new, and what it burnt run elsewhere."""
+    """Drain a node, and let the packages that failed there run elsewhere."""
     if store.row("bad_node", node=row["node_id"]):
         return []
-    burnt = _burnt(store, row, row["since"])
-    told = evidence(row, others, burnt)
-    store.change("drain_node", node=row["node_id"], note=f"by d0ctl: {told}", now=now)
+    failed = _failed_there(store, row, row["since"])
+    reason = evidence(row, others, failed)
+    store.change("drain_node", node=row["node_id"], note=f"by d0ctl: {reason}", now=now)
     store.change(
         "keep_bad_node", node=row["node_id"], job=row["job_id"], stage=row["stage_id"],
-        began=row["since"], now=now, evidence=told, next_try=now + limits.try_again,
-        details=json.dumps(_details(row, others, burnt)),
+        began=row["since"], now=now, evidence=reason, next_try=now + limits.try_again,
+        details=json.dumps(_details(row, others, failed)),
     )  # fmt: skip
     store.change("unassign_node", node=row["node_id"], now=now, note=f"{row['node']} was drained")
-    _keep(store, "node drain", row["node"], told, now)
-    _forgive(store, burnt, row["node"], now)
-    return [f"node `{row['node']}` is drained: {told}"]
+    _keep(store, "node drain", row["node"], reason, now)
+    _forgive(store, failed, row["node"], now)
+    return [f"node `{row['node']}` is drained: {reason}"]
 
 
-def _burnt(store: Store, row: Row, since: float) -> list[Row]:
+def _failed_there(store: Store, row: Row, since: float) -> list[Row]:
     rows = store.rows("burnt_attempts", stage=row["stage_id"], node=row["node_id"], began=since)
-    return [
-        one for one in rows if bad_nodes.counts_against_node(one["reason"] or "", or_gone=False)
-    ]
+    return [end for end in rows if counts_against_node(end["reason"] or "", or_gone=False)]
 
 
-def evidence(row: Row, others: Row, burnt: Sequence[Row]) -> str:
-    """What speaks against a node, in a sentence."""
-    reasons = Counter(one["reason"] for one in burnt)
+def evidence(row: Row, others: Row, failed: Sequence[Row]) -> str:
+    """Return the evidence against a node in a sentence."""
+    reasons = Counter(entry["reason"] for entry in failed)
     why = ", ".join(f"{reason} {count(n, 'time')}" for reason, n in reasons.most_common(3))
     ran = others["successful"] + others["failed"]
     return (
@@ -143,29 +145,30 @@ def evidence(row: Row, others: Row, burnt: Sequence[Row]) -> str:
     )
 
 
-def _details(row: Row, others: Row, burnt: Sequence[Row]) -> dict[str, object]:
+def _details(row: Row, others: Row, failed: Sequence[Row]) -> dict[str, object]:
     return {
         "stage": row["path"],
         "burnt": row["streak"],
-        "packages": [one["path"] for one in burnt[:MOST_NAMED]],
-        "reasons": dict(Counter(one["reason"] for one in burnt)),
+        "packages": [entry["path"] for entry in failed[:MOST_NAMED]],
+        "reasons": dict(Counter(entry["reason"] for entry in failed)),
         "longest": row["longest"],
         "others": {"successful": others["successful"], "failed": others["failed"]},
     }
 
 
-def _forgive(store: Store, burnt: Sequence[Row], node: str, now: float) -> None:
-    """Count no try for what a node burnt, and let it run elsewhere."""
-    store.change_many("forgive_attempt", ((row["id"],) for row in burnt))
-    standing = [row for row in burnt if row["stands"]]
-    note = f"`{node}` burnt it, so it runs elsewhere"
+def _forgive(store: Store, failed: Sequence[Row], node: str, now: float) -> None:
+    """Let packages that failed because of a node run elsewhere, and count no try for them."""
+    store.change_many("forgive_attempt", ((row["id"],) for row in failed))
+    standing = [row for row in failed if row["stands"]]
+    note = f"it failed because of `{node}`, so it runs elsewhere"
     for row, demand in zip(standing, elsewhere(store, standing), strict=True):
         store.change("run_elsewhere", package=row["package_id"], demand=demand, now=now, note=note)
 
 
 def forget_jobs(store: Store, *, actor: str, note: str | None, now: float) -> None:
-    """A person has something of the chosen packages' jobs tried again: what nodes did with them
-    counts no more, and those that were drained for it take packages again (CRAB3).
+    """Forget how nodes did with the jobs of the chosen packages, which a person retries (CRAB3).
+
+    Nodes that were drained because of these jobs take packages again.
     """
     for row in store.rows("bad_nodes_of_chosen"):
         readmit(store, row["node_id"], row["node"], actor=actor, note=note, now=now)

@@ -1,4 +1,4 @@
-"""The only place that counts how nodes do with what they are given, and what they get for it."""
+"""How nodes do with the packages they get, and what they get because of it."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An attempt that came to an end: of which stage, where, when by our clock, how.
+    """An attempt that has ended; times are by the clock of the control host.
 
-    `reason` is None when it went well.
+    `reason` is None when it succeeded.
     """
 
     stage: int
@@ -28,42 +28,42 @@ class Ended:
     node: int
     package: int
     ended: float
-    lasted: float
+    lasted_s: float
     reason: str | None
 
     @property
     def began(self) -> float:
-        """When it began, by our clock."""
-        return self.ended - self.lasted
+        """When it began."""
+        return self.ended - self.lasted_s
 
-    def counts(self, *, gone: bool = False) -> bool:
-        """Whether it says something of its node."""
-        return self.reason is None or bad_nodes.counts_against_node(self.reason, or_gone=gone)
+    def counts(self, *, or_gone: bool = False) -> bool:
+        """Return whether it says something about its node."""
+        return self.reason is None or bad_nodes.counts_against_node(self.reason, or_gone=or_gone)
 
 
 _Row: TypeAlias = tuple[float | None, ...]
 
 
 def limits(store: Store) -> BlackHoleLimits:
-    """What this site puts up with."""
+    """Return the limits of this site for black holes."""
     found = {**BAD_NODES, **(setting(store, "bad-nodes") or {})}
     return BlackHoleLimits(**{key.replace("-", "_"): one for key, one in found.items()})
 
 
-def thresholds(store: Store) -> ExclusionLimits:
-    """When this site's jobs leave nodes out."""
+def exclusion_limits(store: Store) -> ExclusionLimits:
+    """Return the limits of this site for the exclusion of nodes by jobs."""
     return ExclusionLimits(**{**EXCLUSION, **(setting(store, "exclusion") or {})})
 
 
 def keep(store: Store, ends: Iterable[Ended]) -> None:
-    """Count attempts that have ended, those of a node and stage in their order."""
+    """Add attempts that have ended to the records, those of a node and stage in their order."""
     ordered = sorted(ends, key=lambda end: end.ended)
     stages: dict[tuple[int, int, int], list[Ended]] = {}
     jobs: dict[tuple[int, int], list[Ended]] = {}
     for end in ordered:
         if end.counts():
             stages.setdefault((end.stage, end.node, end.job), []).append(end)
-        if end.counts(gone=True):
+        if end.counts(or_gone=True):
             jobs.setdefault((end.job, end.node), []).append(end)
     store.change_many("add_conduct", (_row(*key, some) for key, some in stages.items()))
     store.change_many("add_job_conduct", ((*key, *_tally(some)) for key, some in jobs.items()))
@@ -76,8 +76,8 @@ def _row(stage: int, node: int, job: int, ends: Sequence[Ended]) -> _Row:
     first, last = (row[0].ended, row[-1]) if row else (None, None)
     return (
         stage, node, job, *_tally(ends), len(row), first,
-        last.ended if last else None, last.lasted if last else None,
-        max((end.lasted for end in row), default=None),
+        last.ended if last else None, last.lasted_s if last else None,
+        max((end.lasted_s for end in row), default=None),
     )  # fmt: skip
 
 
@@ -87,12 +87,12 @@ def _tally(ends: Sequence[Ended]) -> tuple[int, int]:
 
 
 def tally(row: Row) -> Tally:
-    """How many ended well and how many failed, as a row has it."""
+    """Return the tally of a row."""
     return Tally(row["successful"], row["failed"])
 
 
 def left_out(store: Store, demands: Sequence[Demand], nodes: Sequence[NodeRoom]) -> list[Demand]:
-    """The same demands, with the node left out that a package failed on and its job excludes."""
+    """Return the demands with `excluded` set where the job excludes the node they failed on."""
     failed = {demand.job for demand in demands if demand.failed_on is not None}
     if not failed:
         return list(demands)
@@ -107,27 +107,29 @@ def left_out(store: Store, demands: Sequence[Demand], nodes: Sequence[NodeRoom])
 
 
 def excluded_nodes(store: Store, job: int) -> set[int]:
-    """The nodes that packages of a job are kept off which failed there."""
+    """Return the nodes that a job excludes for packages that failed there."""
     rows = store.rows("conduct_of_job", job=job)
     return {row["node_id"] for row in _excluding(store, rows)}
 
 
 def exclusions(store: Store, job: int) -> list[Row]:
-    """The same with their names, and how the job did there."""
+    """Return the same with their names, and how the job did there."""
     return _excluding(store, store.rows("named_conduct_of_job", job=job))
 
 
 def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:
     whole = Tally(sum(row["successful"] for row in rows), sum(row["failed"] for row in rows))
-    bounds = thresholds(store)
+    bounds = exclusion_limits(store)
     return [row for row in rows if is_excluded(tally(row), whole, bounds)]
 
 
-def mistrust(
+def suspects(
     store: Store, demands: Sequence[Demand], nodes: Sequence[NodeRoom], now: float
 ) -> tuple[list[Demand], Rooms]:
-    """How many packages more of a stage those nodes may take that have to prove themselves; and
-    the same demands, with those set free of it that no other node can take.
+    """Return how many more packages of a stage each suspect may take, and the demands.
+
+    Demands are marked as `trusting` where all nodes that fit have failed: then the suspects may
+    take them without a limit.
     """
     stages = {demand.stage: demand for demand in demands}
     found: dict[tuple[int, int], int] = {}
@@ -137,25 +139,25 @@ def mistrust(
     streaks = _streaks(store, stages)
     if not streaks:
         return list(demands), found
-    bounds, told = limits(store), []
+    bounds, marked = limits(store), []
     for demand in demands:
         known = streaks.get(demand.stage, {})
-        fitting = frozenset(n.id for n in nodes if n.burnt is None and misfit(demand, n) is None)
-        suspects = bad_nodes.suspect_limits(known, fitting, bounds, now)
-        told.append(demand if suspects or not known else replace(demand, trusting=True))
-        for node, most in suspects.items():
+        fitting = frozenset(n.id for n in nodes if n.on_trial is None and misfit(demand, n) is None)
+        limited = bad_nodes.suspect_limits(known, fitting, bounds, now)
+        marked.append(demand if limited or not known else replace(demand, trusting=True))
+        for node, most in limited.items():
             found[demand.stage, node] = _left(store, demand.stage, node, most)
-    return told, found
+    return marked, found
 
 
 def _left(store: Store, stage: int, node: int, most: int) -> int:
-    """How many packages of a stage a node may take, of so many that it may have."""
+    """Return how many more packages of a stage a node may take if it may have `most`."""
     has = int(store.value("stage_in_hand", node=node, stage=stage)) if most else 0
     return max(0, most - has)
 
 
 def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict[int, NodeRecord]:
-    """Of the nodes that fit those that take nothing of a stage yet after it failed there."""
+    """Return the nodes, of those that fit, that pause for a stage now."""
     known = _streaks(store, [stage]).get(stage, {})
     bounds = (
         bad_nodes.suspect_limits(known, frozenset(fitting), limits(store), now) if known else {}
@@ -164,7 +166,7 @@ def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict
 
 
 def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tuple[int, int], int]:
-    """Nodes that have not run a stage yet get nothing of it in advance."""
+    """Return the free slots of nodes that have not run a stage well: they get none in advance."""
     proven = {row["node_id"] for row in store.rows("proven_nodes", stage=stage)}
     return {
         (stage, node.id): max(0, node.cpus - node.used) for node in nodes if node.id not in proven
@@ -174,17 +176,17 @@ def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tupl
 def _streaks(store: Store, stages: Iterable[int]) -> dict[int, dict[int, NodeRecord]]:
     found: dict[int, dict[int, NodeRecord]] = {}
     for row in store.rows("streaks", stages=json.dumps(list(stages))):
-        found.setdefault(row["stage_id"], {})[row["node_id"]] = conduct(row)
+        found.setdefault(row["stage_id"], {})[row["node_id"]] = record_of(row)
     return found
 
 
-def conduct(row: Row) -> NodeRecord:
-    """How a node does with a stage, as a row has it."""
+def record_of(row: Row) -> NodeRecord:
+    """Return the record of a row."""
     return NodeRecord(tally(row), row["streak"], row["last"] or 0.0, row["lasted"] or 0.0)
 
 
 def of_end(message: "Ending", context: Row, ended: float, reason: str | None) -> Ended:
-    """An attempt that has ended, by its end message and what was known of it."""
+    """Return the attempt that an end message is about."""
     began = message["started"] if message["started"] is not None else message["ended"]
     return Ended(
         context["stage_id"], context["job_id"], context["node_id"], context["package_id"],
