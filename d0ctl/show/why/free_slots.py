@@ -96,7 +96,7 @@ def _lacks(row: Row, demand: Demand) -> str | None:
     """What the packages on a node leave too little of: memory or disk."""
     memory, used = row["memory"], row["memory_used"]
     if demand.memory and memory and memory - used < demand.memory:
-        return f"has {size(max(0, memory - used))} of memory left, {size(demand.memory)} asked for"
+        return f"has {size(max(0, memory - used))} of memory left, needs {size(demand.memory)}"
     free, promised = row["disk_free"], row["disk_used"]
     if demand.space and free is not None and free - promised < demand.space:
         left = size(max(0, free - promised))
