@@ -151,7 +151,9 @@ WORLDS = {
     ),
     "node drained": World(drained, Cause.NO_NODE_UP, True, "`localhost` is drained (new disks)"),
     "bound": World(bound, Cause.NO_FITTING_NODE, True, "`far` is drained"),
-    "impossible": World(lambda site: simple(site, cpus=64), Cause.IMPOSSIBLE, True, "4 cpus, 64"),
+    "impossible": World(
+        lambda site: simple(site, cpus=64), Cause.IMPOSSIBLE, True, "4 CPUs, needs 64"
+    ),
     "no node": World(no_node, Cause.NO_NODE, True, "there is no node at all"),
     "held": World(held, Cause.HELD, True, "is held"),
     "held package": World(held_package, Cause.HELD, True, "is held"),
