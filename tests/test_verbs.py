@@ -2,6 +2,7 @@
 
 import itertools
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl import actions
-from d0ctl.actions import Request
+from d0ctl.actions import request
+from d0ctl.actions.kill_line import KillLinePlan
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
@@ -107,12 +109,13 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
             bring_into_states(site, things, data)
             wanted = data.draw(st.sampled_from(sorted({where[:2] for where in things})))
             gone = gone_with(things, {wanted})
-            request = Request("kill-line", parse(f"prod/{wanted[0]}/{wanted[1]}"), True)
+            asked = request("kill-line", parse(f"prod/{wanted[0]}/{wanted[1]}"), drop_outputs=True)
 
-            plan = actions.preview(store, request)
-            applied = actions.apply(store, request, actor="me", note=None)
+            plan = actions.preview(store, asked, now=time.time())
+            applied = actions.apply(store, asked, actor="me", note=None, now=time.time())
 
             assert plan == applied
+            assert isinstance(plan, KillLinePlan)
             leaving = {path_of(where) for where in gone if things[where].state != "done"}
             told = {change.path for change in (*plan.changes, *plan.also_dropped)}
             assert told == leaving
@@ -127,7 +130,7 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
                     assert (phase == "ready") == can_start(things, where, gone)
             assert faults(store) == []
             try:
-                actions.apply(store, request, actor="me", note=None)
+                actions.apply(store, asked, actor="me", note=None, now=time.time())
             except Refused:
                 pass
             else:
@@ -221,12 +224,12 @@ def act(
     """Restore a line that is dropped, drop one that is not; what can't be done changes nothing."""
     path = parse(f"prod/{at[0]}/{at[1]}")
     if at in dropped:
-        verb, can = Request("restore-line", path), not was_used(things, dropped, at)
+        verb, can = request("restore-line", path), not was_used(things, dropped, at)
     else:
-        verb, can = Request("kill-line", path, True), not is_out(things, dropped, at)
+        verb, can = request("kill-line", path, drop_outputs=True), not is_out(things, dropped, at)
     try:
-        plan = actions.preview(site.store, verb)
-        assert actions.apply(site.store, verb, actor="me", note=None) == plan
+        plan = actions.preview(site.store, verb, now=time.time())
+        assert actions.apply(site.store, verb, actor="me", note=None, now=time.time()) == plan
     except Refused:
         assert not can
     else:

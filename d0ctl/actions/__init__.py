@@ -1,76 +1,85 @@
-"""The verbs that change jobs: each as a plan that can be shown, and as one transaction."""
+"""Actions: each verb that changes jobs, as a plan to look at and as one transaction."""
 
-import time
 from dataclasses import replace
+from typing import Any
 
-from d0ctl.actions.conflict import refuse_second
-from d0ctl.actions.plan import MOST_SHOWN, Change, Changes, Gainer, Loser, Plan, Request
-from d0ctl.actions.selection import LIVE
-from d0ctl.actions.table import VERBS, Verb
-from d0ctl.actions.undo import take_back
+from d0ctl.actions import conflict
+from d0ctl.actions.action import Action, Author, Forestalled, Plan, Request
+from d0ctl.actions.option import logged
+from d0ctl.actions.table import ACTIONS
+from d0ctl.errors import Refused
+from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
+from d0ctl.units import clean
 
-__all__ = [
-    "LIVE",
-    "MOST_SHOWN",
-    "VERBS",
-    "Change",
-    "Changes",
-    "Gainer",
-    "Loser",
-    "Plan",
-    "Request",
-    "Verb",
-    "apply",
-    "latest",
-    "preview",
-]
+__all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "latest", "preview",
+           "report", "request"]  # fmt: skip
 
 
-def preview(store: Store, request: Request) -> Plan:
-    """Build a plan and change nothing. Raises NotFound, Refused or BadUsage as `apply` would."""
-    request = VERBS[request.verb].prepare(store, request)
+def request(name: str, target: Selector, **options: Any) -> Request[Any]:
+    """Return the request of an action by its name, with its options as keywords."""
+    return ACTIONS[name].request(target, **options)
+
+
+def preview(store: Store, request: Request[Any], *, now: float) -> Plan:
+    """Make a plan and change nothing. Raises NotFound, Refused or BadUsage as `apply` would."""
+    request = request.action.prepare(store, request, now)
     with store.reading():
-        return _plan(store, request)
+        return _plan(store, request, now)
 
 
 def apply(
     store: Store,
-    request: Request,
+    request: Request[Any],
     *,
     actor: str,
     note: str | None,
-    now: float | None = None,
+    now: float,
     seen: int | None = None,
 ) -> Plan:
-    """Plan again and do it, in one transaction, keeping who did it and why.
+    """Make the plan again and carry it out, in one transaction, and keep who did it and why.
 
-    With `seen`, the `seen` of a former plan or `latest` of before, it is refused where
-    somebody has done something to the same packages since.
+    With `seen`, from an earlier plan or `latest`, it is refused if somebody has changed the same
+    packages since.
     """
-    at = time.time() if now is None else now
-    verb = VERBS[request.verb]
-    request = verb.prepare(store, request)
+    action = request.action
+    request = action.prepare(store, request, now)
     with store.writing():
-        refuse_second(store, request, seen)
-        plan = _plan(store, request)
-        verb.act(store, plan, actor, note, at)
+        conflict.refuse_second(store, request, seen, now)
+        plan = _plan(store, request, now)
+        action.act(store, plan, Author(actor, note, now))
         lifecycle.keep_action(
-            store, verb=request.verb, target=str(request.target), actor=actor,
-            note="; ".join(filter(None, (note, request.changes.words()))) or None,
-            packages=plan.packages, now=at, undo=plan.undo,
+            store, verb=action.name, target=str(request.target), actor=actor,
+            note="; ".join(filter(None, (note, logged(request.options)))) or None,
+            packages=plan.packages, now=now, undo=plan.undo,
         )  # fmt: skip
-    verb.follow(store, plan, at)
+    action.follow(store, plan, now)
     return plan
 
 
+def describe(plan: Plan) -> list[str]:
+    """Return what the plan would do, a sentence a line."""
+    return [clean(line) for line in plan.request.action.describe(plan)]
+
+
+def report(plan: Plan) -> list[str]:
+    """Return what was done, a sentence a line."""
+    return [clean(line) for line in plan.request.action.report(plan)]
+
+
 def latest(store: Store) -> int:
-    """The number of the last thing that anybody did, for `seen` of `apply`."""
+    """Return the number of the last action of anybody, for `seen` of `apply`."""
     return audit.latest(store)
 
 
-def _plan(store: Store, request: Request) -> Plan:
-    plan = VERBS[request.verb].plan(store, request)
-    return replace(plan, undo=take_back(store, plan), seen=audit.latest(store))
+def _plan(store: Store, request: Request[Any], now: float) -> Plan:
+    action = request.action
+    try:
+        plan: Plan = action.plan(store, request, now)
+    except Forestalled as error:
+        if error.deed is None:
+            raise
+        raise Refused(f"{error}: {conflict.told(error.deed, now)}", hint=error.hint) from None
+    return replace(plan, undo=action.undo(plan), seen=audit.latest(store))

@@ -1,8 +1,9 @@
-"""Two people at once: what the one did is told to the other."""
+"""Two people at once: an action is refused if somebody changed its packages since its plan."""
 
-import time
+from typing import Any
 
-from d0ctl.actions.plan import Request
+from d0ctl.actions.action import Request
+from d0ctl.actions.table import ACTIONS
 from d0ctl.errors import Refused
 from d0ctl.select import brief
 from d0ctl.store.connection import Store
@@ -11,59 +12,48 @@ from d0ctl.store.jobs.audit import Deed
 from d0ctl.store.views import browse
 from d0ctl.units import moment
 
-PAST = {
-    "hold": "held", "release": "released", "pause": "paused", "resume": "resumed",
-    "retry": "retried", "kill": "killed", "kill-line": "killed", "restore-line": "restored",
-    "finish": "finished", "priority": "gave another priority to", "set-status": "set",
-    "remove": "removed", "file purge": "purged",
+OTHER_PAST = {
+    "file purge": "purged",
     "file set-disposition": "set the disposition of",
-    "require": "left out a part of", "submit": "submitted",
-}  # fmt: skip
-"""What people say of a verb that was done."""
-
-FAMILIES = (("hold", "release", "finish", "remove"), ("pause", "resume", "finish", "remove"),
-            ("finish", "retry", "remove"), ("priority", "remove"))  # fmt: skip
-"""Verbs that are in each other's way when they are meant for whole jobs."""
-
-_BY_FLAG = frozenset(verb for family in FAMILIES for verb in family) - {"retry"}
+    "require": "left out a part of",
+    "submit": "submitted",
+}
+"""What somebody did by a command that is not in the table of actions."""
 
 
-def told(deed: Deed, now: float | None = None) -> str:
-    """Who did what, when and why, as a part of a sentence."""
-    at = moment(deed.at, time.time() if now is None else now)
+def told(deed: Deed, now: float) -> str:
+    """Return who did what, when and why, as a part of a sentence."""
+    past = ACTIONS[deed.verb].past if deed.verb in ACTIONS else OTHER_PAST.get(deed.verb, deed.verb)
+    past = past if isinstance(past, str) else past(deed)
     why = f" ({deed.note})" if deed.note else ""
-    return f"{deed.actor} {PAST.get(deed.verb, deed.verb)} `{brief(deed.target)}` at {at}{why}"
+    return f"{deed.actor} {past} `{brief(deed.target)}` at {moment(deed.at, now)}{why}"
 
 
-def last_on_chosen(store: Store) -> str:
-    """`: ` and who last did something to the chosen packages; empty where nobody has."""
-    deed = audit.last(store)
-    return f": {told(deed)}" if deed else ""
+def refuse_second(store: Store, request: Request[Any], seen: int | None, now: float) -> None:
+    """Raise Refused if somebody did something since `seen` that is in the way of a request.
 
-
-def refuse_second(store: Store, request: Request, seen: int | None) -> None:
-    """Raise Refused where somebody was faster: what was seen is not so any more.
-
-    Whole jobs that are changed by a flag are in the way of such verbs only, all else of what
-    was done to any of the packages that are meant.
+    For an action that changes a flag of whole jobs only some actions on these jobs are, else all
+    that was done to any of the packages.
     """
     if seen is None or audit.latest(store) == seen:
         return
     target = request.target
-    if target.names_jobs and request.verb in _BY_FLAG:
+    if target.names_jobs and request.action.is_flag:
         deed = _on_jobs(store, request, seen)
     else:
-        browse.choose(store, target, now=time.time())
+        browse.choose(store, target, now=now)
         deed = audit.since(store, seen)
     if deed is not None:
-        raise Refused(f"{told(deed)}, after you had looked, so nothing was done",
+        raise Refused(f"{told(deed, now)}, after the plan was made, so nothing was done",
                       hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip
 
 
-def _on_jobs(store: Store, request: Request, seen: int) -> Deed | None:
-    verbs = {verb for family in FAMILIES if request.verb in family for verb in family}
+def _on_jobs(store: Store, request: Request[Any], seen: int) -> Deed | None:
+    verbs = [
+        name for name, action in sorted(ACTIONS.items()) if request.action.is_in_the_way(action)
+    ]
     found = (
-        audit.on_job_since(store, job.name, sorted(verbs), seen)
+        audit.on_job_since(store, job.name, verbs, seen)
         for part in request.target.parts
         for job in browse.jobs(store, part.job)
     )

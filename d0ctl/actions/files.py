@@ -2,11 +2,11 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from d0ctl.actions.action import Author
 from d0ctl.errors import BadUsage, NotFound, Refused
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Store
@@ -173,32 +173,30 @@ def largest(store: Store) -> tuple[tuple[str, int | None], ...]:
     return tuple((f"{row['job']}:{row['name']}", row["size"]) for row in rows)
 
 
-def set_disposition(
-    store: Store, choice: FileChoice, given: str, *, actor: str, note: str | None
-) -> FilePlan:
+def set_disposition(store: Store, choice: FileChoice, given: str, by: Author) -> FilePlan:
     """Keep what a person says of files; those that nobody needs go as it says."""
     with store.writing():
         plan = plan_disposition(store, choice, given)
         store.change("give_disposition", disposition=None if given == AS_WRITTEN else given)
         store.change("spare_no_more")
         store.change("look_again")
-        _keep(store, plan, f"{choice} {given}", actor, note)
+        _keep(store, plan, f"{choice} {given}", by)
     return plan
 
 
-def purge(store: Store, choice: FileChoice, *, actor: str, note: str | None) -> FilePlan:
+def purge(store: Store, choice: FileChoice, by: Author) -> FilePlan:
     """Remove all copies of files that d0ctl keeps; results and stored files stay."""
     with store.writing():
         plan = plan_purge(store, choice)
-        gone = unneeded_files.purge_chosen(store, now=time.time())
-        _keep(store, plan, str(choice), actor, note)
+        gone = unneeded_files.purge_chosen(store, now=by.now)
+        _keep(store, plan, str(choice), by)
     store.home.forget_copies(gone)
     return plan
 
 
-def _keep(store: Store, plan: FilePlan, target: str, actor: str, note: str | None) -> None:
-    lifecycle.keep_action(store, verb=plan.verb, target=target, actor=actor, note=note,
-                          packages=0, now=time.time(), undo=plan.undo)  # fmt: skip
+def _keep(store: Store, plan: FilePlan, target: str, by: Author) -> None:
+    lifecycle.keep_action(store, verb=plan.verb, target=target, actor=by.actor, note=by.note,
+                          packages=0, now=by.now, undo=plan.undo)  # fmt: skip
 
 
 def _check(given: str, known: tuple[str, ...]) -> None:

@@ -1,7 +1,11 @@
 """hold and release: keep jobs or packages from being scheduled, and allow it again."""
 
-from d0ctl.actions.plan import Plan, Request
-from d0ctl.actions.selection import HOLDABLE, has_ended, is_whole_job, jobs_of, of_packages
+from collections.abc import Iterator
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.option import Options
+from d0ctl.actions.selection import HOLDABLE, changeable, has_ended, is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
 from d0ctl.store import lifecycle
@@ -11,10 +15,10 @@ from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
 
-def plan_hold(store: Store, request: Request) -> Plan:
-    """Whole jobs by their flag, parts of one by their packages."""
+def plan_hold(store: Store, request: Request[Options], now: float) -> Plan:
+    """Plan to set the flag of whole jobs, or to hold the packages of a part of one."""
     if not is_whole_job(request.target):
-        return of_packages(store, request, HOLDABLE, "held")
+        return _of_packages(store, request, HOLDABLE, "held", now)
     jobs = jobs_of(store, request.target)
     free = [job for job in jobs if not job.hold and not has_ended(job)]
     if not free and len(jobs) == 1:
@@ -25,13 +29,13 @@ def plan_hold(store: Store, request: Request) -> Plan:
                           hint=f"d0ctl release {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is {job.status}, so it can't be held",
                       hint=f"d0ctl status {job.name}")  # fmt: skip
-    return _flag_plan(request, free, "held")
+    return _of_jobs(request, free, "held")
 
 
-def plan_release(store: Store, request: Request) -> Plan:
-    """What is held as a whole, or the held packages of a part."""
+def plan_release(store: Store, request: Request[Options], now: float) -> Plan:
+    """Plan to clear the flag of whole jobs, or to release the held packages of a part of one."""
     if not is_whole_job(request.target):
-        return of_packages(store, request, frozenset({Phase.HELD}), "released")
+        return _of_packages(store, request, frozenset({Phase.HELD}), "released", now)
     jobs = jobs_of(store, request.target)
     held = [job for job in jobs if job.hold]
     if not held and len(jobs) == 1:
@@ -42,28 +46,108 @@ def plan_release(store: Store, request: Request) -> Plan:
             f"d0ctl why {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is not held as a whole, so it can't be released",
                       hint=hint)  # fmt: skip
-    return _flag_plan(request, held, "released")
+    return _of_jobs(request, held, "released")
 
 
-def _flag_plan(request: Request, jobs: list[JobSummary], past: str) -> Plan:
+def _of_packages(
+    store: Store, request: Request[Options], able: frozenset[Phase], past: str, now: float
+) -> Plan:
+    split = changeable(store, request.target, able, past, now)
+    return Plan(request=request, packages=split.packages, **split._asdict())
+
+
+def _of_jobs(request: Request[Options], jobs: list[JobSummary], past: str) -> Plan:
     if not jobs:
         raise Refused(f"no job of `{request.target.brief}` can be {past}")
     idle = sum(by_status(job.counts)["unscheduled"] for job in jobs)
-    return Plan(request, jobs=tuple(job.name for job in jobs), packages=idle)
+    return Plan(request=request, jobs=tuple(job.name for job in jobs), packages=idle)
 
 
-def hold(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
-    """Set the flags, or hold the chosen packages."""
+def hold(store: Store, plan: Plan, by: Author) -> None:
+    """Set the flags, or hold the packages."""
     for name in plan.jobs:
-        lifecycle.hold_job(store, browse.job(store, name).id, actor=actor, note=note, now=now)
+        lifecycle.hold_job(store, browse.job(store, name).id, actor=by.actor, note=by.note,
+                           now=by.now)  # fmt: skip
     if not plan.jobs:
-        lifecycle.hold(store, actor=actor, note=note, now=now)
+        lifecycle.hold(store, actor=by.actor, note=by.note, now=by.now)
 
 
-def release(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
-    """Take the flags back, or let the chosen packages go."""
+def release(store: Store, plan: Plan, by: Author) -> None:
+    """Clear the flags, or release the packages."""
     for name in plan.jobs:
         lifecycle.release_job(store, browse.job(store, name).id)
     if not plan.jobs:
-        lifecycle.release(store, actor=actor, note=note, now=now)
+        lifecycle.release(store, actor=by.actor, note=by.note, now=by.now)
         store.change("reopen_jobs")
+
+
+def describe_hold(plan: Plan) -> Iterator[str]:
+    """Say what holding would do."""
+    if plan.jobs:
+        idle = count(plan.packages, "package")
+        yield f"would hold {wording.jobs(plan)}: {idle} would not start; running packages continue"
+    else:
+        yield from wording.describe_packages(plan, "hold")
+
+
+def describe_release(plan: Plan) -> Iterator[str]:
+    """Say what releasing would do."""
+    if plan.jobs:
+        yield f"would release {wording.jobs(plan)}: {count(plan.packages, 'package')} could start"
+    else:
+        yield from wording.describe_packages(plan, "release")
+
+
+def report_hold(plan: Plan) -> Iterator[str]:
+    """Say what was held."""
+    yield from _report(plan, "hold", "held")
+
+
+def report_release(plan: Plan) -> Iterator[str]:
+    """Say what was released."""
+    yield from _report(plan, "release", "released")
+
+
+def _report(plan: Plan, verb: str, past: str) -> Iterator[str]:
+    if plan.jobs:
+        yield f"{past} {wording.jobs(plan)}"
+    else:
+        yield from wording.report_packages(plan, verb, past)
+        yield from wording.unchanged(plan)
+
+
+HOLD = Action(
+    name="hold",
+    help="Keep jobs or packages from being scheduled.",
+    more_help="Running packages continue. Packages of a held job are not changed; the job is.",
+    example="'reco001/2/*:failed' --reason 'bad calibration'",
+    past="held",
+    options=Options,
+    plan=plan_hold,
+    act=hold,
+    undo=lambda plan: undo.command("release", undo.in_state(plan, "held")),
+    describe=describe_hold,
+    report=report_hold,
+    is_flag=True,
+    conflicts=frozenset({"release", "finish", "remove"}),
+    key="H",
+    title="hold: do not schedule",
+)
+
+RELEASE = Action(
+    name="release",
+    help="Allow held jobs or packages to be scheduled again.",
+    example="reco001",
+    past="released",
+    options=Options,
+    plan=plan_release,
+    act=release,
+    undo=lambda plan: undo.command("hold", undo.paths(plan.request.target)),
+    describe=describe_release,
+    report=report_release,
+    starts_packages=True,
+    is_flag=True,
+    conflicts=frozenset({"finish", "remove"}),
+    key="L",
+    title="release: schedule again",
+)

@@ -1,26 +1,102 @@
 """kill: end packages for good, running or not."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from d0ctl.actions.plan import Plan, Request
-from d0ctl.actions.selection import KILLABLE, of_packages
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import Action, Author, Plan, Request, Way
+from d0ctl.actions.option import Options, flag
+from d0ctl.actions.selection import KILLABLE, LIVE, changeable
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import default
+from d0ctl.units import duration
+
+WAIT = "packages that need their outputs will keep waiting"
 
 
-def plan_kill(store: Store, request: Request) -> Plan:
-    """The chosen packages that have not ended, and those being killed that could end sooner."""
-    plan = of_packages(store, request, KILLABLE, "killed", hastens=not request.partial)
-    return with_grace(store, plan)
+@dataclass(frozen=True, slots=True)
+class KillOptions(Options):
+    """Options of kill."""
+
+    partial: bool = flag("--partial", "Keep the files made so far, marked partial.")
 
 
-def with_grace(store: Store, plan: Plan) -> Plan:
-    """The same plan, with how long binaries have to end by themselves if their outputs are kept."""
-    return replace(plan, grace=default(store, "partial-grace")) if plan.request.partial else plan
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KillPlan(Plan):
+    """What a kill would do."""
+
+    grace: float | None = None
+    """How many seconds binaries have to end by themselves, if their outputs are kept."""
 
 
-def kill(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
-    """End the chosen packages."""
-    lifecycle.kill(store, actor=actor, note=note or f"killed by {actor}", now=now,
-                   partial=plan.request.partial)  # fmt: skip
+def plan_kill(store: Store, request: Request[KillOptions], now: float) -> KillPlan:
+    """Plan for packages that have not ended, and those being killed that could end sooner."""
+    partial = request.options.partial
+    split = changeable(store, request.target, KILLABLE, "killed", now, hastens=not partial)
+    return KillPlan(request=request, packages=split.packages, grace=grace(store, partial),
+                    **split._asdict())  # fmt: skip
+
+
+def grace(store: Store, partial: bool) -> float | None:
+    """Return how many seconds binaries have to end by themselves; None if they have none."""
+    return default(store, "partial-grace") if partial else None
+
+
+def kill(store: Store, plan: KillPlan, by: Author) -> None:
+    """Kill the packages."""
+    lifecycle.kill(store, actor=by.actor, note=by.note_or("killed"), now=by.now,
+                   partial=plan.request.options.partial)  # fmt: skip
+
+
+def describe(plan: KillPlan) -> Iterator[str]:
+    """Say what a kill would do."""
+    yield from wording.describe_packages(plan, "kill")
+    yield from describe_grace(plan.grace)
+    yield WAIT
+
+
+def describe_grace(grace: float | None) -> Iterator[str]:
+    """Say how long binaries have to end by themselves."""
+    if grace is not None:
+        yield (f"a running binary has {duration(grace)} to end by itself; "
+               "a second kill ends it at once")  # fmt: skip
+
+
+def report(plan: KillPlan) -> Iterator[str]:
+    """Say what was killed."""
+    yield from wording.report_packages(plan, "kill", "killed")
+    yield from being_killed(plan)
+    yield from wording.unchanged(plan)
+
+
+def being_killed(plan: Plan) -> Iterator[str]:
+    """Say how many packages are still to be ended by their wrappers."""
+    if ending := sum(number for phase, number in plan.phases.items() if phase in LIVE):
+        yield f"{wording.packages_are(ending)} being killed on {_nodes(ending)}"
+
+
+def _nodes(packages: int) -> str:
+    return "its node" if packages == 1 else "their nodes"
+
+
+KILL = Action(
+    name="kill",
+    help="End packages for good, with all their processes.",
+    example="'reco001/2/*:running' --partial",
+    past="killed",
+    options=KillOptions,
+    plan=plan_kill,
+    act=kill,
+    undo=lambda plan: undo.command("retry", undo.in_state(plan, "canceled")),
+    describe=describe,
+    report=report,
+    question="kill them?",
+    destroys=True,
+    key="K",
+    title="kill: end packages",
+    ways=(
+        Way("discard the files made so far"),
+        Way("keep the files made so far, marked partial", frozenset({"--partial"})),
+    ),
+)

@@ -1,79 +1,88 @@
-"""What packages would run with other parameters: their job file is read once more."""
+"""What packages would run with other parameters, by their job file."""
 
 import json
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from d0ctl.actions.plan import Request, Script
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import BinarySpec, InputSpec, JobSpec, PackageSpec
+from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.known_names import known_names
 
 
-def scripts_of(store: Store, request: Request) -> tuple[Script, ...]:
-    """What the chosen packages run with the parameters that are asked for, where it differs.
+class Script(NamedTuple):
+    """What one binary of a package runs."""
 
-    Raises Refused when the job file is gone, or would make other files now.
+    package: int
+    seq: int
+    script: str | None
+    argv: str | None
+    parameters: str | None
+
+
+def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) -> tuple[Script, ...]:
+    """Return what the selected packages would run with other parameters, where it differs.
+
+    Raises Refused if the job file is missing, or would read or make other files now.
     """
-    if request.target.wild_level == "job":
-        raise BadUsage(f"`{request.target.brief}` is several jobs, and parameters belong to one",
+    if target.wild_level == "job":
+        raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
                        hint="name the job")  # fmt: skip
-    spec = _read_again(store, request)
+    spec = _read_again(store, target.job, parameters)
     files = _files(store)
     changed: list[Script] = []
-    for place, package in _packages(store, spec, request):
-        if _files_of(package) != files.get(place["id"], set()):
-            raise _other(request, "other files of its packages would be read or made")
-        changed += _changed(store, place["id"], package)
+    for row, package in _packages(store, spec, target.job):
+        if _files_of(package) != files.get(row["id"], set()):
+            raise _other(target.job, "its packages would read or make other files")
+        changed += _changed(store, row["id"], package)
     if not changed:
-        names = ", ".join(f"`{name}`" for name in request.changes.parameters)
-        raise Refused(f"nothing that `{request.target.brief}` runs depends on {names}",
+        names = ", ".join(f"`{name}`" for name in parameters)
+        raise Refused(f"no binary of `{target.brief}` depends on {names}",
                       hint="--env NAME=VALUE sets a variable of its environment")  # fmt: skip
     return tuple(changed)
 
 
-def _read_again(store: Store, request: Request) -> JobSpec:
-    from d0ctl.jobfile import reader
+def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpec:
+    from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
-    row = store.row("job_source", job=request.target.job)
+    row = store.row("job_source", job=job)
     if row is None:
-        raise browse.no_such_job(store, request.target.job)
+        raise browse.no_such_job(store, job)
     source = Path(row["source"])
     if not source.is_file():
-        raise Refused(f"the job file of `{request.target.job}`, `{source}`, is not there any more, "
+        raise Refused(f"the job file of `{job}`, `{source}`, is missing, "
                       "so its parameters can't be changed",
                       hint="--env NAME=VALUE sets a variable of the environment")  # fmt: skip
-    parameters = {**json.loads(row["parameters"]), **request.changes.parameters}
-    return reader.read(source, parameters, known_names(store))
+    return reader.read(source, {**json.loads(row["parameters"]), **parameters}, known_names(store))
 
 
-def _packages(store: Store, spec: JobSpec, request: Request) -> Iterator[tuple[Row, PackageSpec]]:
-    """The chosen packages beside what the job file says of them now."""
+def _packages(store: Store, spec: JobSpec, job: str) -> Iterator[tuple[Row, PackageSpec]]:
+    """Yield the selected packages with their specs in the job file as it is now."""
     stage, at, lines, line = 0, 0, iter(()), None
-    for place in store.rows("chosen_places"):
-        if place["stage"] != stage:
-            if place["stage"] > len(spec.stages):
-                raise _other(request, "it has fewer stages now")
-            stage, at, lines = place["stage"], 0, iter(spec.stages[place["stage"] - 1].lines)
-        if place["line"] > at:
-            line = next(islice(lines, place["line"] - at - 1, None), None)
-            at = place["line"]
-        if line is None or place["seq"] > len(line.packages):
-            raise _other(request, "it has fewer lines or packages now")
-        yield place, line.packages[place["seq"] - 1]
+    for row in store.rows("chosen_places"):
+        if row["stage"] != stage:
+            if row["stage"] > len(spec.stages):
+                raise _other(job, "it has fewer stages now")
+            stage, at, lines = row["stage"], 0, iter(spec.stages[row["stage"] - 1].lines)
+        if row["line"] > at:
+            line = next(islice(lines, row["line"] - at - 1, None), None)
+            at = row["line"]
+        if line is None or row["seq"] > len(line.packages):
+            raise _other(job, "it has fewer lines or packages now")
+        yield row, line.packages[row["seq"] - 1]
 
 
-def _other(request: Request, what: str) -> Refused:
-    return Refused(f"with these parameters the job file says something else: {what}",
-                   hint=f"d0ctl submit it anew, and d0ctl kill {request.target.job}")  # fmt: skip
+def _other(job: str, what: str) -> Refused:
+    return Refused(f"with these parameters the job file describes another job: {what}",
+                   hint=f"submit it as a new job, and d0ctl kill {job}")  # fmt: skip
 
 
 def _files(store: Store) -> Mapping[int, set[tuple[str, int, str]]]:
-    """What the chosen packages read and make, by package."""
+    """Return the files that the selected packages read and make, by package."""
     found: dict[int, set[tuple[str, int, str]]] = {}
     for row in store.rows("chosen_package_files"):
         found.setdefault(row["package_id"], set()).add((row["kind"], row["binary"], row["name"]))

@@ -1,7 +1,11 @@
-"""remove: forget whole jobs, with their history."""
+"""remove: delete whole jobs, with their history and results."""
 
-from d0ctl.actions import files
-from d0ctl.actions.plan import Plan, Request
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from d0ctl.actions import files, wording
+from d0ctl.actions.action import Action, Author, Plan, Request, Way
+from d0ctl.actions.option import Options, flag
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
@@ -10,44 +14,122 @@ from d0ctl.store.jobs import results
 from d0ctl.store.jobs.removal import check_removal, remove_rows
 from d0ctl.store.nodes.holder import holder
 from d0ctl.store.views import browse
+from d0ctl.units import count, size
 
 
-def plan_remove(store: Store, request: Request) -> Plan:
-    """Whole jobs of which nothing runs."""
+@dataclass(frozen=True, slots=True)
+class RemoveOptions(Options):
+    """Options of remove."""
+
+    keep_results: bool = flag(
+        "--keep-results", "Move its results to results/JOB.1, or the next free number."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovePlan(Plan):
+    """What removing jobs would lose."""
+
+    files: int
+    """How many files have no other copy."""
+    bytes: int
+    largest: tuple[tuple[str, int | None], ...]
+    """The largest of these files, with their sizes."""
+    results: int
+    """How many files are in the jobs' folders of results."""
+
+
+def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> RemovePlan:
+    """Plan for whole jobs without launched packages."""
     if not is_whole_job(request.target):
         raise BadUsage(f"`{request.target.brief}` is not a whole job, and only jobs can be removed",
                        hint=f"d0ctl kill '{request.target.parts[0]}'")  # fmt: skip
     jobs = jobs_of(store, request.target)
     for job in jobs:
-        live = by_status(job.counts)["launched"]
-        if live:
+        if live := by_status(job.counts)["launched"]:
             raise Refused(
-                f"job `{job.name}` has {live} launched package{'s' if live > 1 else ''}, "
-                "so it can't be removed",
+                f"job `{job.name}` has {count(live, 'launched package')}, so it can't be removed",
                 hint=f"d0ctl kill {job.name}",
             )
         check_removal(store, job.id, job.name)
     lost = files.only_copies(store, [job.name for job in jobs])
-    delivered = sum(results.in_the_way(store.home, job.name) for job in jobs)
-    return Plan(request, jobs=tuple(job.name for job in jobs), results=delivered,
-                packages=sum(job.packages for job in jobs), files=lost.files, bytes=lost.bytes,
-                weights=lost.largest)  # fmt: skip
+    return RemovePlan(
+        request=request,
+        jobs=tuple(job.name for job in jobs),
+        packages=sum(job.packages for job in jobs),
+        results=sum(results.in_the_way(store.home, job.name) for job in jobs),
+        **lost._asdict(),
+    )
 
 
-def remove(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
-    """Take the jobs out of sight; from here on a crash ends in their removal."""
+def remove(store: Store, plan: RemovePlan, by: Author) -> None:
+    """Hide the jobs; after a crash their removal goes on."""
     for name in plan.jobs:
         job = browse.job(store, name)
         store.change("hide_job", job=job.id, holder=holder())
 
 
-def remove_now(store: Store, plan: Plan, now: float) -> None:
-    """Remove the results and the rows of jobs that are out of sight, by short transactions."""
+def remove_hidden(store: Store, plan: RemovePlan, now: float) -> None:
+    """Remove the results and rows of the hidden jobs, by short transactions."""
     for name in plan.jobs:
         for row in store.rows("hidden_jobs"):
             if row["name"] == name:
-                if plan.request.keep_results:
+                if plan.request.options.keep_results:
                     results.move_aside(store.home, name)
                 else:
                     results.remove(store.home, name, row["id"])
                 remove_rows(store, row["id"], now=now)
+
+
+def describe(plan: RemovePlan) -> Iterator[str]:
+    """Say what would be lost."""
+    packages = count(plan.packages, "package")
+    yield f"would remove {wording.jobs(plan)}: {packages} with all their history"
+    if plan.files:
+        yield (f"would lose {count(plan.files, 'file')}, {size(plan.bytes)}, "
+               "of which there is no other copy:")  # fmt: skip
+        yield from wording.files(plan.largest, plan.files)
+    yield "their folders on the nodes are removed too"
+    yield from _results(plan, "would be ")
+
+
+def report(plan: RemovePlan) -> Iterator[str]:
+    """Say what was removed."""
+    yield f"removed {wording.jobs(plan)}"
+    yield from _results(plan, "")
+
+
+def _results(plan: RemovePlan, would: str) -> Iterator[str]:
+    if not plan.results:
+        return
+    number = count(plan.results, "file")
+    number = f"at least {number}" if plan.results >= results.MOST_COUNTED else number
+    if plan.request.options.keep_results:
+        yield f"{number} in results/ {would}moved to `JOB.1` or the next free number"
+    else:
+        yield f"{number} in results/ {would}removed; --keep-results moves them aside instead"
+
+
+REMOVE = Action(
+    name="remove",
+    help="Delete jobs with their history and results.",
+    example="reco001 --keep-results",
+    past="removed",
+    options=RemoveOptions,
+    plan=plan_remove,
+    act=remove,
+    follow=remove_hidden,
+    describe=describe,
+    report=report,
+    level="job",
+    question="remove it?",
+    destroys=True,
+    is_flag=True,
+    conflicts=frozenset({"retry"}),
+    key="X",
+    title="remove: delete a job",
+    ways=(
+        Way("remove the results, too"),
+        Way("move the results aside", frozenset({"--keep-results"})),
+    ),
+)

@@ -1,12 +1,27 @@
-"""retry: what failed runs again, where there is hope, with other wishes if need be."""
+"""retry: let failed packages run again, if they can, on request with other resources."""
 
-import time
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from d0ctl.actions.new_parameters import scripts_of
-from d0ctl.actions.plan import MOST_SHOWN, Plan, Request
-from d0ctl.actions.retryable import hopeless
+from d0ctl.actions import wording
+from d0ctl.actions.action import MOST_SHOWN, Action, Author, Forestalled, Plan, Request, Way
+from d0ctl.actions.new_parameters import Script, scripts_of
+from d0ctl.actions.option import (
+    NAMES,
+    NUMBER,
+    SIZE,
+    TIME,
+    Options,
+    ValueType,
+    flag,
+    pairs,
+    value,
+    values,
+    write_pairs,
+)
+from d0ctl.actions.retryable import not_retryable
 from d0ctl.actions.selection import nothing_for, rows
 from d0ctl.errors import NotFound, Refused
 from d0ctl.model import Phase
@@ -15,51 +30,122 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.views import browse
+from d0ctl.units import count, duration, size
 
 BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
-"""What is retried only where it is meant by its path or by its state."""
+"""Packages that are retried only if they are selected by their path or state."""
 
 
-def prepare_retry(store: Store, request: Request) -> Request:
-    """With other parameters, what the packages would run: a look at the job file, ahead of time."""
-    if not request.changes.parameters:
+def _read_variables(texts: Iterable[str]) -> dict[str, str]:
+    from d0ctl.jobfile.language.field_types import unfit_variable
+
+    found = pairs(texts)
+    for name in found:
+        if why := unfit_variable(name):
+            raise ValueError(why)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOptions(Options):
+    """What the packages request when they run again; None and empty leave it as it was."""
+
+    memory: int | None = value(
+        "--memory", "SIZE", "Memory to request, e.g. 4GB.", type=SIZE, example="8GB",
+        log=SIZE.write,
+    )  # fmt: skip
+    disk: int | None = value(
+        "--disk", "SIZE", "Disk space to request, e.g. 20GB.", type=SIZE, example="20GB",
+        log=SIZE.write,
+    )  # fmt: skip
+    cpus: int | None = value(
+        "--cpus", "N", "Number of CPUs to request.", type=NUMBER, example="2", log=NUMBER.write
+    )
+    wall_time: float | None = value(
+        "--wall-time", "TIME", "Wall time to request, e.g. 2h.", type=TIME, example="4h",
+        log=TIME.write,
+    )  # fmt: skip
+    nodes: tuple[str, ...] = values(
+        "--on", "NODE", "Node to run on, instead of the job's; may be repeated.", none=tuple,
+        type=NAMES, example="NODE", completes="node", log=NAMES.write,
+    )  # fmt: skip
+    environment: Mapping[str, str] = values(
+        "--env", "NAME=VALUE", "Variable to add to the environment; may be repeated.", none=dict,
+        type=ValueType(_read_variables, write_pairs), log=list,
+    )  # fmt: skip
+    parameters: Mapping[str, str] = values(
+        "--set", "KEY=VALUE", "Parameter of the job to change; may be repeated.", none=dict,
+        type=ValueType(pairs, write_pairs), log=write_pairs,
+    )  # fmt: skip
+    from_scratch: bool = flag(
+        "--from-scratch", "Discard the files that earlier attempts kept.", log=lambda _: [""]
+    )
+    scripts: tuple[Script, ...] = ()
+    """What the packages run with other parameters; `prepare` finds out."""
+
+    @property
+    def demand(self) -> dict[str, Any]:
+        """The part that concerns the choice of a node."""
+        import json
+
+        given = {"memory": self.memory, "disk": self.disk, "cpus": self.cpus}
+        demand: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.nodes:
+            demand["nodes"] = json.dumps(list(self.nodes))
+        return demand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPlan(Plan):
+    """What a retry would do."""
+
+    refused: Mapping[str, int]
+    """How many packages are left alone because another try can't succeed, by reason."""
+
+
+def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request[RetryOptions]:
+    """With other parameters, read the job file again and find out what the packages would run."""
+    options = request.options
+    if not options.parameters:
         return request
     with store.reading():
-        browse.choose(store, request.target, now=time.time())
+        browse.choose(store, request.target, now=now)
         retry.keep_phases(store, retryable(request.target))
         if not int(store.value("count_chosen")):
             return request
-        return replace(request, scripts=scripts_of(store, request))
+        scripts = scripts_of(store, request.target, options.parameters)
+        return replace(request, options=replace(options, scripts=scripts))
 
 
-def plan_retry(store: Store, request: Request) -> Plan:
-    """The failed packages of the choice, without those for which there is no hope."""
-    _check_nodes(store, request)
+def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> RetryPlan:
+    """Plan for the failed packages, without those that would fail again."""
+    _check_nodes(store, request.options.nodes)
     able = retryable(request.target)
-    browse.choose(store, request.target, now=time.time())
+    browse.choose(store, request.target, now=now)
     phases = lifecycle.phases(store)
     kept = {phase: n for phase, n in phases.items() if phase not in able}
     if len(kept) == len(phases):
         raise _nothing(store, request.target, kept)
     retry.keep_phases(store, able)
-    reasons = hopeless(store, request.changes)
+    options = request.options
+    reasons = not_retryable(store, options.memory, options.wall_time, options.demand, now)
     retry.leave_out(store, reasons)
     phases = lifecycle.phases(store)
-    counted = Counter(reasons.values())
+    refused = Counter(reasons.values())
     if not phases:
-        raise _no_hope(request.target, counted)
-    return Plan(
-        request,
+        raise _all_refused(request.target, refused)
+    return RetryPlan(
+        request=request,
         phases=phases,
         packages=sum(phases.values()),
         kept=kept,
         changes=tuple(rows(store)[:MOST_SHOWN]),
-        hopeless=dict(counted),
+        refused=dict(refused),
     )
 
 
 def retryable(target: Selector) -> frozenset[Phase]:
-    """What is retried: what failed, and what else was meant by name."""
+    """Return the phases that are retried: failed, and those that are selected by name."""
     named = [
         BY_NAME if part.is_one and part.level == "package" else frozenset(part.phases or ())
         for part in target.parts
@@ -67,15 +153,15 @@ def retryable(target: Selector) -> frozenset[Phase]:
     return (BY_NAME & frozenset.intersection(*named)) | {Phase.FAILED}
 
 
-def _check_nodes(store: Store, request: Request) -> None:
+def _check_nodes(store: Store, nodes: Iterable[str]) -> None:
     names = [row[0] for row in store.rows("node_names")]
-    for node in request.changes.nodes:
+    for node in nodes:
         if node not in names:
             raise NotFound(f"there is no node `{node}`",
                            hint=browse.nearest(node, names) or "d0ctl node list")  # fmt: skip
 
 
-def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Refused:
+def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Forestalled:
     refusal = nothing_for(store, target, kept, "retried")
     dropped, canceled = kept.get("dropped"), kept.get("canceled")
     if dropped and dropped == sum(kept.values()) and target.depth >= 3:
@@ -86,27 +172,86 @@ def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Refused:
     return refusal
 
 
-def _no_hope(target: Selector, reasons: Counter[str]) -> Refused:
+def _all_refused(target: Selector, reasons: Counter[str]) -> Refused:
     (why, number), *more = reasons.most_common()
     if target.is_one and target.level == "package":
         return Refused(f"package `{target}` can't be retried: {why}", hint=f"d0ctl why {target}")
-    told = "; ".join(f"{n} because {reason}" for reason, n in [(why, number), *more])
-    return Refused(f"nothing of `{target.brief}` can be retried: {told}",
+    counted = "; ".join(f"{n} because {reason}" for reason, n in [(why, number), *more])
+    return Refused(f"nothing of `{target.brief}` can be retried: {counted}",
                    hint=f"d0ctl history '{target.parts[0]}'")  # fmt: skip
 
 
-def retry_failed(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
-    """Change what the chosen packages ask for, and let them run again."""
-    changes = plan.request.changes
-    if changes.from_scratch:
+def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
+    """Change what the packages request, and let them run again."""
+    options: RetryOptions = plan.request.options
+    if options.from_scratch:
         retry.start_over(store)
-    if changes.wishes:
-        retry.change_demands(store, changes.wishes)
-    if changes.wall_time is not None:
-        store.change("change_wall_time", wall_time=changes.wall_time)
-    if changes.environment:
-        retry.add_environment(store, changes.environment)
-    if plan.request.scripts:
+    if options.demand:
+        retry.change_demands(store, options.demand)
+    if options.wall_time is not None:
+        store.change("change_wall_time", wall_time=options.wall_time)
+    if options.environment:
+        retry.add_environment(store, options.environment)
+    if options.scripts:
         retry.change_scripts(store, [(s.script, s.argv, s.parameters, s.package, s.seq)
-                                     for s in plan.request.scripts])  # fmt: skip
-    retry.retry(store, actor=actor, note=note, now=now)
+                                     for s in options.scripts])  # fmt: skip
+    retry.retry(store, actor=by.actor, note=by.note, now=by.now)
+
+
+def describe(plan: RetryPlan) -> Iterator[str]:
+    """Say what would run again."""
+    yield from wording.describe_packages(plan, "retry", _changes(plan.request.options))
+    yield from _refused(plan)
+
+
+def report(plan: RetryPlan) -> Iterator[str]:
+    """Say what runs again."""
+    yield from wording.report_packages(plan, "retry", "retried", _changes(plan.request.options))
+    yield from wording.unchanged(plan)
+    yield from _refused(plan)
+
+
+def _refused(plan: RetryPlan) -> Iterator[str]:
+    for why, number in plan.refused.items():
+        yield f"not retried: {count(number, 'package')}, because {why}"
+
+
+def _changes(options: RetryOptions) -> str:
+    changes: list[str] = []
+    if options.memory is not None:
+        changes.append(f"{size(options.memory)} of memory")
+    if options.disk is not None:
+        changes.append(f"{size(options.disk)} of disk")
+    if options.cpus is not None:
+        changes.append(count(options.cpus, "CPU"))
+    if options.wall_time is not None:
+        changes.append(f"a wall time of {duration(options.wall_time)}")
+    if options.nodes:
+        node = "node" if len(options.nodes) == 1 else "nodes"
+        changes.append(f"{node} {' or '.join(options.nodes)}")
+    changes += write_pairs(options.environment) + write_pairs(options.parameters)
+    changed = f" with {', '.join(changes)}" if changes else ""
+    return changed + (" from scratch" if options.from_scratch else "")
+
+
+RETRY = Action(
+    name="retry",
+    help="Retry failed packages, optionally with changed resources.",
+    more_help="Canceled packages, and those in cooloff, are retried only if selected by path or "
+    "state.",
+    example="reco001:failed --memory 8GB",
+    past="retried",
+    options=RetryOptions,
+    prepare=prepare,
+    plan=plan_retry,
+    act=retry_failed,
+    describe=describe,
+    report=report,
+    starts_packages=True,
+    key="R",
+    title="retry failed packages",
+    ways=(
+        Way("use the files that earlier attempts kept"),
+        Way("start from scratch", frozenset({"--from-scratch"})),
+    ),
+)

@@ -1,11 +1,9 @@
-"""The only place that says for which packages another try is without hope, and why."""
+"""Packages that would fail again or never start, and why."""
 
 import json
-import time
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.actions.plan import Changes
 from d0ctl.schedule.place import Demand
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
@@ -13,21 +11,30 @@ from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.fitting import Nodes, in_words
 
 AT_A_LIMIT = {
-    "out-of-memory": "it ended for want of memory and would have no more: --memory SIZE",
-    "wall-time": "it ran out of time and would have no more: --wall-time TIME",
+    "out-of-memory": "it ran out of memory and would get no more: --memory SIZE",
+    "wall-time": "it ran out of time and would get no more: --wall-time TIME",
 }
 
 
-def hopeless(store: Store, changes: Changes) -> dict[int, str]:
-    """Chosen packages that would fail again, or never start, with a clause that says why."""
+def not_retryable(
+    store: Store,
+    memory: int | None,
+    wall_time: float | None,
+    changes: Mapping[str, Any],
+    now: float,
+) -> dict[int, str]:
+    """Return the selected packages that another try would not help, with a clause that says why.
+
+    They would have this memory, wall time and changes of their demand.
+    """
     found: dict[int, str] = {}
-    for row in store.rows("hopeless_reasons", memory=changes.memory, wall_time=changes.wall_time):
+    for row in store.rows("hopeless_reasons", memory=memory, wall_time=wall_time):
         found[row["id"]] = AT_A_LIMIT[row["reason"]]
     for row in store.rows("hopeless_inputs"):
         found[row["id"]] = f"it needs file `{row['name']}` of a dropped line"
-    nodes, catalogue = Nodes(store, now=time.time()), Catalogue(store)
+    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     for demand in retry.demands(store):
-        if why := _no_node(nodes, catalogue, retry.changed(demand, changes.wishes)):
+        if why := _no_node(nodes, catalogue, retry.changed(demand, changes)):
             found |= dict.fromkeys(retry.of_demand(store, demand["id"]), why)
     return found
 

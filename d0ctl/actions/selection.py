@@ -1,20 +1,20 @@
-"""The packages a verb is for: chosen, counted, listed, or why it is for none of them."""
+"""The packages that an action changes, or why there are none."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
+from typing import NamedTuple
 
-from d0ctl.actions.conflict import last_on_chosen
-from d0ctl.actions.plan import MOST_SHOWN, Change, Plan, Request
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.actions.action import MOST_SHOWN, Change, Forestalled
+from d0ctl.errors import BadUsage
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import audit
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 
 BY_POLICY = "policy"
-"""Who holds a package that the policy held."""
+"""The actor of a package that the policy held."""
 
 LIVE = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
@@ -23,7 +23,7 @@ KILLABLE = HOLDABLE | {Phase.HELD} | LIVE - {Phase.KILLING}
 
 
 def is_whole_job(target: Selector) -> bool:
-    """Whether whole jobs are meant, so that their flag does it."""
+    """Whether a selection names whole jobs. Raises BadUsage for a mixture."""
     if any(part.depth == 1 and not part.is_filtered for part in target.parts) > target.names_jobs:
         raise BadUsage(f"`{target.brief}` names whole jobs and parts of jobs",
                        hint="use one command for the jobs and another for the parts")  # fmt: skip
@@ -31,6 +31,7 @@ def is_whole_job(target: Selector) -> bool:
 
 
 def jobs_of(store: Store, target: Selector) -> list[JobSummary]:
+    """Return the jobs of a selection. Raises NotFound."""
     found: dict[int, JobSummary] = {}
     for part in target.parts:
         jobs = browse.jobs(store, part.job)
@@ -41,29 +42,47 @@ def jobs_of(store: Store, target: Selector) -> list[JobSummary]:
 
 
 def has_ended(job: JobSummary) -> bool:
-    """Whether nothing of a job is left that could be kept back."""
+    """Whether all packages of a job have ended."""
     totals = by_status(job.counts)
     return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
 
 
-def of_packages(
-    store: Store, request: Request, able: frozenset[Phase], past: str, *, hastens: bool = False
-) -> Plan:
-    """The packages of a choice that are in a phase the verb is for. Raises Refused if none is.
+class Split(NamedTuple):
+    """The packages of a selection: those that an action can change, and those it leaves alone."""
 
-    A verb that `hastens` is also for packages being killed that could end sooner.
+    phases: Mapping[str, int]
+    kept: Mapping[str, int]
+    changes: tuple[Change, ...]
+
+    @property
+    def packages(self) -> int:
+        """How many packages can be changed."""
+        return sum(self.phases.values())
+
+
+def changeable(
+    store: Store,
+    target: Selector,
+    able: frozenset[Phase],
+    past: str,
+    now: float,
+    *,
+    hastens: bool = False,
+) -> Split:
+    """Select packages, and split them by whether they are in a phase that an action can change.
+
+    An action that `hastens` also changes packages being killed that could end sooner. Raises
+    NotFound if nothing matches, Refused if nothing can be changed.
     """
-    browse.choose(store, request.target, now=time.time())
-    plan = of_chosen(store, request, able, hastens=hastens)
-    if not plan.packages:
-        raise nothing_for(store, request.target, plan.kept or {}, past)
-    return plan
+    browse.choose(store, target, now=now)
+    split = split_selected(store, able, hastens=hastens)
+    if not split.packages:
+        raise nothing_for(store, target, split.kept, past)
+    return split
 
 
-def of_chosen(
-    store: Store, request: Request, able: frozenset[Phase], *, hastens: bool = False
-) -> Plan:
-    """Which of the chosen packages are in a phase the verb is for, and which stay as they are."""
+def split_selected(store: Store, able: frozenset[Phase], *, hastens: bool = False) -> Split:
+    """Split the selected packages by whether they are in a phase that an action can change."""
     phases = lifecycle.phases(store)
     changed = {phase: n for phase, n in phases.items() if phase in able}
     kept = {phase: n for phase, n in phases.items() if phase not in able}
@@ -72,36 +91,43 @@ def of_chosen(
         changed[Phase.KILLING] = sooner
         kept[Phase.KILLING] -= sooner
         kept = {phase: n for phase, n in kept.items() if n}
-    changes = [row for row in rows(store) if row.phase in able]
-    return Plan(request, phases=changed, packages=sum(changed.values()), kept=kept,
-                changes=tuple(changes[:MOST_SHOWN]))  # fmt: skip
+    return Split(changed, kept, first(rows(store), able))
+
+
+def first(rows: Iterable[Change], phases: Container[str]) -> tuple[Change, ...]:
+    """Return the first packages in these phases."""
+    return tuple(row for row in rows if row.phase in phases)[:MOST_SHOWN]
 
 
 def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
-    """The first of the chosen packages."""
+    """Return the first of the selected packages."""
     return [Change(row["path"], row["phase"]) for row in store.rows("chosen_paths", limit=limit)]
 
 
-def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Refused:
-    """The refusal of a verb that is for none of the chosen packages, with who came before."""
-    deed = last_on_chosen(store)
+def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Forestalled:
+    """Return the refusal of an action that can change none of the selected packages."""
+    deed = audit.last(store)
     hint = f"d0ctl why {target.parts[0]}"
     if target.is_one and target.level == "package" and len(kept) == 1:
         (phase,) = kept
         if phase == Phase.HELD and browse.package(store, target).actor == BY_POLICY:
-            return Refused(f"package `{target}` is held by the policy, so it can't be {past}",
-                           hint=f"d0ctl release {target}")  # fmt: skip
-        return Refused(f"package `{target}` is {_state_of(phase)}, so it can't be {past}{deed}",
-                       hint=hint)  # fmt: skip
+            return Forestalled(
+                f"package `{target}` is held by the policy, so it can't be {past}",
+                hint=f"d0ctl release {target}",
+            )
+        if phase == Phase.KILLING:
+            return Forestalled(f"package `{target}` is already being killed", hint=hint, deed=deed)
+        return Forestalled(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
+                           hint=hint, deed=deed)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())
-    return Refused(f"nothing of `{target.brief}` can be {past}: {states}{deed}",
-                   hint=f"d0ctl status {target.parts[0]}")  # fmt: skip
+    return Forestalled(f"nothing of `{target.brief}` can be {past}: {states}",
+                       hint=f"d0ctl status {target.parts[0]}", deed=deed)  # fmt: skip
 
 
 def _state_of(phase: str) -> str:
-    """The word that says best why a verb does not apply."""
+    """Return the word that explains best why an action does not apply."""
     if phase == Phase.KILLING:
-        return "being ended already"
+        return "being killed"
     if phase in (Phase.DONE, Phase.CANCELED, Phase.FAILED):
         return STATUS_OF[Phase(phase)]
     return phase

@@ -1,16 +1,19 @@
 """set-status: set a status by hand, if the files allow it (D0 Job Definition, section 5)."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from d0ctl.actions.plan import Plan, Request
-from d0ctl.actions.selection import HOLDABLE, of_packages
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.actions import wording
+from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.option import Options, ValueType, argument
+from d0ctl.actions.selection import HOLDABLE, changeable
+from d0ctl.errors import Refused
 from d0ctl.model import Phase, Status
+from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import accept, retry
-from d0ctl.units import clean
+from d0ctl.units import clean, count
 
 FROM: Mapping[str, frozenset[Phase]] = {
     Status.UNSCHEDULED: frozenset({Phase.FAILED, Phase.CANCELED, Phase.DONE}),
@@ -18,52 +21,112 @@ FROM: Mapping[str, frozenset[Phase]] = {
     Status.FAILED: frozenset({Phase.UNREACHABLE}),
     Status.CANCELED: HOLDABLE | {Phase.HELD, Phase.FAILED, Phase.UNREACHABLE},
 }
-"""Which statuses can be given by hand, and to what."""
+"""The statuses that can be set by hand, with the phases of the packages they can be set for."""
 
 
-def plan_set_status(store: Store, request: Request) -> Plan:
-    """The packages of the choice that can be given this status."""
-    status = request.status or ""
-    if status not in FROM:
-        raise BadUsage(f"`{status}` can't be given by hand", hint=f"one of {', '.join(FROM)}")
-    plan = of_packages(store, request, FROM[status], f"set {status}")
-    if status == Status.SUCCESSFUL:
-        return replace(plan, accepting=_count_to_accept(store, request))
-    return plan
+def _read(text: str) -> str:
+    if "/" in text:
+        raise ValueError("the status comes after the selectors")
+    if text not in FROM:
+        raise ValueError(f"`{text}` can't be set by hand: one of {', '.join(FROM)}")
+    return text
 
 
-def _count_to_accept(store: Store, request: Request) -> int:
-    """How many packages have outputs that only an attempt left; Refused if one is nowhere."""
+@dataclass(frozen=True, slots=True)
+class SetStatusOptions(Options):
+    """Options of set-status."""
+
+    status: str = argument(
+        "STATUS", "unscheduled, successful, failed or canceled.",
+        type=ValueType(_read), choices=tuple(map(str, FROM)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetStatusPlan(Plan):
+    """What setting a status would do."""
+
+    accepting: int
+    """How many packages have outputs on a node that another attempt takes over."""
+
+
+def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float) -> SetStatusPlan:
+    """Plan for the packages whose status can be set to this one."""
+    status = request.options.status
+    split = changeable(store, request.target, FROM[status], f"set to {status}", now)
+    accepting = _count_to_accept(store, request.target) if status == Status.SUCCESSFUL else 0
+    return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
+                         **split._asdict())  # fmt: skip
+
+
+def _count_to_accept(store: Store, target: Selector) -> int:
+    """Count the packages whose outputs are only in an attempt; Refused if one is missing."""
     retry.keep_phases(store, FROM[Status.SUCCESSFUL])
     rows = accept.lacking(store)
     missing = [name for row in rows if (name := accept.missing_output(row)) is not None]
     if missing:
         more = f", and {len(missing) - 1} more packages lack one" if len(missing) > 1 else ""
         raise Refused(
-            f"output `{clean(missing[0])}` of `{request.target.brief}` is not there{more}, "
-            "so it can't be set successful",
-            hint=f"d0ctl retry '{request.target.parts[0]}' makes it",
+            f"output `{clean(missing[0])}` of `{target.brief}` is missing{more}, "
+            "so it can't be set to successful",
+            hint=f"d0ctl retry '{target.parts[0]}' makes it",
         )
     return len(rows)
 
 
-def set_status(store: Store, plan: Plan, actor: str, note: str | None, now: float) -> None:
-    """Give the chosen packages the status."""
-    told = note or f"set {plan.request.status} by {actor}"
-    status = plan.request.status or ""
+def set_status(store: Store, plan: SetStatusPlan, by: Author) -> None:
+    """Set the status of the packages."""
+    status = plan.request.options.status
+    note, actor, now = by.note or f"set {status} by {by.actor}", by.actor, by.now
     retry.keep_phases(store, FROM[status])
     if status == Status.SUCCESSFUL:
-        accept.accept(store, accept.lacking(store), actor=actor, note=told, now=now)
-        store.change("set_successful", actor=actor, note=told, now=now)
+        accept.accept(store, accept.lacking(store), actor=actor, note=note, now=now)
+        store.change("set_successful", actor=actor, note=note, now=now)
         store.change("release_packages", now=now)
         store.change("reopen_jobs")
         store.change("reopen_finished")
     elif status == Status.FAILED:
-        store.change("set_failed", actor=actor, note=told, now=now)
-        store.change("end_given_up", message=told, now=now)
+        store.change("set_failed", actor=actor, note=note, now=now)
+        store.change("end_given_up", message=note, now=now)
     elif status == Status.CANCELED:
-        lifecycle.kill(store, actor=actor, note=told, now=now)
+        lifecycle.kill(store, actor=actor, note=note, now=now)
         store.change("cancel_failed_packages", actor=actor, now=now)
     else:
-        retry.make_again(store, actor=actor, note=told, now=now)
-        retry.retry(store, actor=actor, note=told, now=now)
+        retry.make_again(store, actor=actor, note=note, now=now)
+        retry.retry(store, actor=actor, note=note, now=now)
+
+
+def describe(plan: SetStatusPlan) -> Iterator[str]:
+    """Say which packages would get the status."""
+    yield from wording.describe_packages(plan, "set", f" to {plan.request.options.status}")
+    yield from _accepting(plan)
+
+
+def report(plan: SetStatusPlan) -> Iterator[str]:
+    """Say which packages have got the status."""
+    yield from wording.report_packages(plan, "set", "set", f" to {plan.request.options.status}")
+    yield from wording.unchanged(plan)
+    yield from _accepting(plan)
+
+
+def _accepting(plan: SetStatusPlan) -> Iterator[str]:
+    if plan.accepting:
+        packages = count(plan.accepting, "package")
+        yield f"first the outputs of {packages} are checked on their nodes; no binary runs"
+
+
+SET_STATUS = Action(
+    name="set-status",
+    help="Set the status of packages by hand, if their files allow it.",
+    example="reco001/2/3/1 successful --reason 'checked by hand'",
+    past="set the status of",
+    options=SetStatusOptions,
+    plan=plan_set_status,
+    act=set_status,
+    describe=describe,
+    report=report,
+    question="do that?",
+    destroys=True,
+    key="M",
+    title="set-status by hand",
+)

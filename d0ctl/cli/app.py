@@ -18,16 +18,22 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, D0Error, ExitCode
 from d0ctl.units import clean
 
-COMMANDS = (
-    *("run", "validate", "submit", "wait"),
-    *("status", "why", "history", "logs", "peek"),
-    *("report", "policy"),
-    *("hold", "release", "pause", "resume", "retry"),
-    *("kill", "kill-line", "restore-line", "finish"),
-    *("priority", "set-status", "remove"),
-    *("file", "node", "site", "software", "notify", "daemon", "tui", "doctor", "backup", "restore"),
-)
-"""Every command, in the order of `--help`; `kill-line` is in the module `kill_line`."""
+GROUPS = {
+    "Run jobs": ("run", "validate", "submit", "wait"),
+    "Look": ("status", "why", "history", "logs", "peek", "report", "policy", "tui"),
+    "Act on jobs": (
+        "hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
+        "finish", "priority", "set-status", "remove",
+    ),
+    "Files and nodes": ("file", "node", "site", "software"),
+    "Administer": ("daemon", "notify", "doctor", "backup", "restore"),
+}  # fmt: skip
+"""Every command by its heading in `--help`."""
+
+ACTIONS = GROUPS["Act on jobs"]
+"""The commands that are built from the table of actions."""
+
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 
 class Commands(TyperGroup):
@@ -42,13 +48,20 @@ class Commands(TyperGroup):
         if cmd_name not in self.commands:
             return None
         if self.commands[cmd_name] is None:
-            module = import_module(f"d0ctl.cli.commands.{cmd_name.replace('-', '_')}")
-            command = typer.main.get_command(module.app)
+            command = typer.main.get_command(_app_of(cmd_name))
             command.name = cmd_name
             _accept_globals(command)
             spare_pydantic(command)
             self.commands[cmd_name] = command
         return self.commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in groups, each with its whole first sentence."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, _sentence(self.get_command(ctx, name))) for name in names]
+                )
 
     def get_params(self, ctx: Any) -> Any:
         """Its own options, converted without pydantic."""
@@ -86,6 +99,22 @@ class Commands(TyperGroup):
             _forget_output()
             say(f"d0ctl: can't write the output: {error.strerror}")
             sys.exit(ExitCode.FAILED)
+
+
+def _app_of(name: str) -> typer.Typer:
+    """Import a command; `node` is in the module `node`."""
+    if name in ACTIONS:
+        from d0ctl.cli.action_command import command
+
+        return command(name)
+    app: typer.Typer = import_module(f"d0ctl.cli.commands.{name}").app
+    return app
+
+
+def _sentence(command: Any) -> str:
+    """Return the first line of the help of a command."""
+    first: str = (command.help or "").partition("\n\n")[0]
+    return " ".join(first.split())
 
 
 def _forget_output() -> None:

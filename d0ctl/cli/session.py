@@ -2,14 +2,19 @@
 
 import getpass
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from d0ctl.config import Home, find_home
 from d0ctl.store.connection import Store, no_home, open_store
 from d0ctl.store.sqlite_errors import told
+
+if TYPE_CHECKING:
+    from d0ctl.actions.action import Author
 
 
 @dataclass(slots=True)
@@ -72,6 +77,13 @@ def founder() -> Iterator[Store]:
         if registry.is_untouched(store):
             registry.add_localhost(store)
         yield store
+
+
+def author(note: str | None) -> "Author":
+    """Return who acts, why and when."""
+    from d0ctl.actions.action import Author
+
+    return Author(actor(), note, time.time())
 
 
 def actor() -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from d0ctl import actions
-from d0ctl.actions import Request
+from d0ctl.actions import Request, request
 from d0ctl.select import parse
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.submit import submit
@@ -33,11 +33,11 @@ def measure(options: Options) -> Iterator[Figure]:
     with passing_home() as home, open_store(home) as store:
         submit(store, job(COUNT, files=True), now=time.time(), actor="bench", name="bench")
         for verb, target, more in CASES:
-            yield _figure(store, Request(verb, parse(target), **more))
+            yield _figure(store, request(verb, parse(target), **more))
 
 
-def _figure(store: Store, request: Request) -> Figure:
+def _figure(store: Store, asked: Request[Any]) -> Figure:
     with timed() as clock:
-        plan = actions.apply(store, request, actor="bench", note=None)
-    name = f"{request.verb} of {plan.packages:,} packages"
+        plan = actions.apply(store, asked, actor="bench", note=None, now=time.time())
+    name = f"{asked.name} of {plan.packages:,} packages"
     return Figure("", name, clock.wall, "s", BUDGET, note=f"{clock.cpu:.1f} s of CPU")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from d0ctl import actions
-from d0ctl.actions import Request
+from d0ctl.actions import request
 from d0ctl.model import Phase, Reason
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, draining, leases
@@ -172,8 +172,8 @@ def _hold(site: Site, path: str) -> None:
 
 
 def _do(site: Site, verb: str, path: str, **more: bool) -> None:
-    request = Request(verb, parse(path), **more)  # type: ignore[arg-type]
-    actions.apply(site.store, request, actor="ada", note="a test")
+    asked = request(verb, parse(path), **more)
+    actions.apply(site.store, asked, actor="ada", note="a test", now=time.time())
 
 
 def _unreachable(site: Site) -> None:

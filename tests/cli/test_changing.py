@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from d0ctl.actions import Request, apply
+from d0ctl.actions import apply, request
 from d0ctl.cli.app import app
 from d0ctl.cli.changing import Changing
 from d0ctl.config import Home
@@ -96,12 +96,12 @@ def calls(site: Site, d0ctl: Type, home: Home, tmp_path: Path) -> dict[str, list
     for name in ("prod", "held", "paused", "dropped"):
         site.submit(production(name))
     site.fail("prod/1/2/1")
-    for request in (
-        Request("hold", parse("held")),
-        Request("pause", parse("paused")),
-        Request("kill-line", parse("dropped/1/1"), drop_outputs=True),
+    for asked in (
+        request("hold", parse("held")),
+        request("pause", parse("paused")),
+        request("kill-line", parse("dropped/1/1"), drop_outputs=True),
     ):
-        apply(site.store, request, actor="me", note=None)
+        apply(site.store, asked, actor="me", note=None, now=time.time())
     registry.add(site.store, Address("drained", "ssh", "drained"), cpus=1)
     draining.drain(site.store, "drained", actor="me", note=None, now=time.time())
     archive = packed(tmp_path / "reco.tar.gz", RECO)

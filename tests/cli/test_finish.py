@@ -19,10 +19,10 @@ def test_a_soft_finish_lets_end_what_runs(site: Site, d0ctl: Type) -> None:
     result = d0ctl("finish", "prod", "--reason", "enough")
 
     assert preview == (
-        "would finish job `prod`: 7 packages would be canceled, "
-        "1 package left to end by themselves\n"
+        "would finish job `prod`: 7 packages would be canceled; "
+        "1 running package would continue to its end\n"
     )
-    assert result.stdout == "finished job `prod`\n7 packages canceled, 1 running on\n"
+    assert result.stdout == "finished job `prod`\n7 packages canceled, 1 still running\n"
     assert site.phase("prod/1/1/1") == "running"
     assert site.phase("prod/2/1/1") == "canceled"
     site.end("prod/1/1/1")
@@ -40,8 +40,8 @@ def test_a_hard_finish_ends_what_runs(site: Site, d0ctl: Type) -> None:
     result = d0ctl("finish", "prod", "--hard")
 
     assert again.exit_code == 4
-    assert again.stderr.endswith("d0ctl finish prod --hard ends what runs\n")
-    assert "1 being ended" in result.stdout
+    assert again.stderr.endswith("d0ctl finish prod --hard kills running packages\n")
+    assert "1 being killed" in result.stdout
     assert site.phase("prod/1/1/1") == "killing"
     site.end("prod/1/1/1", "killed", reason="killed")
     with site.store.writing():
@@ -72,7 +72,7 @@ def test_a_part_of_a_job_is_finished_by_its_packages(site: Site, d0ctl: Type) ->
     hard = d0ctl("finish", "prod/1", "--hard")
 
     assert soft.stdout.startswith("finished 5 packages of `prod/1`\nunchanged: 1 running")
-    assert "1 package is being ended on the nodes" in hard.stdout
+    assert "1 package is being killed on" in hard.stdout
     assert site.phase("prod/1/1/1") == "killing"
     assert site.phase("prod/2/1/1") == "waiting"
     assert d0ctl("finish", "prod", "--soft", "--hard").exit_code == 2
@@ -99,8 +99,8 @@ def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: 
 
     result = d0ctl("priority", "two", "80")
 
-    assert result.stdout == "the priority of job `two` is now 80\n"
-    assert result.stderr == "to take it back: d0ctl priority two 50\n"
+    assert result.stdout == "priority of job `two`: 50 -> 80\n"
+    assert result.stderr == "to undo: d0ctl priority two 50\n"
     assert placement.demands(site.store)[0].id != first
     assert d0ctl("priority", "two", "80").exit_code == 4
     assert d0ctl("priority", "two", "101").exit_code == 2
@@ -116,7 +116,9 @@ def test_what_has_ended_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> N
 
     result = d0ctl("set-status", "prod/1/1-2", "unscheduled", "--reason", "bad calibration")
 
-    assert result.stdout == ("set 3 packages of `prod/1/1-2` unscheduled\nunchanged: 1 waiting\n")
+    assert result.stdout == (
+        "set 3 packages of `prod/1/1-2` to unscheduled\nunchanged: 1 waiting\n"
+    )
     phases = [site.phase(f"prod/1/{at}") for at in ("1/1", "1/2", "2/1")]
     assert phases == ["ready", "waiting", "ready"]
     assert faults(site.store) == []
@@ -148,7 +150,7 @@ def test_what_failed_is_successful_by_hand_only_with_its_outputs(site: Site, d0c
 
     assert refused.exit_code == 4
     assert (
-        "output `x` of `prod/1/1/1` is not there, so it can't be set successful" in refused.stderr
+        "output `x` of `prod/1/1/1` is missing, so it can't be set to successful" in refused.stderr
     )
     assert result.exit_code == 0
     assert [site.phase(f"prod/1/2/{n}") for n in (1, 2)] == ["done", "ready"]
@@ -176,8 +178,8 @@ def test_what_is_unreachable_is_given_up_by_hand(site: Site, d0ctl: Type) -> Non
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["prod/1/1/1", "launched"], 2, "`launched` can't be given by hand"),
-        (["prod/1/1/1", "failed"], 4, "is ready, so it can't be set failed"),
+        (["prod/1/1/1", "launched"], 2, "`launched` can't be set by hand"),
+        (["prod/1/1/1", "failed"], 4, "is ready, so it can't be set to failed"),
         (["prod/9", "failed"], 3, "there is no stage 9"),
     ],
 )

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl import __version__
-from d0ctl.cli.app import COMMANDS
+from d0ctl.actions import ACTIONS
+from d0ctl.cli.app import COMMANDS, GROUPS
 from d0ctl.config import Home
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
@@ -36,17 +37,28 @@ def test_every_command_has_help(d0ctl: Type, words: tuple[str, ...]) -> None:
     assert len(result.stdout.splitlines()[2].strip()) > 10
 
 
-def test_the_list_of_commands_cuts_no_sentence_off(d0ctl: Type) -> None:
-    told = d0ctl("--help").stdout.partition("Commands:\n")[2].splitlines()
-    assert len(told) == len(COMMANDS)
-    assert all(one.endswith(".") and not one.endswith("...") for one in told)
+def test_the_list_of_commands_fits_on_80_columns_and_cuts_no_sentence_off() -> None:
+    environment = os.environ | {"COLUMNS": "80"}
+    told = subprocess.run(
+        [PROGRAM, "--help"], capture_output=True, text=True, env=environment, check=True
+    ).stdout
+    lines = told.partition("Run jobs:\n")[2].splitlines()
+    listed = [line.split(maxsplit=1) for line in lines if line.startswith("  ")]
+
+    assert [name for name, _ in listed] == list(COMMANDS)
+    assert [line for line in listed if not line[1].endswith(".") or line[1].endswith("..")] == []
+    assert max(map(len, lines)) < 80
+
+
+def test_the_commands_of_actions_are_those_of_the_table() -> None:
+    assert set(GROUPS["Act on jobs"]) == set(ACTIONS)
 
 
 def test_without_a_command_help_is_shown(d0ctl: Type) -> None:
     result = d0ctl()
 
     assert result.exit_code == 2
-    assert "Commands:" in result.output
+    assert "Act on jobs:" in result.output
 
 
 @pytest.mark.parametrize(
@@ -99,7 +111,7 @@ def test_reading_brings_in_nothing_that_is_slow(site: Site) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "to take it back: d0ctl retry prod/1/1/1\n"
+    assert done.stderr == "to undo: d0ctl retry prod/1/1/1\n"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from d0ctl import actions
-from d0ctl.actions import Request
+from d0ctl.actions import request
+from d0ctl.actions.pause import PausePlan
 from d0ctl.select import parse
 from d0ctl.store.attempts import launches
 from d0ctl.store.nodes import placement, registry
@@ -27,7 +28,7 @@ def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: T
     result = d0ctl("pause", name, "--reason", "disk check")
 
     assert (result.exit_code, result.stdout) == (0, "paused job `prod`\n")
-    assert result.stderr == "to take it back: d0ctl resume prod\n"
+    assert result.stderr == "to undo: d0ctl resume prod\n"
     assert placement.demands(site.store) == []
     told = document(d0ctl("status", name, "--json").stdout)
     assert (told["paused"], told["pause"]["reason"]) == (True, "disk check")
@@ -54,11 +55,15 @@ def test_the_plan_of_a_resume_counts_what_would_go_on_on_the_nodes(site: Site, d
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     d0ctl("pause", "prod", "--running")
-    request = Request("resume", parse("prod"))
 
-    assert actions.preview(site.store, request).launched == 0
+    def suspended() -> int:
+        plan = actions.preview(site.store, request("resume", parse("prod")), now=time.time())
+        assert isinstance(plan, PausePlan)
+        return plan.launched
+
+    assert suspended() == 0
     say(site, attempt, "suspended", 2)
-    assert actions.preview(site.store, request).launched == 1
+    assert suspended() == 1
 
 
 def test_what_was_planned_of_a_paused_job_is_not_launched(site: Site, d0ctl: Type) -> None:
@@ -89,7 +94,7 @@ def test_what_runs_is_asked_to_stop_only_with_running(site: Site, d0ctl: Type) -
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] is None
     result = d0ctl("pause", "prod", "--running")
 
-    assert "1 package is asked to be suspended" in result.stdout
+    assert "1 package is being suspended" in result.stdout
     told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (told["phase"], told["request"]) == ("running", "pause")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl import actions
-from d0ctl.actions import Request, conflict
+from d0ctl.actions import conflict, request
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.select import parse
@@ -77,23 +77,31 @@ def test_of_two_people_one_wins_and_the_other_is_told_who(
 
 def test_who_looked_before_another_acted_is_told(site: Site) -> None:
     site.submit(production())
-    plan = actions.preview(site.store, Request("kill", parse("prod/1/1")))
-    actions.apply(site.store, Request("hold", parse("prod/1/1/1")), actor="anna", note="wait")
+    plan = actions.preview(site.store, request("kill", parse("prod/1/1")), now=time.time())
+    actions.apply(
+        site.store, request("hold", parse("prod/1/1/1")), actor="anna", note="wait", now=time.time()
+    )
 
-    with pytest.raises(Refused, match=r"anna held `prod/1/1/1` at .* \(wait\), after you had"):
-        actions.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
+    with pytest.raises(Refused, match=r"anna held `prod/1/1/1` at .* \(wait\), after the plan"):
+        actions.apply(
+            site.store, plan.request, actor="bert", note=None, now=time.time(), seen=plan.seen
+        )
 
     assert site.phase("prod/1/1/2") == "waiting"
 
 
 def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
     site.submit(production())
-    plan = actions.preview(site.store, Request("kill", parse("prod/1/1")))
-    actions.apply(site.store, Request("hold", parse("prod/1/2")), actor="anna", note=None)
-    actions.apply(site.store, Request("priority", parse("prod"), priority=9), actor="anna",
-                note=None)  # fmt: skip
+    plan = actions.preview(site.store, request("kill", parse("prod/1/1")), now=time.time())
+    actions.apply(
+        site.store, request("hold", parse("prod/1/2")), actor="anna", note=None, now=time.time()
+    )
+    actions.apply(site.store, request("priority", parse("prod"), priority=9), actor="anna",
+                note=None, now=time.time())  # fmt: skip
 
-    actions.apply(site.store, plan.request, actor="bert", note=None, seen=plan.seen)
+    actions.apply(
+        site.store, plan.request, actor="bert", note=None, now=time.time(), seen=plan.seen
+    )
 
     assert site.phase("prod/1/1/2") == "canceled"
 
@@ -101,8 +109,8 @@ def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
 def test_who_comes_later_is_told_who_was_first(site: Site, d0ctl: Type, home: Home) -> None:
     site.submit(production())
     with open_store(home) as store:
-        request = Request("kill", parse("prod/1/2"))
-        actions.apply(store, request, actor="anna", note="bad run")
+        asked = request("kill", parse("prod/1/2"))
+        actions.apply(store, asked, actor="anna", note="bad run", now=time.time())
 
     told = d0ctl("hold", "prod/1/2/1").stderr
 
@@ -134,10 +142,11 @@ def test_a_verb_for_a_job_is_refused_after_one_that_is_in_its_way(
     with site.store.writing():
         lifecycle.keep_action(site.store, verb=first, target="prod", actor="anna", note=None,
                               packages=1, now=time.time())  # fmt: skip
-    request = Request(second, parse("prod"))
+    more = {"priority": 9} if second == "priority" else {}
+    asked = request(second, parse("prod"), **more)
 
     if first in IN_THE_WAY[second]:
         with pytest.raises(Refused, match="anna"):
-            conflict.refuse_second(site.store, request, seen)
+            conflict.refuse_second(site.store, asked, seen, time.time())
     else:
-        conflict.refuse_second(site.store, request, seen)
+        conflict.refuse_second(site.store, asked, seen, time.time())

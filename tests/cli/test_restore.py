@@ -22,13 +22,13 @@ def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
         "  prod/1/2/1  dropped\n"
         "  prod/1/2/2  dropped\n"
         "unchanged: 1 done\n"
-        "back in the input lists: 4 files\n"
+        "added to the inputs of later packages: 4 files\n"
         "  gen-1\n  sim-1\n  gen-2\n  sim-2\n"
         "reading them again: 1 package\n"
-        "  prod/2/1/1 gets 2 inputs back beside 1, and waits for what is not there\n"
+        "  prod/2/1/1 gets 2 inputs back beside 1, and waits for missing files\n"
     )
     assert result.stdout.startswith("restored 3 packages of `prod/1/1-2`\n")
-    assert result.stderr == "to take it back: d0ctl kill-line prod/1/1-2 --drop-outputs\n"
+    assert result.stderr == "to undo: d0ctl kill-line prod/1/1-2 --drop-outputs\n"
     phases = [site.phase(f"prod/1/{at}") for at in ("1/1", "1/2", "2/1", "2/2")]
     assert phases == ["done", "ready", "failed", "held"]
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 0
@@ -45,7 +45,7 @@ def test_what_was_dropped_for_want_of_it_comes_back_with_it(site: Site, d0ctl: T
     d0ctl("restore-line", "prod/1/1")
 
     assert refused.exit_code == 4
-    assert "was dropped for want of what it needs" in refused.stderr
+    assert "was dropped because of another line" in refused.stderr
     assert site.phase("prod/2/1/1") == "waiting"
     assert site.phase("prod/3/1/1") == "waiting"
     site.finish("prod/1/1/1")
@@ -68,9 +68,9 @@ def test_a_line_comes_back_until_its_consumer_is_launched(site: Site, d0ctl: Typ
     refused = d0ctl("restore-line", "prod/1/2")
 
     assert refused.exit_code == 4
-    assert "package `prod/2/1/1` was launched at" in refused.stderr
-    assert "without files of `prod/1/2`, so it can't be restored: " in refused.stderr
-    assert "killed `prod/1/2` at" in refused.stderr
+    assert "because package `prod/2/1/1` was launched without its files at" in refused.stderr
+    assert "can't restore line `prod/1/2`, because" in refused.stderr
+    assert "dropped `prod/1/2` at" in refused.stderr
     assert "(bad run)" in refused.stderr
 
 
@@ -134,7 +134,10 @@ def test_a_line_that_is_being_ended_is_not_restored_yet(site: Site, d0ctl: Type)
     assert site.phase("prod/1/1/1") == "dropped"
 
     assert refused.exit_code == 4
-    assert "still being ended on the nodes, so it can't be restored yet" in refused.stderr
+    assert (
+        "1 package is still being killed in `prod/1/1`, so it can't be restored yet"
+        in refused.stderr
+    )
     assert d0ctl("restore-line", "prod/1/1").exit_code == 0
     assert site.phase("prod/1/1/1") == "ready"
 

@@ -18,7 +18,7 @@ def test_only_what_failed_is_retried(site: Site, d0ctl: Type) -> None:
 
     result = d0ctl("retry", "prod", "--reason", "fixed the disk")
 
-    assert result.stdout.startswith("retried 1 package of `prod`\nunchanged: ")
+    assert result.stdout.startswith("retried package `prod/1/2/1`\nunchanged: ")
     assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["done", "ready", "canceled"]
     told = document(d0ctl("status", "prod/1/2/1", "--json").stdout)
     assert (told["request"], told["note"]) == ("resubmit", "fixed the disk")
@@ -90,8 +90,8 @@ def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
                    "--on", "localhost", "--env", "CUT=3", "--env", "SEED=a=b")  # fmt: skip
 
     assert refused.exit_code == 4
-    assert "it ended for want of memory and would have no more: --memory SIZE" in refused.stderr
-    assert "refused: 1 package, because it ended for want" in left.stdout
+    assert "it ran out of memory and would get no more: --memory SIZE" in refused.stderr
+    assert "not retried: 1 package, because it ran out" in left.stdout
     assert result.exit_code == 0
     one = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert one["cpus"] == 2
@@ -119,7 +119,7 @@ def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
     [
         (["--memory", "4 GX"], 2, "--memory:"),
         (["--wall-time", "soon"], 2, "--wall-time:"),
-        (["--env", "CUT"], 2, "--env takes NAME=VALUE, not `CUT`"),
+        (["--env", "CUT"], 2, "--env: it takes NAME=VALUE, not `CUT`"),
         (["--on", "localhos"], 3, "there is no node `localhos`\ndid you mean `localhost`?"),
     ],
 )
@@ -183,8 +183,8 @@ def test_parameters_need_the_job_file_as_it_was(site: Site, d0ctl: Type, cuts: P
     gone = d0ctl("retry", "cuts", "--set", "cut=7")
 
     assert (changed.exit_code, gone.exit_code) == (4, 4)
-    assert "other files of its packages would be read or made" in changed.stderr
-    assert "is not there any more" in gone.stderr
+    assert "its packages would read or make other files" in changed.stderr
+    assert "cuts.yaml`, is missing" in gone.stderr
     assert d0ctl("retry", "cuts").exit_code == 0
 
 

@@ -1,10 +1,12 @@
 """hold, release, kill, kill-line and remove, as they are typed."""
 
+import shlex
 import time
 
 import pytest
 
-from d0ctl.actions import VERBS, Request
+from d0ctl.actions import ACTIONS
+from d0ctl.actions.option import fields_of
 from d0ctl.store.attempts import launches
 from d0ctl.store.nodes import registry
 from tests.cli.building import Site, document, job, line, package, production
@@ -64,12 +66,12 @@ def test_a_launched_package_is_killed_by_its_wrapper(site: Site, d0ctl: Type) ->
     result = d0ctl("kill", "prod/1/1/1")
 
     assert result.exit_code == 0
-    assert "1 package is being ended on the nodes" in result.stdout
+    assert "1 package is being killed on" in result.stdout
     assert site.phase("prod/1/1/1") == "killing"
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] == "kill"
     assert d0ctl("kill", "prod/1/1/1").exit_code == 0
     assert d0ctl("kill", "prod/1/1/1").stderr.startswith(
-        "d0ctl: package `prod/1/1/1` is being ended already, so it can't be killed"
+        "d0ctl: package `prod/1/1/1` is already being killed"
     )
     site.end("prod/1/1/1", "killed", reason="killed")
     assert site.phase("prod/1/1/1") == "canceled"
@@ -123,10 +125,10 @@ def test_the_plan_of_a_drop_says_who_loses_what_and_who_can_start(site: Site, d0
         "would drop 2 packages: 1 failed, 1 waiting\n"
         "  prod/1/2/1  failed\n"
         "  prod/1/2/2  waiting\n"
-        "leaving every input list: 2 files\n"
+        "removed from the inputs of later packages: 2 files\n"
         "  gen-2\n"
         "  sim-2\n"
-        "going on without them: 1 package\n"
+        "going on without these files: 1 package\n"
         "  prod/2/1/1 loses 1 input, keeps 1, and can start now\n"
     )
 
@@ -146,7 +148,7 @@ def test_a_dropped_line_lets_the_merge_go_on(site: Site, d0ctl: Type) -> None:
     assert (told["status"], told["dropped"]) == ("successful", 1)
     again = d0ctl("kill-line", "prod/1/2", "--drop-outputs")
     assert again.exit_code == 4
-    assert "line `prod/1/2` is dropped already" in again.stderr
+    assert "line `prod/1/2` is already dropped" in again.stderr
     assert d0ctl("kill-line", "prod/1/2").exit_code == 4
 
 
@@ -156,7 +158,7 @@ def test_a_drop_takes_along_what_cannot_do_without(site: Site, d0ctl: Type) -> N
     preview = d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--dry-run").stdout
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
 
-    assert "dropped too, for want of what they need: 2 packages" in preview
+    assert "also dropped, because their inputs are: 2 packages" in preview
     assert site.phase("prod/2/1/1") == "dropped"
     assert site.phase("prod/3/1/1") == "dropped"
     told = document(d0ctl("status", "prod", "--json").stdout)
@@ -195,11 +197,11 @@ def test_a_line_in_which_nothing_is_left_to_kill_is_told_so(site: Site, d0ctl: T
     killed = d0ctl("kill-line", "prod/1/1")
 
     assert killed.exit_code == 0
-    assert killed.stdout == "no package was left to kill in `prod/1/1`\nunchanged: 2 done\n"
-    assert "to take it back" not in killed.stderr
+    assert killed.stdout == "nothing to kill in `prod/1/1`\nunchanged: 2 done\n"
+    assert "to undo" not in killed.stderr
     dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs")
     assert dropped.stdout.startswith(
-        "dropped the files of `prod/1/1`; no package was left to drop\nunchanged: 2 done\n"
+        "dropped the files of `prod/1/1`; there was no package to drop\nunchanged: 2 done\n"
     )
     assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
 
@@ -210,7 +212,7 @@ def test_an_end_that_cancels_nothing_is_told_so(site: Site, d0ctl: Type) -> None
 
     finished = d0ctl("finish", "prod")
 
-    assert finished.stdout == "finished job `prod`\nno package canceled, 1 running on\n"
+    assert finished.stdout == "finished job `prod`\nno package canceled, 1 still running\n"
 
 
 @pytest.mark.parametrize("selector", ["prod", "prod/1", "prod/1/1/1"])
@@ -420,14 +422,42 @@ def test_status_and_why_say_until_when_a_binary_may_end_by_itself(site: Site, d0
     assert "d0ctl kill prod/1/1/1" in d0ctl("why", "prod/1/1/1").stdout
 
 
-def test_every_verb_says_what_it_takes(site: Site) -> None:
-    fields = set(Request.__dataclass_fields__)
+def test_the_help_of_every_action_has_an_example_that_is_accepted(site: Site, d0ctl: Type) -> None:
+    for name, action in ACTIONS.items():
+        told = d0ctl(name, "--help").stdout
 
-    for name, verb in VERBS.items():
-        assert verb.does
-        assert verb.level in ("any", "line", "job")
-        assert {*verb.takes, *verb.needs} <= fields, name
-        assert {*verb.needs} <= {*verb.takes}
+        example = told.partition("Example: d0ctl ")[2].partition("\n\n")[0]
+        words = shlex.split(" ".join(example.split()))
+        assert words[0] == name
+        assert d0ctl(*words, "--dry-run").exit_code == 3, f"{name}: there is no job of that name"
+        assert "Exit status: 0 done" in told
+        first = told.splitlines()[2].strip()
+        assert (first, first[-1]) == (action.help, ".")
+
+
+def test_no_two_actions_have_the_same_key_or_title() -> None:
+    found = list(ACTIONS.values())
+
+    assert len({action.key for action in found}) == len(found)
+    assert len({action.title for action in found}) == len(found)
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_the_ways_of_an_action_are_its_flags(name: str) -> None:
+    action = ACTIONS[name]
+    flags = {each.option.name for each in fields_of(action.options) if each.option.kind == "flag"}
+
+    assert all(way.flags <= flags for way in action.ways)
+    assert len({way.flags for way in action.ways}) == len(action.ways)
+
+
+def test_a_flag_that_no_way_has_is_the_default(d0ctl: Type) -> None:
+    for name, action in ACTIONS.items():
+        flags = {f.option.name for f in fields_of(action.options) if f.option.kind == "flag"}
+        offered = frozenset[str]().union(*(way.flags for way in action.ways))
+        for left in flags - offered:
+            told = " ".join(d0ctl(name, "--help").stdout.split())
+            assert "(default)" in told.partition(left)[2].partition("--")[0]
 
 
 def test_a_verb_without_effect_leaves_the_end_of_a_job_alone(site: Site, d0ctl: Type) -> None:

@@ -1,12 +1,13 @@
 """`why` at a site with seven causes planted, each of which it has to name as a person would."""
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from d0ctl import actions
-from d0ctl.actions import Request
+from d0ctl.actions import request
 from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, leases, registry
@@ -51,8 +52,8 @@ def planted(site: Site) -> Iterator[Site]:
 
 
 def _do(site: Site, verb: str, target: str, note: str, **more: bool) -> None:
-    request = Request(verb, parse(target), **more)  # type: ignore[arg-type]
-    actions.apply(site.store, request, actor="emmy", note=note)
+    asked = request(verb, parse(target), **more)
+    actions.apply(site.store, asked, actor="emmy", note=note, now=time.time())
 
 
 CAUSES = {

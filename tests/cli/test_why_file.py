@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from d0ctl import actions
-from d0ctl.actions import Request
+from d0ctl.actions import request
 from d0ctl.jobfile.spec import BinarySpec, InputSpec, OutputSpec, PackageSpec
 from d0ctl.select import parse
 from d0ctl.store.files import copies
@@ -25,7 +25,13 @@ def told(d0ctl: Type, *words: str) -> dict[str, Any]:
 
 def do(site: Site, verb: str, target: str, **more: Any) -> None:
     """Do something to packages."""
-    actions.apply(site.store, Request(verb, parse(target), **more), actor="emmy", note="bad sample")
+    actions.apply(
+        site.store,
+        request(verb, parse(target), **more),
+        actor="emmy",
+        note="bad sample",
+        now=time.time(),
+    )
 
 
 def reader(*inputs: InputSpec) -> PackageSpec:

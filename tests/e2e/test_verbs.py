@@ -25,7 +25,7 @@ def test_what_runs_stands_still_while_it_is_paused_and_goes_on_afterwards(site: 
     site.submit(TICKING.format(folder=site.folder))
     wait_until(lambda: ticks(site.folder) > 2, PATIENCE_S, "it runs")
 
-    assert "1 package is asked to be suspended" in site.ok("pause", "ticking", "--running")
+    assert "1 package is being suspended" in site.ok("pause", "ticking", "--running")
     site.wait_phase("ticking/1/1/1", "suspended")
     assert site.package("ticking/1/1/1")["request"] is None
     seen = ticks(site.folder)
@@ -80,7 +80,7 @@ def test_lines_dropped_before_and_during_the_wait_of_the_merge_leave_the_rest(si
     site.wait_phase("reco001/1/2/1", "running")
 
     plan = site.ok("kill-line", "reco001/1/2", "--drop-outputs", "--dry-run")
-    assert "dropped too, for want of what they need: 3 packages" in plan
+    assert "also dropped, because their inputs are: 3 packages" in plan
     assert "reco001/3/1/1 loses 1 input, keeps 1, and can start now" in plan
     site.ok("kill-line", "reco001/1/2", "--drop-outputs")
 

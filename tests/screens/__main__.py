@@ -11,16 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from d0ctl.cli import plan_words
 from d0ctl.config import Home
 from d0ctl_tui.app import Dashboard, Terminal
-from d0ctl_tui.run_action import Speech
 from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "screens"
 PROGRAM = Path(sys.executable).with_name("d0ctl")
-SPEECH = Speech(plan_words.describe, plan_words.report, "emmy")
 REST_S = 0.6
 
 PLENTY = Terminal()
@@ -89,7 +86,7 @@ def at_work(folder: Path) -> Iterator[Home]:
 
 async def take(home: Home, shot: Shot) -> None:
     """Open the dashboard, press the keys, write what is seen."""
-    app = Dashboard(home, shot.terminal, SPEECH, shot.start)
+    app = Dashboard(home, shot.terminal, "emmy", shot.start)
     async with app.run_test(size=shot.size) as hands:
         await hands.pause(REST_S)
         for key in shot.keys:

@@ -1,11 +1,12 @@
 """Stages that go on with a part of what they read."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from d0ctl.actions import Request, apply
+from d0ctl.actions import apply, request
 from d0ctl.config import Home
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
@@ -87,12 +88,24 @@ def test_with_less_than_it_requires_it_waits_for_a_person(site: Site) -> None:
 def test_what_was_dropped_does_not_count(site: Site) -> None:
     site.submit(merge(0.9))
     end_all(site, failing=2)
-    apply(site.store, Request("kill-line", parse("prod/1/9"), True), actor="me", note=None)
+    apply(
+        site.store,
+        request("kill-line", parse("prod/1/9"), drop_outputs=True),
+        actor="me",
+        note=None,
+        now=time.time(),
+    )
 
     go_on(site.store)
 
     assert site.phase("prod/1/10/1") == "failed"
-    apply(site.store, Request("kill-line", parse("prod/1/10"), True), actor="me", note=None)
+    apply(
+        site.store,
+        request("kill-line", parse("prod/1/10"), drop_outputs=True),
+        actor="me",
+        note=None,
+        now=time.time(),
+    )
     assert site.phase("prod/2/1/1") == "ready"
 
 
@@ -101,7 +114,13 @@ def test_nothing_is_dropped_while_something_can_move(site: Site, left: str) -> N
     site.submit(merge(0.5))
     end_all(site, failing=2, lines=9)
     if left == "held":
-        apply(site.store, Request("hold", parse("prod/1/10/1")), actor="me", note=None)
+        apply(
+            site.store,
+            request("hold", parse("prod/1/10/1")),
+            actor="me",
+            note=None,
+            now=time.time(),
+        )
     elif left == "running":
         site.launch("prod/1/10/1")
 
@@ -155,10 +174,16 @@ def test_a_line_that_was_restored_is_not_dropped_again_before_it_was_tried(site:
     end_all(site, failing=2)
     go_on(site.store)
 
-    apply(site.store, Request("restore-line", parse("prod/1/9-10")), actor="me", note=None)
+    apply(
+        site.store,
+        request("restore-line", parse("prod/1/9-10")),
+        actor="me",
+        note=None,
+        now=time.time(),
+    )
     go_on(site.store)
     assert phases(site.store)["prod/1/9/1"] == "failed"
-    apply(site.store, Request("retry", parse("prod/1")), actor="me", note=None)
+    apply(site.store, request("retry", parse("prod/1")), actor="me", note=None, now=time.time())
     go_on(site.store)
     site.finish("prod/1/9/1")
     site.fail("prod/1/10/1")

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from d0ctl.cli import plan_words
 from d0ctl.config import Home
 from d0ctl.store import open_store
 from d0ctl_tui.app import Dashboard, Terminal
-from d0ctl_tui.run_action import Speech
 from d0ctl_tui.screens.main import MainScreen
 from d0ctl_tui.widgets.lines import LineView
 from tests.cli.building import Site
@@ -22,8 +20,6 @@ Hands = Pilot[None]
 Script = Callable[["Desk"], Awaitable[None]]
 
 PATIENCE_S = 10.0
-
-SPEECH = Speech(plan_words.describe, plan_words.report, "emmy")
 
 
 class Desk:
@@ -102,7 +98,7 @@ def dashboard(tmp_path: Path) -> Open:
         home: Path | None = None,
     ) -> None:
         async def main() -> None:
-            app = Dashboard(Home(home or tmp_path / "home"), terminal, SPEECH, start)
+            app = Dashboard(Home(home or tmp_path / "home"), terminal, "emmy", start)
             async with app.run_test(size=size) as hands:
                 await hands.pause()
                 await script(Desk(app, hands))

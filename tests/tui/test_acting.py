@@ -1,16 +1,18 @@
 """What the dashboard does to jobs: the same as the command line, once the plan has been seen."""
 
 import re
+import time
 
 import pytest
 
-from d0ctl.actions import Changes, Request, apply
+from d0ctl.actions import apply, request
+from d0ctl.actions.option import read_words, typed
+from d0ctl.actions.retry import RetryOptions
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.views import browse
-from d0ctl_tui.changes import options, read
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
 
@@ -59,9 +61,11 @@ def test_a_line_is_dropped_with_its_outputs_and_the_merge_goes_on(
         await desk.press("D")
         await desk.sees("would drop 2 packages", "keep the outputs")
         await desk.press("ctrl+o")
-        await desk.sees("consumers of what they were to make stay waiting", "drop the outputs, too")
+        await desk.sees(
+            "packages that need their outputs will keep waiting", "drop the outputs, too"
+        )
         await desk.press("ctrl+o")
-        await desk.sees("would drop 2 packages", "going on without them: 1 package",
+        await desk.sees("would drop 2 packages", "going on without these files: 1 package",
                         "$ d0ctl kill-line prod/1/2 --drop-outputs")  # fmt: skip
         await desk.press("enter")
         await desk.sees("dropped 2 packages of `prod/1/2`")
@@ -165,7 +169,7 @@ def test_a_failed_package_is_retried(site: Site, dashboard: Open) -> None:
         await desk.press("R")
         await desk.sees("$ d0ctl retry prod/1/2/1", "do it")
         await desk.press("enter")
-        await desk.sees("retried 1 package")
+        await desk.sees("retried package `prod/1/2/1`")
         await desk.press("enter")
         await desk.sees("○ ready")
 
@@ -178,11 +182,11 @@ def test_a_job_is_paused_with_or_without_what_runs_and_resumed(site: Site, dashb
 
     async def script(desk: Desk) -> None:
         await desk.press("S")
-        await desk.sees("$ d0ctl pause prod", "what runs, too")
+        await desk.sees("$ d0ctl pause prod", "suspend running packages, too")
         await desk.press("ctrl+o")
-        await desk.sees("$ d0ctl pause prod --running", "leave what runs")
+        await desk.sees("$ d0ctl pause prod --running", "let running packages continue")
         await desk.press("ctrl+o")
-        await desk.sees("what runs, too")
+        await desk.sees("suspend running packages, too")
         await desk.press("enter")
         await desk.sees("paused")
         await desk.press("enter", "C")
@@ -198,7 +202,7 @@ def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
 
     async def script(desk: Desk) -> None:
         await desk.press("P")
-        await desk.sees("more is sooner")
+        await desk.sees("higher is scheduled first")
         await desk.type("80")
         await desk.press("enter")
         await desk.sees("$ d0ctl priority prod 80", "do it")
@@ -211,8 +215,8 @@ def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
 def test_a_dropped_line_is_restored(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")
-    request = Request("kill-line", parse("prod/1/2"), drop_outputs=True)
-    apply(site.store, request, actor="me", note=None)
+    asked = request("kill-line", parse("prod/1/2"), drop_outputs=True)
+    apply(site.store, asked, actor="me", note=None, now=time.time())
 
     async def script(desk: Desk) -> None:
         await desk.sees("⊘ dropped")
@@ -230,7 +234,13 @@ def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard
     async def script(desk: Desk) -> None:
         await desk.press("K")
         await desk.sees("would kill 2 packages", "do it")
-        apply(site.store, Request("hold", parse("prod/1/2/1")), actor="you", note="mine")
+        apply(
+            site.store,
+            request("hold", parse("prod/1/2/1")),
+            actor="you",
+            note="mine",
+            now=time.time(),
+        )
         await desk.press("enter")
         await desk.sees("you")
         await desk.misses("killed 2 packages")
@@ -248,7 +258,7 @@ def test_what_failed_is_retried_with_other_memory_time_and_node(
 
     async def script(desk: Desk) -> None:
         await desk.press("R")
-        await desk.sees("would retry 1 package", "tab with other memory, time or node")
+        await desk.sees("would retry 1 package", "tab change memory, time or node")
         await desk.press("shift+tab")
         await desk.type("memory=8G")
         await desk.sees("enter plan with it")
@@ -262,7 +272,7 @@ def test_what_failed_is_retried_with_other_memory_time_and_node(
                         "--on localhost", "do it")  # fmt: skip
         await desk.type("more of it")
         await desk.press("enter")
-        await desk.sees("retried 1 package")
+        await desk.sees("retried package `prod/1/2/1`")
         await desk.press("enter")
 
     dashboard(script, start="prod/1/2/1")
@@ -272,15 +282,18 @@ def test_what_failed_is_retried_with_other_memory_time_and_node(
     assert (one.nodes, one.note) == ('["localhost"]', "more of it")
 
 
-def test_wishes_that_nobody_can_have_are_told_as_they_are_on_the_command_line() -> None:
+def test_values_that_make_no_sense_are_refused_as_on_the_command_line() -> None:
+    unchanged = RetryOptions()
+
     for text, told in [("memry=2GB", "`memry=2GB` is none of memory, disk, cpus, wall-time, on"),
-                       ("memory", "`memory` is none of"), ("cpus=0", "cpus: `0` is no number"),
-                       ("wall-time=-5m", "wall-time: `-5m` is not a time")]:  # fmt: skip
+                       ("memory", "`memory` is none of"),
+                       ("cpus=0", "--cpus: it takes more than 0, not `0`"),
+                       ("wall-time=-5m", "--wall-time: `-5m` is not a time")]:  # fmt: skip
         with pytest.raises(BadUsage, match=re.escape(told)):
-            read(text)
-    assert read("") == Changes()
-    again = read("--disk=20GB on=a on=b wall-time=90m")
-    assert options(again) == ["--disk", "20GB", "--wall-time", "1h30m", "--on", "a", "--on", "b"]
+            read_words(unchanged, text)
+    again = read_words(unchanged, "--disk=20GB on=a on=b wall-time=90m")
+    assert read_words(again, "") == unchanged
+    assert typed(again) == ["--disk", "20GB", "--wall-time", "1h30m", "--on", "a", "--on", "b"]
 
 
 def test_a_node_that_burns_packages_is_shown_with_the_evidence_and_resumed(

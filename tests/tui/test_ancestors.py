@@ -2,7 +2,7 @@
 
 import time
 
-from d0ctl.actions import Request, apply
+from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, registry
 from tests.cli.building import Site, production
@@ -61,7 +61,7 @@ def test_a_package_out_of_contact_is_seen_on_every_row_above_it(
 
 def test_stages_and_lines_of_a_held_job_are_held(site: Site, dashboard: Open) -> None:
     site.submit(production())
-    apply(site.store, Request("hold", parse("prod")), actor="me", note=None)
+    apply(site.store, request("hold", parse("prod")), actor="me", note=None, now=time.time())
 
     async def script(desk: Desk) -> None:
         await desk.sees("○ ready")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.actions import Request, apply
+from d0ctl.actions import apply, request
 from d0ctl.config import Home
 from d0ctl.select import parse
 from d0ctl.store import open_store
@@ -96,7 +96,7 @@ def test_a_job_that_goes_while_it_is_chosen_is_gone(site: Site, dashboard: Open)
 
     async def script(desk: Desk) -> None:
         await desk.until(lambda: desk.main.tree_view.selector == "goes/1/2/1")
-        apply(site.store, Request("remove", parse("goes")), actor="me", note=None)
+        apply(site.store, request("remove", parse("goes")), actor="me", note=None, now=time.time())
         await desk.misses("goes  A production")
         await desk.sees("▸ stays")
         await desk.press("j", "k", "l", "n", "t")
@@ -201,13 +201,11 @@ def test_a_crash_says_where_its_traceback_is(tmp_path: Path, site: Site) -> None
         "import sys\n"
         "from pathlib import Path\n"
         "from d0ctl.config import Home\n"
-        "from d0ctl_tui.run_action import Speech\n"
         "from d0ctl_tui.app import Dashboard, Terminal\n"
         "class Broken(Dashboard):\n"
         "    def on_changed(self, news):\n"
         "        raise RuntimeError('it broke')\n"
-        "speech = Speech(lambda plan: [], lambda plan: [], 'emmy')\n"
-        "app = Broken(Home(Path(sys.argv[1])), Terminal(), speech)\n"
+        "app = Broken(Home(Path(sys.argv[1])), Terminal(), 'emmy')\n"
         "app.run(headless=True)\n"
         "sys.exit(app.return_code)\n"
     )

@@ -2,7 +2,7 @@
 
 import time
 
-from d0ctl.actions import Request, apply
+from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
 from tests.cli.building import Site, production
@@ -90,8 +90,8 @@ def test_the_walk_finds_a_job_in_which_nothing_moves_though_nothing_failed(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production("one"))
-    request = Request("kill", parse("one/1"))
-    apply(site.store, request, actor="tester", note=None)
+    asked = request("kill", parse("one/1"))
+    apply(site.store, asked, actor="tester", note=None, now=time.time())
     with site.store.writing():
         placement.end_jobs(site.store, now=time.time())
 

@@ -1,12 +1,13 @@
 """Marks: rows, rows beside each other and filters come to one selection, without a limit."""
 
+import time
 from array import array
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl.actions import Request, preview
+from d0ctl.actions import preview, request
 from d0ctl.select import Selector, parse
 from d0ctl.store.views import browse, outline
 from d0ctl_tui.marks import Marks, beside, condense, filtered
@@ -70,7 +71,7 @@ def test_marks_of_every_second_package_choose_just_those_in_one_plan(site: Site)
     site.submit(wide)
     marks = Marks({f"wide/1/{n}/1" for n in range(1, 401, 2)})
 
-    plan = preview(site.store, Request("hold", marks.selection() or parse("wide")))
+    plan = preview(site.store, request("hold", marks.selection() or parse("wide")), now=time.time())
 
     assert plan.packages == 200
     assert outline.selected(site.store, plan.request.target, 0.0)[0] == site.id_of("wide/1/1/1")
@@ -131,9 +132,9 @@ def test_a_retry_of_many_says_how_many_are_refused_and_why(site: Site, dashboard
         await desk.press("f")
         await desk.type("failed")
         await desk.press("enter", "asterisk", "R")
-        await desk.sees("would retry 5 packages", "refused: 2 packages, because it ended for want")
+        await desk.sees("would retry 5 packages", "not retried: 2 packages, because it ran out")
         await desk.press("enter")
-        await desk.sees("retried 5 packages of `prod:failed`", "refused: 2 packages")
+        await desk.sees("retried 5 packages of `prod:failed`", "not retried: 2 packages")
 
     dashboard(script)
 

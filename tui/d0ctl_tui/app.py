@@ -14,6 +14,8 @@ from textual.app import App, ScreenStackError
 from textual.screen import Screen
 from textual.timer import Timer
 
+from d0ctl.actions import ACTIONS
+from d0ctl.actions.option import Field, fields_of
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
@@ -33,7 +35,7 @@ from d0ctl_tui.read import logs, snapshot
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat
 from d0ctl_tui.read.source import Source
-from d0ctl_tui.run_action import AnyDeed, NodeDeed, Speech, level, made, misfit
+from d0ctl_tui.run_action import AnyAction, NodeAction, first_way, level, misfit
 from d0ctl_tui.screens import search_results
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
@@ -79,12 +81,12 @@ class Dashboard(App[None]):
     ]  # fmt: skip
 
     def __init__(
-        self, home: Home, terminal: Terminal, speech: Speech, start: str | None = None
+        self, home: Home, terminal: Terminal, actor: str, start: str | None = None
     ) -> None:
         super().__init__(ansi_color=True if terminal.plain else None)
         self.home = home
         self.terminal = terminal
-        self.speech = speech
+        self.actor = actor
         self.glyphs: Glyphs = ASCII if terminal.ascii else UNICODE
         self.source = Source(home)
         self.places = Places(self.source)
@@ -264,8 +266,8 @@ class Dashboard(App[None]):
         else:
             self.push_screen(LogScreen(self, log))
 
-    def choose_deed(self, marks: Marks) -> None:
-        """Offer the verbs for what is marked."""
+    def choose_action(self, marks: Marks) -> None:
+        """Offer the actions on marked rows."""
         if not marks:
             self.tell("nothing is chosen")
             return
@@ -275,59 +277,60 @@ class Dashboard(App[None]):
                 self.plan_verb(choice.about.removeprefix("d0ctl "), marks)
 
         words = marks.only or f"{len(marks):,} marked"
-        find = partial(search_results.deeds, self.main)
+        find = partial(search_results.actions, self.main)
         self.push_screen(Finder(self, f"act on {words}", find), take)
 
     def plan_verb(self, verb: str, marks: Marks) -> None:
-        """Show what a verb would do to what is marked."""
+        """Show what an action would do to marked rows."""
         wanted = marks.selection(level(verb))
         if wanted is None:
             self.tell("nothing is chosen")
         elif too_high := misfit(verb, wanted):
             self.tell(too_high)
-        elif verb == "priority":
-            self._ask_priority(wanted)
-        elif verb == "set-status":
-            self._ask_status(wanted)
+        elif argument := _argument(verb):
+            self._ask(verb, wanted, argument)
         else:
-            self.plan(made(verb, wanted))
+            self.plan(first_way(verb, wanted))
 
-    def _ask_priority(self, wanted: Selector) -> None:
-        def go(words: str | None) -> None:
-            if words is not None and words.strip().isdigit():
-                self.plan(made("priority", wanted, priority=int(words)))
-            elif words is not None:
-                self.tell(f"`{words}` is no priority: 0 to 100, more is sooner")
+    def _ask(self, verb: str, wanted: Selector, argument: Field) -> None:
+        """Ask for the argument of an action, and show what it would do."""
+        name, option, _ = argument
 
-        self.push_screen(Ask(self, "priority: 0 to 100, more is sooner"), go)
+        def go(written: str | None) -> None:
+            if written is None:
+                return
+            try:
+                self.plan(first_way(verb, wanted, **{name: option.type.read(written.strip())}))
+            except ValueError as error:
+                self.tell(str(error))
 
-    def _ask_status(self, wanted: Selector) -> None:
-        def go(choice: Choice | None) -> None:
-            if choice is not None:
-                self.plan(made("set-status", wanted, status=choice.words))
-
-        self.push_screen(Finder(self, "set which status by hand", search_results.statuses), go)
+        title = f"{verb}: {option.help.rstrip('.')}"
+        if option.choices:
+            find = partial(search_results.words, option.choices)
+            self.push_screen(Finder(self, title, find), lambda choice: go(choice and choice.words))
+        else:
+            self.push_screen(Ask(self, title), go)
 
     def choose_node(self, verb: str) -> None:
         """Ask which node is to be drained or resumed, and show what that would do."""
 
         def go(choice: Choice | None) -> None:
             if choice is not None:
-                self.plan(NodeDeed(verb, choice.words))
+                self.plan(NodeAction(verb, choice.words))
 
         self.push_screen(
             Finder(self, f"{verb} which node", partial(search_results.nodes, self)), go
         )
 
-    def plan(self, deed: AnyDeed) -> None:
-        """Show what a deed would do, and do it if that is wanted."""
+    def plan(self, action: AnyAction) -> None:
+        """Show what an action would do, and do it if that is wanted."""
 
         def end(done: bool | None) -> None:
             if done:
                 self.main.tree_view.marks.clear()
                 self.main.update()
 
-        self.push_screen(PlanDialog(self, deed), end)
+        self.push_screen(PlanDialog(self, action), end)
 
     def action_help(self) -> None:
         """Show the keys of the screen in front."""
@@ -354,3 +357,9 @@ class Dashboard(App[None]):
     def action_repaint(self) -> None:
         """Draw everything anew, over what another program has written."""
         self.screen.refresh(layout=True)
+
+
+def _argument(verb: str) -> Field | None:
+    """Return the argument that an action needs besides its target."""
+    fields = fields_of(ACTIONS[verb].options)
+    return next((each for each in fields if each.option.kind == "argument"), None)

@@ -13,14 +13,14 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat
 from d0ctl_tui.read.source import Source
-from d0ctl_tui.run_action import AnyDeed, Speech
+from d0ctl_tui.run_action import AnyAction
 
 
 class Board(Protocol):
     """The dashboard, as its screens know it."""
 
     home: Home
-    speech: Speech
+    actor: str
     glyphs: Glyphs
     source: Source
     places: Places
@@ -63,17 +63,17 @@ class Board(Protocol):
     def show_log(self, package: str) -> None:
         """Show the log of a package; say why where there is none."""
 
-    def choose_deed(self, marks: Marks) -> None:
-        """Offer the verbs for what is marked."""
+    def choose_action(self, marks: Marks) -> None:
+        """Offer the actions on marked rows."""
 
     def plan_verb(self, verb: str, marks: Marks) -> None:
-        """Show what a verb would do to what is marked."""
+        """Show what an action would do to marked rows."""
 
     def choose_node(self, verb: str) -> None:
         """Ask which node is to be drained or resumed."""
 
-    def plan(self, deed: AnyDeed) -> None:
-        """Show what a deed would do, and do it if that is wanted."""
+    def plan(self, action: AnyAction) -> None:
+        """Show what an action would do, and do it if that is wanted."""
 
     def post_message(self, message: Message) -> bool:
         """Hand a message over from any thread."""

@@ -1,9 +1,11 @@
-"""The one table of what can be done: keys, palette and help are made of it."""
+"""The table of commands, from which keys, palette and help are built."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
+
+from d0ctl.actions import ACTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +71,11 @@ LOOK = (
 )
 
 ACT = (
-    Command("a", "act", "what can be done with it", "act", foot="act"),
-    Command("H", "verb('hold')", "hold: keep from being scheduled", "act", verb="hold"),
-    Command("L", "verb('release')", "release: allow again", "act", verb="release"),
-    Command("R", "verb('retry')", "retry: try again what failed", "act", verb="retry"),
-    Command("K", "verb('kill')", "kill: end packages", "act", verb="kill"),
-    Command(
-        "D",
-        "verb('kill-line')",
-        "drop lines; the rest goes on without them",
-        "act",
-        verb="kill-line",
+    Command("a", "act", "every action on it", "act", foot="act"),
+    *(
+        Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name)
+        for action in ACTIONS.values()
     ),
-    Command("U", "verb('restore-line')", "restore dropped lines", "act", verb="restore-line"),
-    Command("P", "verb('priority')", "change the priority of a job", "act", verb="priority"),
-    Command("S", "verb('pause')", "pause: start nothing new of a job", "act", verb="pause"),
-    Command("C", "verb('resume')", "continue a paused job", "act", verb="resume"),
-    Command("E", "verb('finish')", "finish: start nothing more of a job", "act", verb="finish"),
-    Command(
-        "M", "verb('set-status')", "set-status: give a status by hand", "act", verb="set-status"
-    ),
-    Command("X", "verb('remove')", "remove: forget a job", "act", verb="remove"),
 )
 
 REST = (

@@ -6,7 +6,6 @@ import typer
 
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
-from d0ctl.cli.plan_words import named
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.output import emit, emit_json, say, table
 from d0ctl.units import clean, count, listed, size
@@ -117,9 +116,7 @@ def set_disposition(
     with session.writer() as store:
         if not _goes_on(store, lambda: files.plan_disposition(store, choice, disposition)):
             return
-        plan = files.set_disposition(
-            store, choice, disposition, actor=session.actor(), note=changing.reason()
-        )
+        plan = files.set_disposition(store, choice, disposition, session.author(changing.reason()))
     emit(f"set {count(plan.files, 'file')} of `{clean(str(choice))}` to {disposition}")
     if plan.undo:
         say(clean(f"to undo: {plan.undo}"))
@@ -134,7 +131,7 @@ def purge(selector: Files, node: OnNode = None, disposition: Only = None) -> Non
     with session.writer() as store:
         if not _goes_on(store, lambda: files.plan_purge(store, choice)):
             return
-        plan = files.purge(store, choice, actor=session.actor(), note=changing.reason())
+        plan = files.purge(store, choice, session.author(changing.reason()))
     emit(f"purged {count(plan.files, 'file')} of `{clean(str(choice))}`, {size(plan.bytes)}")
     if plan.kept:
         emit(f"kept {count(plan.kept, 'file')}: packages that have not ended need them")
@@ -155,11 +152,13 @@ def _goes_on(store: "Store", preview: "Callable[[], FilePlan]") -> bool:
 
 
 def _describe(plan: "FilePlan") -> list[str]:
+    from d0ctl.actions import wording
+
     files = f"{count(plan.files, 'file')} of `{plan.choice}`, {size(plan.bytes)}"
     told = (
         f"would set {files} to {plan.disposition}" if plan.disposition else f"would purge {files}"
     )
-    lines = [told, *named(plan.largest, plan.files)]
+    lines = [told, *wording.files(plan.largest, plan.files)]
     if plan.kept:
         lines.append(
             f"would keep {count(plan.kept, 'file')}: packages that have not ended need them"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from d0ctl import select
-from d0ctl.cli import options, plan_words, session
+from d0ctl.cli import options, session
 from d0ctl.cli.terminal.output import is_terminal, speaks_unicode
 from d0ctl.errors import BadUsage
 
@@ -45,7 +45,6 @@ def tui(
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
     os.environ.setdefault("ESCDELAY", ESCAPE_MS)
     from d0ctl_tui.app import Dashboard, Terminal
-    from d0ctl_tui.run_action import Speech
     from d0ctl_tui.themes import NAMES, is_coarse
 
     if theme is not None and theme not in NAMES:
@@ -54,7 +53,6 @@ def tui(
     plain = poor or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
     no_glyphs = ascii or poor or not speaks_unicode(sys.stdout)
     terminal = Terminal(no_glyphs, plain, theme or "dark", is_coarse(), interval)
-    speech = Speech(plan_words.describe, plan_words.report, session.actor())
-    dashboard = Dashboard(session.home(), terminal, speech, selector)
+    dashboard = Dashboard(session.home(), terminal, session.actor(), selector)
     dashboard.run()
     raise typer.Exit(dashboard.return_code or 0)

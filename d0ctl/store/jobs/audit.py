@@ -9,13 +9,14 @@ from d0ctl.store.connection import Row, Store
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Who did what to what, when and why."""
+    """Who did what to what, when and why, and the command that undoes it."""
 
     at: float
     actor: str
     verb: str
     target: str
     note: str | None
+    undo: str | None = None
 
 
 def latest(store: Store) -> int:
@@ -41,4 +42,4 @@ def last(store: Store) -> Deed | None:
 def _deed(row: Row | None) -> Deed | None:
     if row is None:
         return None
-    return Deed(row["at"], row["actor"], row["verb"], row["target"], row["note"])
+    return Deed(row["at"], row["actor"], row["verb"], row["target"], row["note"], row["undo"])

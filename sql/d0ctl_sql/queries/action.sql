@@ -17,7 +17,8 @@ select coalesce(max(id), 0) from action;
 
 -- name: deed_since
 -- The last thing done to any of the chosen packages after an action.
-select action.at, action.actor, action.verb, action.target, action.note
+select action.at, action.actor, action.verb, action.target, action.note,
+       action.undo
   from action
  where action.id > :seen
    and exists (select 1
@@ -28,14 +29,15 @@ select action.at, action.actor, action.verb, action.target, action.note
 
 -- name: deed_on_job_since
 -- The last thing of these kinds done to a whole job after an action.
-select at, actor, verb, target, note
+select at, actor, verb, target, note, undo
   from action
  where id > :seen and :job glob target and verb in (select value from json_each(:verbs))
  order by id desc limit 1;
 
 -- name: last_deed
 -- The last thing done to one of the first of the chosen packages, or to its line.
-select action.at, action.actor, action.verb, action.target, action.note
+select action.at, action.actor, action.verb, action.target, action.note,
+       action.undo
   from (select event.at, event.actor
           from (select package_id from chosen order by package_id limit 1000) as some
           join event on event.package_id = some.package_id

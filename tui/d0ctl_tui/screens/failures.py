@@ -186,10 +186,12 @@ class FailuresScreen(SubScreen):
             return
         package = self.groups.package(self.groups.cursor)
         if package is not None:
-            self.board.choose_deed(Marks({package.path}))
+            self.board.choose_action(Marks({package.path}))
             return
         path = self.groups.outline.locate(self.groups.cursor)
-        self.board.choose_deed(Marks(set(self.board.source.paths(self.groups.found[path[0]].ids))))
+        self.board.choose_action(
+            Marks(set(self.board.source.paths(self.groups.found[path[0]].ids)))
+        )
 
     def _regroup(self) -> None:
         self.groups.show(clusters(self._failed or [], self.by))

@@ -11,7 +11,6 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 
 from d0ctl import select
-from d0ctl.actions import VERBS
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.show.spans import Line, Span
@@ -157,10 +156,6 @@ class MainScreen(Screen[None]):
         self.about.whole = self.zoomed
         self.about.renew()
 
-    def can(self, command: Command) -> bool:
-        """Whether a command is there: not every version has every verb."""
-        return not command.verb or command.verb in VERBS
-
     def run_command(self, command: Command) -> None:
         """Do what a command does, as if its key were pressed."""
         self.tree_view.focus()
@@ -186,8 +181,8 @@ class MainScreen(Screen[None]):
         self.find("what to do", search_results.palette)
 
     def action_act(self) -> None:
-        """Every verb for what is chosen."""
-        self.board.choose_deed(self.meant())
+        """Offer every action on the chosen rows."""
+        self.board.choose_action(self.meant())
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
@@ -239,11 +234,11 @@ class MainScreen(Screen[None]):
             self.board.show_log(selector)
 
     def action_verb(self, verb: str) -> None:
-        """Plan a deed for what is marked, or else chosen."""
+        """Plan an action on the marked rows, or else the chosen one."""
         self.board.plan_verb(verb, self.meant())
 
     def meant(self) -> Marks:
-        """What a deed is for: the marks, or else what the cursor is on."""
+        """Return the rows of an action: the marked ones, or else the one of the cursor."""
         if self.tree_view.marks:
             return self.tree_view.marks
         return Marks({self.tree_view.selector} if self.tree_view.selector else set())

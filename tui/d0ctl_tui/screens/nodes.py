@@ -13,7 +13,7 @@ from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import strips
 from d0ctl_tui.messages import CursorMoved, LineOpened
-from d0ctl_tui.run_action import NodeDeed
+from d0ctl_tui.run_action import NodeAction
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 from d0ctl_tui.widgets.status_lines import Page
@@ -123,7 +123,7 @@ class NodesScreen(SubScreen):
 
     def _deed(self, verb: str) -> None:
         if self.list.chosen is not None:
-            self.board.plan(NodeDeed(verb, self.list.chosen))
+            self.board.plan(NodeAction(verb, self.list.chosen))
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.board.glyphs)

@@ -1,4 +1,4 @@
-"""The dialog before every deed: what would happen, why it is done, and the command for it."""
+"""The dialog before every action: its plan, its reason, and the command that does the same."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,68 +8,58 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
-from d0ctl.actions import VERBS
 from d0ctl.errors import D0Error
 from d0ctl.show.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.app_interface import Board
-from d0ctl_tui.changes import HINT, read
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.messages import Handed
-from d0ctl_tui.run_action import (
-    AnyDeed,
-    Deed,
-    changed,
-    latest,
-    next_variant,
-    switched,
-    takes_changes,
-)
+from d0ctl_tui.run_action import AnyAction, latest
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.status_lines import Band, Page
 
 KEYS = (
-    Command("ctrl+o", "outputs", "with or without what it can take along", "act"),
+    Command("ctrl+o", "switch", "another way to do it", "act"),
     Command("pagedown", "scroll(10)", "down", "move"),
     Command("pageup", "scroll(-10)", "up", "move"),
 )
 
-OTHERWISE = (("tab", "key"), (" with other memory, time or node", "plain"))
-"""How to come to the field for other wishes."""
+OTHERWISE = (("tab", "key"), (" change memory, time or node", "plain"))
+"""The key that leads to the field of values."""
 
 LONGEST = 600
 """How many characters of a command are shown."""
 
-Told = Sequence[tuple[str, str]]
+Lines = Sequence[tuple[str, str]]
 """Lines with their looks."""
 
 
 class PlanDialog(Dialog[bool]):
-    """Shows the plan of a deed, takes a reason, carries it out, and says what came of it."""
+    """A dialog that shows the plan of an action, takes a reason, and carries it out."""
 
     BINDINGS = bindings(KEYS)
 
-    def __init__(self, board: Board, deed: AnyDeed) -> None:
+    def __init__(self, board: Board, action: AnyAction) -> None:
         super().__init__(board)
-        self.deed = deed
-        self.TITLE_HERE = deed.title.replace("[", "\\[")
-        self.told: Told = (("looking at what it would do ...", "faint"),)
+        self.action = action
+        self.TITLE_HERE = action.title.replace("[", "\\[")
+        self.lines: Lines = (("making the plan ...", "faint"),)
         self.reason = ""
-        self.wishes = ""
+        self.values = ""
         self.seen: int | None = None
         self.state = "planning"
         self.page = Page("words", self._draw, board.glyphs)
         self.keys = Band("keys", self._keys, board.glyphs)
-        self.set_class(_is_danger(deed), "-danger")
+        self.set_class(action.destroys, "-danger")
 
     def body(self) -> ComposeResult:
         """The plan, the reason, the keys."""
         yield self.page
-        if takes_changes(self.deed):
+        if self.action.hint:
             with Horizontal(id="with"):
                 yield Label("with", id="with-prompt")
-                wishes = Input(id="wishes", placeholder=HINT)
-                wishes.cursor_blink = False
-                yield wishes
+                values = Input(id="values", placeholder=f"{self.action.hint}; empty: unchanged")
+                values.cursor_blink = False
+                yield values
         with Horizontal(id="field"):
             yield Label("reason", id="prompt")
             typed = Input(id="typed", placeholder="kept with who and when; may be empty")
@@ -84,11 +74,11 @@ class PlanDialog(Dialog[bool]):
         self._plan()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """The command shows the reason as it is typed; other wishes want another plan."""
+        """The command shows the reason as it is typed; other values need another plan."""
         if event.input.id == "typed":
             self.reason = event.value
-        elif event.value != self.wishes:
-            self.wishes = event.value
+        elif event.value != self.values:
+            self.values = event.value
             if self.state in ("planned", "refused"):
                 self.state = "changed"
         self._show()
@@ -99,7 +89,7 @@ class PlanDialog(Dialog[bool]):
             self._change()
         elif self.state == "planned":
             self.state = "acting"
-            self.told = (("doing it ...", "faint"),)
+            self.lines = (("doing it ...", "faint"),)
             self._show()
             self._act()
         elif self.state in ("done", "refused"):
@@ -109,24 +99,23 @@ class PlanDialog(Dialog[bool]):
         """Close it; what is being done is not stopped by that."""
         self.dismiss(self.state == "done")
 
-    def action_outputs(self) -> None:
-        """Do it with or without what the verb can take along: outputs, what runs."""
-        if self.state in ("planned", "refused") and next_variant(self.deed):
-            self.deed = switched(self.deed)
+    def action_switch(self) -> None:
+        """Plan it in its next way."""
+        if self.state in ("planned", "refused") and self.action.next_way:
+            self.action = self.action.switched()
             self.state = "planning"
             self.keys.renew()
             self._plan()
 
     def _change(self) -> None:
-        """Plan with the wishes that were typed, or say what is wrong with them."""
+        """Plan with the typed values, or say what is wrong with them."""
         try:
-            changes = read(self.wishes)
+            self.action = self.action.with_values(self.values)
         except D0Error as error:
             hint = ((foreign(error.hint), "faint"),) if error.hint else ()
-            self.told = ((foreign(str(error)), "bad"), *hint)
+            self.lines = ((foreign(str(error)), "bad"), *hint)
             self._show()
             return
-        self.deed = changed(self.deed, changes)
         self.state = "planning"
         self.keys.renew()
         self._plan()
@@ -137,21 +126,21 @@ class PlanDialog(Dialog[bool]):
 
     @work(thread=True, exclusive=True)
     def _plan(self) -> None:
-        home, speech, deed = self.board.home, self.board.speech, self.deed
+        home, action = self.board.home, self.action
         self.seen = latest(home)
-        told, refused = _told(lambda: deed.preview(home, speech), "plain")
+        lines, refused = _lines(lambda: action.preview(home), "plain")
         state = "refused" if refused else "planned"
-        self.board.post_message(Handed(partial(self._tell, told, state)))
+        self.board.post_message(Handed(partial(self._finish, lines, state)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
-        home, speech, reason, seen = self.board.home, self.board.speech, self.reason, self.seen
-        told, refused = _told(lambda: self.deed.apply(home, speech, reason, seen), "good")
+        home, actor, reason, seen = self.board.home, self.board.actor, self.reason, self.seen
+        lines, refused = _lines(lambda: self.action.apply(home, actor, reason, seen), "good")
         state = "refused" if refused else "done"
-        self.board.post_message(Handed(partial(self._tell, told, state)))
+        self.board.post_message(Handed(partial(self._finish, lines, state)))
 
-    def _tell(self, told: Told, state: str) -> None:
-        self.told, self.state = told, state
+    def _finish(self, lines: Lines, state: str) -> None:
+        self.lines, self.state = lines, state
         if self.is_mounted:
             self.query_one("#typed", Input).focus()
             self._show()
@@ -163,7 +152,7 @@ class PlanDialog(Dialog[bool]):
 
     def _draw(self, columns: int) -> list[Line]:
         lines: list[Line] = []
-        for words, look in self.told:
+        for words, look in self.lines:
             indent = len(words) - len(words.lstrip())
             for piece in wrap(words.strip(), max(8, columns - 2 - indent)):
                 lines.append(((" " * indent, ""), (piece, look)))
@@ -171,7 +160,7 @@ class PlanDialog(Dialog[bool]):
 
     def _command(self, columns: int) -> list[Line]:
         """The command that does the same; of a long one, how it begins."""
-        typed = foreign(self.deed.command(self.reason))
+        typed = foreign(self.action.command(self.reason))
         pieces = wrap(f"$ {typed[:LONGEST]}", columns - 2)
         lines: list[Line] = [((piece, "command"),) for piece in pieces]
         if len(typed) > LONGEST:
@@ -181,7 +170,7 @@ class PlanDialog(Dialog[bool]):
 
     def _keys(self, columns: int) -> Line:
         if self.state in ("done", "refused"):
-            more = self.state == "refused" and takes_changes(self.deed)
+            more = self.state == "refused" and bool(self.action.hint)
             return (("enter", "key"), (" close   ", "plain"), *(OTHERWISE if more else ()))
         if self.state == "changed":
             return (("enter", "key"), (" plan with it   ", "plain"), ("esc", "key"),
@@ -189,19 +178,15 @@ class PlanDialog(Dialog[bool]):
         if self.state != "planned":
             return (("esc", "key"), (" close", "plain"))
         spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" not   ", "plain")]
-        if way := next_variant(self.deed):
-            spans += [("^o", "key"), (f" {way[0]}", "plain")]
-        if takes_changes(self.deed):
+        if way := self.action.next_way:
+            spans += [("^o", "key"), (f" {way.title}   ", "plain")]
+        if self.action.hint:
             spans += OTHERWISE
         return tuple(spans)
 
 
-def _is_danger(deed: AnyDeed) -> bool:
-    return isinstance(deed, Deed) and VERBS[deed.request.verb].destroys
-
-
-def _told(tell: Callable[[], list[str]], look: str) -> tuple[Told, bool]:
-    """What a deed tells, or why it is refused; and whether it is."""
+def _lines(tell: Callable[[], list[str]], look: str) -> tuple[Lines, bool]:
+    """Return the sentences of an action, or why it is refused; and whether it is."""
     try:
         return [(line, look if not line.startswith(" ") else "plain") for line in tell()], False
     except D0Error as error:

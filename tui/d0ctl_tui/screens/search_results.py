@@ -5,7 +5,6 @@ from functools import partial
 from typing import Protocol
 
 from d0ctl import select
-from d0ctl.actions.set_status import FROM as BY_HAND
 from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show import signs
@@ -31,9 +30,6 @@ class Reach(Protocol):
     """What a choice can lead to: the main screen, as the boxes over it know it."""
 
     board: Board
-
-    def can(self, command: Command) -> bool:
-        """Whether a command is there."""
 
     def run_command(self, command: Command) -> None:
         """Do what a command does."""
@@ -63,7 +59,7 @@ def palette(screen: Reach, words: str) -> list[Choice]:
     found = []
     for command in MAIN:
         text = f"{command.title} {command.verb}".lower()
-        if all(word in text for word in low) and screen.can(command):
+        if all(word in text for word in low):
             found.append(_command(screen, command))
     for verb, title in NODE_VERBS.items():
         if all(word in f"{title} node" for word in low):
@@ -81,17 +77,17 @@ def nodes(board: Board, words: str) -> list[Choice]:
     ]
 
 
-def statuses(words: str) -> list[Choice]:
-    """The statuses that can be given by hand."""
-    return [Choice(str(status)) for status in BY_HAND if words.lower() in status]
+def words(known: Iterable[str], typed: str) -> list[Choice]:
+    """Return the words that contain the typed text."""
+    return [Choice(word) for word in known if typed.lower() in word]
 
 
-def deeds(screen: Reach, words: str) -> list[Choice]:
-    """Every verb whose words hold what is typed."""
+def actions(screen: Reach, words: str) -> list[Choice]:
+    """Return every action whose title contains the typed text."""
     return [
         _command(screen, command)
         for command in MAIN
-        if command.verb and screen.can(command) and words.lower() in command.title.lower()
+        if command.verb and words.lower() in command.title.lower()
     ]
 
 

@@ -1,0 +1,212 @@
+"""Options of actions: fields of a dataclass, from which the CLI and the dashboard are built."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from d0ctl.errors import BadUsage
+from d0ctl.units import format_size, format_time, parse_size, parse_time
+
+
+class ValueType(NamedTuple):
+    """How a value is read and written.
+
+    `read` takes a text, or all the texts of an option that may be repeated, and raises
+    ValueError; `write` returns such texts.
+    """
+
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Iterable[str]] = lambda value: [str(value)]
+
+
+TEXT = ValueType(str)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How people write a field of the options: its name, its help, and the type of its value."""
+
+    name: str
+    kind: Literal["flag", "value", "list", "argument"]
+    help: str
+    metavar: str = ""
+    type: ValueType = TEXT
+    example: str = ""
+    """A value that the dashboard shows as an example."""
+    completes: str = ""
+    """The names that TAB offers: `node`."""
+    choices: tuple[str, ...] = ()
+    log: Callable[[Any], Iterable[str]] | None = None
+    """What the history keeps of the value, None for nothing: it may be a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of an action that has none; the others define a subclass."""
+
+
+OptionsType = TypeVar("OptionsType", bound=Options)
+
+
+class Field(NamedTuple):
+    """A field of the options."""
+
+    name: str
+    option: Option
+    default: Any
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """Make a field that is set by an option without a value."""
+    return field(default=False, metadata={"option": Option(name, "flag", help, **more)})
+
+
+def value(name: str, metavar: str, help: str, **more: Any) -> Any:
+    """Make a field that is None unless its option is given."""
+    option = Option(name, "value", help, metavar, **more)
+    return field(default=None, metadata={"option": option})
+
+
+def values(name: str, metavar: str, help: str, *, none: Callable[[], Any], **more: Any) -> Any:
+    """Make a field whose option may be repeated; `none` makes its value if it is not given."""
+    option = Option(name, "list", help, metavar, **more)
+    return field(default_factory=none, metadata={"option": option})
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """Make a field that has to be given, after the selectors."""
+    return field(metadata={"option": Option(metavar, "argument", help, metavar, **more)})
+
+
+def fields_of(options: type[Options] | Options) -> list[Field]:
+    """Return the fields that people can write, in the order of `--help`."""
+    return [
+        Field(each.name, each.metadata["option"],
+              each.default if each.default_factory is MISSING else each.default_factory())
+        for each in fields(options)
+        if "option" in each.metadata
+    ]  # fmt: skip
+
+
+def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
+    """Make options of what was written, by field; of a flag it is whether it was given.
+
+    Raises BadUsage.
+    """
+    found: dict[str, Any] = {}
+    for name, option, _ in fields_of(kind):
+        written = texts.get(name)
+        if written is None or written is False or (option.kind == "list" and not written):
+            continue
+        try:
+            found[name] = True if option.kind == "flag" else option.type.read(written)
+        except ValueError as error:
+            raise BadUsage(f"{option.name}: {error}") from error
+    return kind(**found)
+
+
+def read_words(options: OptionsType, text: str) -> OptionsType:
+    """Read the optional values anew from words as `memory=8GB`; flags and arguments stay.
+
+    Raises BadUsage.
+    """
+    known = {
+        option.name.removeprefix("--"): (name, option)
+        for name, option, _ in fields_of(options)
+        if option.kind in ("value", "list")
+    }
+    texts: dict[str, Any] = {}
+    for word in text.split():
+        written, equals, value = word.removeprefix("--").partition("=")
+        if written not in known or not equals:
+            raise BadUsage(f"`{word}` is none of {', '.join(known)}", hint=f"e.g. {hint(options)}")
+        name, option = known[written]
+        if option.kind == "list":
+            texts.setdefault(name, []).append(value)
+        else:
+            texts[name] = value
+    values = read(type(options), texts) if texts else None
+    changes = {
+        name: default if values is None else getattr(values, name)
+        for name, option, default in fields_of(options)
+        if option.kind in ("value", "list")
+    }
+    return replace(options, **changes)
+
+
+def hint(options: type[Options] | Options) -> str:
+    """Return examples for `read_words`; empty if an action has no optional values."""
+    return " ".join(
+        f"{option.name.removeprefix('--')}={option.example}"
+        for _, option, _ in fields_of(options)
+        if option.example
+    )
+
+
+def given(options: Options) -> Iterator[tuple[Option, Any]]:
+    """Yield the options that were given, with their values."""
+    for name, option, default in fields_of(options):
+        if (found := getattr(options, name)) != default:
+            yield option, found
+
+
+def typed(options: Options) -> list[str]:
+    """Return the words that give these options on the command line, arguments first."""
+    words: list[str] = []
+    for option, found in sorted(given(options), key=lambda pair: pair[0].kind != "argument"):
+        if option.kind == "argument":
+            words += option.type.write(found)
+        elif option.kind == "flag":
+            words.append(option.name)
+        else:
+            words += [word for text in option.type.write(found) for word in (option.name, text)]
+    return words
+
+
+def logged(options: Options) -> str:
+    """Return what the history keeps of the options."""
+    return " ".join(
+        f"{option.name} {text}".strip()
+        for option, found in given(options)
+        if option.log is not None
+        for text in option.log(found)
+    )
+
+
+def _positive(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a reader that refuses zero."""
+
+    def read_positive(text: str) -> Any:
+        if found := read(text):
+            return found
+        raise ValueError(f"it takes more than 0, not `{text}`")
+
+    return read_positive
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise ValueError(f"`{text}` is not a number")
+    return int(text)
+
+
+def pairs(texts: Iterable[str]) -> dict[str, str]:
+    """Read each NAME=VALUE. Raises ValueError."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip()) or "\0" in text:
+            raise ValueError(f"it takes NAME=VALUE, not `{text}`")
+        found[name.strip()] = value
+    return found
+
+
+def write_pairs(found: Mapping[str, str]) -> list[str]:
+    """Write each as NAME=VALUE."""
+    return [f"{name}={value}" for name, value in found.items()]
+
+
+SIZE = ValueType(_positive(parse_size), lambda size: [format_size(size)])
+TIME = ValueType(_positive(parse_time), lambda time: [format_time(time)])
+NUMBER = ValueType(_positive(_number))
+NAMES = ValueType(tuple, list)

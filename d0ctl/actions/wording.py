@@ -1,0 +1,76 @@
+"""Sentences that the plans and reports of several actions share."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from d0ctl.actions.action import Change, Plan
+from d0ctl.units import count, size
+
+MOST_NAMED = 10
+"""How many packages, files or jobs are named; the rest are counted."""
+
+
+def describe_packages(
+    plan: Plan, verb: str, more: str = "", named: int | None = None
+) -> Iterator[str]:
+    """Say which packages would be changed; `named` is how many of them `changes` is about."""
+    if plan.packages:
+        packages = count(plan.packages, "package")
+        yield f"would {verb} {packages}{more}: {by_phase(plan.phases)}"
+        yield from changed(plan.changes, plan.packages if named is None else named)
+    else:
+        yield f"nothing to {verb} in `{plan.request.target.brief}`"
+    yield from unchanged(plan)
+
+
+def report_packages(plan: Plan, verb: str, past: str, more: str = "") -> Iterator[str]:
+    """Say which packages were changed."""
+    if plan.packages == 1 and len(plan.changes) == 1:
+        yield f"{past} package `{plan.changes[0].path}`{more}"
+    elif plan.packages:
+        packages = count(plan.packages, "package")
+        yield f"{past} {packages} of `{plan.request.target.brief}`{more}"
+    else:
+        yield f"nothing to {verb} in `{plan.request.target.brief}`"
+
+
+def unchanged(plan: Plan) -> Iterator[str]:
+    """Say what the action leaves alone."""
+    if plan.kept:
+        yield f"unchanged: {by_phase(plan.kept)}"
+
+
+def jobs(plan: Plan) -> str:
+    """Name the jobs of a plan."""
+    names = [f"`{name}`" for name in plan.jobs[:MOST_NAMED]]
+    more = f" and {len(plan.jobs) - MOST_NAMED} more" if len(plan.jobs) > MOST_NAMED else ""
+    return f"{'job' if len(plan.jobs) == 1 else 'jobs'} {', '.join(names)}{more}"
+
+
+def by_phase(phases: Mapping[str, int]) -> str:
+    """Count packages by their phase."""
+    return ", ".join(f"{count(number)} {phase}" for phase, number in phases.items())
+
+
+def changed(changes: Iterable[Change], number: int) -> Iterator[str]:
+    """List the first of so many packages with their phases."""
+    yield from few([f"{change.path}  {change.phase}" for change in changes], number)
+
+
+def few(lines: Sequence[str], number: int) -> Iterator[str]:
+    """List the first of so many lines."""
+    for line in lines[:MOST_NAMED]:
+        yield f"  {line}"
+    if number > MOST_NAMED:
+        yield f"  and {count(number - min(len(lines), MOST_NAMED))} more"
+
+
+def files(sizes: Iterable[tuple[str, int | None]], number: int) -> Iterator[str]:
+    """List the first of so many files with their sizes."""
+    yield from few(
+        [name if bytes is None else f"{name}  {size(bytes)}" for name, bytes in sizes], number
+    )
+
+
+def packages_are(number: int) -> str:
+    """Count packages, with their verb."""
+    return count(number, "package is", "packages are")
