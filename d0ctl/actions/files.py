@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +10,8 @@ from d0ctl.actions.action import Author
 from d0ctl.errors import BadUsage, NotFound, Refused
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import selection
+from d0ctl.store.files.selection import Weight
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.views import browse
 
@@ -18,9 +20,6 @@ SHOWN = 50
 
 MOST_LOST = 100_000
 """How many files of a job are weighed that its removal would lose: nobody waits long for that."""
-
-PAGE = 1000
-"""How many files are read at a time."""
 
 DISPOSITIONS = ("retain-indef", "retain-temp", "deletable")
 
@@ -71,7 +70,7 @@ class FilePlan:
 
 
 class Lost(NamedTuple):
-    """Files that nothing but caches of nodes has: how many, how many bytes, the largest."""
+    """Files that are only in caches of nodes: how many, how many bytes, the largest."""
 
     files: int
     bytes: int
@@ -79,47 +78,22 @@ class Lost(NamedTuple):
 
 
 def only_copies(store: Store, jobs: Sequence[str]) -> Lost:
-    """The files that go with jobs: no results, and stored nowhere."""
-    _begin(store)
-    for job in jobs:
-        store.change("choose_job_files", job=job, limit=MOST_LOST)
-    weight = store.row("weigh_chosen_files")
-    assert weight is not None
-    return Lost(weight["files"], int(weight["bytes"]), largest(store))
+    """Return the files that go with jobs: no results, and stored nowhere."""
+    weight = selection.select_of_jobs(store, jobs, MOST_LOST)
+    return Lost(weight.files, weight.bytes, selection.largest(store, SHOWN))
 
 
-def _begin(store: Store) -> None:
-    """Begin a new choice, also in a connection that only reads."""
-    store.run_script("temporary_choice")
-    store.change("clear_chosen_files")
-
-
-def choose(store: Store, choice: FileChoice) -> Row:
-    """Choose files; how many and how large they are. Raises NotFound where there is none."""
-    if choice.node is not None and store.row("node_by_name", name=choice.node) is None:
-        raise NotFound(f"there is no node `{choice.node}`", hint="d0ctl node list")
-    _begin(store)
-    store.change("choose_files", job=choice.job, name=choice.name, node=choice.node,
-                 disposition=choice.disposition)  # fmt: skip
-    weight = store.row("weigh_chosen_files")
-    assert weight is not None
-    if not weight["files"]:
+def choose(store: Store, choice: FileChoice) -> Weight:
+    """Select files; how many and how large they are. Raises NotFound if there is none."""
+    if choice.node is not None:
+        browse.check_node(store, choice.node)
+    weight = selection.select(store, choice.job, choice.name, node=choice.node,
+                              disposition=choice.disposition)  # fmt: skip
+    if not weight.files:
         if not set("*?[") & set(choice.job):
             browse.job(store, choice.job)
         raise NotFound(f"no file matches `{choice}`", hint=f"d0ctl file list '{choice.job}'")
     return weight
-
-
-def pages(store: Store, limit: int) -> Iterator[Row]:
-    """The chosen files by their age; at most so many, all of them with 0."""
-    after, left = 0, limit or None
-    while left is None or left > 0:
-        rows = store.rows("files_page", after=after, limit=min(PAGE, left or PAGE))
-        if not rows:
-            return
-        yield from rows
-        after = rows[-1]["id"]
-        left = None if left is None else left - len(rows)
 
 
 def document(row: Row) -> dict[str, Any]:
@@ -143,43 +117,32 @@ def plan_disposition(store: Store, choice: FileChoice, given: str) -> FilePlan:
     """Which files would get a disposition. Raises BadUsage and NotFound."""
     _check(given, (*DISPOSITIONS, AS_WRITTEN))
     weight = choose(store, choice)
-    former = [row[0] for row in store.rows("former_dispositions")]
+    previous = selection.dispositions(store)
     undo = None
-    if len(former) == 1:
-        undo = f"d0ctl file set-disposition '{choice}' {former[0] or AS_WRITTEN}"
-    return FilePlan("file set-disposition", choice, weight["files"], int(weight["bytes"]),
-                    largest(store), disposition=given, undo=undo)  # fmt: skip
+    if len(previous) == 1:
+        undo = f"d0ctl file set-disposition '{choice}' {previous[0] or AS_WRITTEN}"
+    return FilePlan("file set-disposition", choice, weight.files, weight.bytes,
+                    selection.largest(store, SHOWN), disposition=given, undo=undo)  # fmt: skip
 
 
 def plan_purge(store: Store, choice: FileChoice) -> FilePlan:
     """Which files would lose all copies that d0ctl keeps. Raises NotFound and Refused."""
     choose(store, choice)
-    store.change("spare_absent_files", cache=f"{store.home.cache}/")
-    kept = int(store.value("count_needed_files"))
-    store.change("spare_needed_files")
-    weight = store.row("weigh_chosen_files")
-    assert weight is not None
-    if not weight["files"]:
+    kept = selection.keep_removable(store)
+    weight = selection.weight(store)
+    if not weight.files:
         why = f"{kept} needed by packages that have not ended" if kept else "no copy is kept"
         raise Refused(f"no file of `{choice}` can be purged: {why}",
                       hint=f"d0ctl file list '{choice}'")  # fmt: skip
-    return FilePlan("file purge", choice, weight["files"], int(weight["bytes"]), largest(store),
-                    kept=kept)  # fmt: skip
-
-
-def largest(store: Store) -> tuple[tuple[str, int | None], ...]:
-    """The chosen files that take most space, with their sizes."""
-    rows = store.rows("largest_chosen_files", limit=SHOWN)
-    return tuple((f"{row['job']}:{row['name']}", row["size"]) for row in rows)
+    return FilePlan("file purge", choice, weight.files, weight.bytes,
+                    selection.largest(store, SHOWN), kept=kept)  # fmt: skip
 
 
 def set_disposition(store: Store, choice: FileChoice, given: str, by: Author) -> FilePlan:
     """Keep what a person says of files; those that nobody needs go as it says."""
     with store.writing():
         plan = plan_disposition(store, choice, given)
-        store.change("give_disposition", disposition=None if given == AS_WRITTEN else given)
-        store.change("spare_no_more")
-        store.change("look_again")
+        selection.set_disposition(store, None if given == AS_WRITTEN else given)
         _keep(store, plan, f"{choice} {given}", by)
     return plan
 

@@ -20,7 +20,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.finish import sweep_all
+from d0ctl.store.jobs.finish import finish_jobs, sweep_all
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, moment
@@ -97,21 +97,12 @@ def finish(store: Store, plan: FinishPlan, by: Author) -> None:
     options: FinishOptions = plan.request.options
     note = by.note_or("finished")
     if plan.jobs:
-        _set_flags(store, plan, by)
+        jobs = [browse.job(store, name).id for name in plan.jobs]
+        finish_jobs(store, jobs, hard=options.hard, **by._asdict())
     if options.hard:
         lifecycle.kill(store, actor=by.actor, note=note, now=by.now, partial=options.partial)
     elif not plan.jobs:
         lifecycle.cancel_idle(store, actor=by.actor, note=note, now=by.now)
-
-
-def _set_flags(store: Store, plan: FinishPlan, by: Author) -> None:
-    """Mark the jobs, and select their launched packages."""
-    store.change("clear_chosen")
-    how = "hard" if plan.request.options.hard else "soft"
-    for name in plan.jobs:
-        job = browse.job(store, name).id
-        store.change("finish_job", job=job, how=how, **by._asdict())
-        store.change("choose_launched", job=job)
 
 
 def cancel_rest(store: Store, plan: FinishPlan, now: float) -> None:

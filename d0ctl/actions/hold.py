@@ -78,7 +78,6 @@ def release(store: Store, plan: Plan, by: Author) -> None:
         lifecycle.release_job(store, browse.job(store, name).id)
     if not plan.jobs:
         lifecycle.release(store, actor=by.actor, note=by.note, now=by.now)
-        store.change("reopen_jobs")
 
 
 def describe_hold(plan: Plan) -> Iterator[str]:

@@ -82,7 +82,7 @@ def check_level(target: Selector) -> None:
 
 
 def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
-    own = int(store.value("count_chosen"))
+    own = lifecycle.count(store)
     own_paths = {row.path for row in rows(store)}
     lifecycle.ask_lines(store)
     lifecycle.choose_bereft(store)
@@ -100,7 +100,7 @@ def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
         kept=stay,
         also=everything - own,
         also_dropped=tuple(row for row in leaving if row.path not in own_paths)[:MOST_SHOWN],
-        files=int(store.value("count_chosen_files")),
+        files=lifecycle.count_dropped_files(store),
         files_lost=tuple(lifecycle.dropped_files(store, MOST_SHOWN)),
         losers=tuple(losers[:MOST_SHOWN]),
         losing=len(losers),
@@ -114,7 +114,7 @@ def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
         lifecycle.drop(store, actor=by.actor, note=by.note_or("dropped"), now=by.now)
     else:
         lifecycle.kill(store, actor=by.actor, note=by.note_or("killed"), now=by.now)
-        store.change("cancel_failed_packages", actor=by.actor, now=by.now)
+        lifecycle.cancel_failed(store, actor=by.actor, now=by.now)
 
 
 def undo_kill_line(plan: KillLinePlan) -> str | None:

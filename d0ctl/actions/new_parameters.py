@@ -3,25 +3,16 @@
 import json
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.jobfile.spec import BinarySpec, InputSpec, JobSpec, PackageSpec
+from d0ctl.jobfile.spec import BinarySpec, InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.select import Selector
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import scripts
+from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import browse
 from d0ctl.store.views.known_names import known_names
-
-
-class Script(NamedTuple):
-    """What one binary of a package runs."""
-
-    package: int
-    seq: int
-    script: str | None
-    argv: str | None
-    parameters: str | None
 
 
 def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) -> tuple[Script, ...]:
@@ -33,12 +24,12 @@ def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) ->
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
                        hint="name the job")  # fmt: skip
     spec = _read_again(store, target.job, parameters)
-    files = _files(store)
+    files = scripts.files(store)
     changed: list[Script] = []
-    for row, package in _packages(store, spec, target.job):
-        if _files_of(package) != files.get(row["id"], set()):
+    for id, package in _packages(store, spec, target.job):
+        if _files_of(package) != files.get(id, set()):
             raise _other(target.job, "its packages would read or make other files")
-        changed += _changed(store, row["id"], package)
+        changed += _changed(store, id, package)
     if not changed:
         names = ", ".join(f"`{name}`" for name in parameters)
         raise Refused(f"no binary of `{target.brief}` depends on {names}",
@@ -49,44 +40,37 @@ def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) ->
 def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpec:
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
-    row = store.row("job_source", job=job)
-    if row is None:
+    source = scripts.source(store, job)
+    if source is None:
         raise browse.no_such_job(store, job)
-    source = Path(row["source"])
-    if not source.is_file():
-        raise Refused(f"the job file of `{job}`, `{source}`, is missing, "
+    if not source.path.is_file():
+        raise Refused(f"the job file of `{job}`, `{source.path}`, is missing, "
                       "so its parameters can't be changed",
                       hint="--env NAME=VALUE sets a variable of the environment")  # fmt: skip
-    return reader.read(source, {**json.loads(row["parameters"]), **parameters}, known_names(store))
+    return reader.read(source.path, {**source.parameters, **parameters}, known_names(store))
 
 
-def _packages(store: Store, spec: JobSpec, job: str) -> Iterator[tuple[Row, PackageSpec]]:
+def _packages(store: Store, spec: JobSpec, job: str) -> Iterator[tuple[int, PackageSpec]]:
     """Yield the selected packages with their specs in the job file as it is now."""
-    stage, at, lines, line = 0, 0, iter(()), None
-    for row in store.rows("chosen_places"):
-        if row["stage"] != stage:
-            if row["stage"] > len(spec.stages):
+    stage, at = 0, 0
+    lines: Iterator[LineSpec] = iter(())
+    line: LineSpec | None = None
+    for position in scripts.positions(store):
+        if position.stage != stage:
+            if position.stage > len(spec.stages):
                 raise _other(job, "it has fewer stages now")
-            stage, at, lines = row["stage"], 0, iter(spec.stages[row["stage"] - 1].lines)
-        if row["line"] > at:
-            line = next(islice(lines, row["line"] - at - 1, None), None)
-            at = row["line"]
-        if line is None or row["seq"] > len(line.packages):
+            stage, at, lines = position.stage, 0, iter(spec.stages[position.stage - 1].lines)
+        if position.line > at:
+            line = next(islice(lines, position.line - at - 1, None), None)
+            at = position.line
+        if line is None or position.seq > len(line.packages):
             raise _other(job, "it has fewer lines or packages now")
-        yield row, line.packages[row["seq"] - 1]
+        yield position.package, line.packages[position.seq - 1]
 
 
 def _other(job: str, what: str) -> Refused:
     return Refused(f"with these parameters the job file describes another job: {what}",
                    hint=f"submit it as a new job, and d0ctl kill {job}")  # fmt: skip
-
-
-def _files(store: Store) -> Mapping[int, set[tuple[str, int, str]]]:
-    """Return the files that the selected packages read and make, by package."""
-    found: dict[int, set[tuple[str, int, str]]] = {}
-    for row in store.rows("chosen_package_files"):
-        found.setdefault(row["package_id"], set()).add((row["kind"], row["binary"], row["name"]))
-    return found
 
 
 def _files_of(package: PackageSpec) -> set[tuple[str, int, str]]:
@@ -105,18 +89,18 @@ def _name_of(entry: InputSpec) -> str:
 
 
 def _changed(store: Store, package: int, spec: PackageSpec) -> list[Script]:
-    before = {row["seq"]: row for row in store.rows("scripts_of", package=package)}
+    before = scripts.of_package(store, package)
     if len(before) != len(spec.binaries):
         raise Refused("the job file has other binaries now, so its parameters can't be changed")
     now = (_script(package, seq, binary) for seq, binary in enumerate(spec.binaries, start=1))
     return [script for script in now if _differs(script, before[script.seq])]
 
 
-def _differs(script: Script, before: Row) -> bool:
+def _differs(script: Script, before: Script) -> bool:
     """Whether a binary would run something else; what the catalogue runs goes by parameters."""
     if script.script is None and script.argv is None:
-        return bool(script.parameters != before["parameters"])
-    return (script.script, script.argv) != (before["script"], before["argv"])
+        return script.parameters != before.parameters
+    return (script.script, script.argv) != (before.script, before.argv)
 
 
 def _script(package: int, seq: int, binary: BinarySpec) -> Script:

@@ -8,7 +8,7 @@ from d0ctl.units import count
 def preview(store: Store, verb: str, name: str) -> list[str]:
     """What the verb would do to the node. Raises NotFound, and Refused as the verb would."""
     row = registry.named(store, name)
-    here = int(store.value("node_in_use", node=row["id"]))
+    here = registry.launched_on(store, row["id"])
     if verb == "resume":
         draining.check_drained(row)
         return [f"would resume `{name}`: it would take packages again"]

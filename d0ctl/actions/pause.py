@@ -20,6 +20,7 @@ from d0ctl.actions.selection import (
 from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import pause as pauses
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, moment
@@ -122,9 +123,8 @@ def _of_part(store: Store, request: Request[Any], able: _Able, past: str, now: f
     browse.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
     kept: Counter[str] = Counter()
-    for row in store.rows("chosen_pausable"):
-        applies = able(row["phase"], bool(row["parked"]), bool(row["asked"]))
-        (changed if applies else kept)[row["phase"]] += row["n"]
+    for phase, is_parked, is_asked, number in pauses.pausable(store):
+        (changed if able(phase, is_parked, is_asked) else kept)[phase] += number
     if not changed:
         raise nothing_for(store, request.target, kept, past)
     return PausePlan(
@@ -138,34 +138,24 @@ def _of_part(store: Store, request: Request[Any], able: _Able, past: str, now: f
 
 
 def pause(store: Store, plan: PausePlan, by: Author) -> None:
-    """Set the flags or park the packages, and ask running ones to stop if that is wanted."""
-    deed = by._asdict()
+    """Set the flags or park the packages, and ask running ones to suspend if that is wanted."""
+    running = plan.request.options.running
     if plan.jobs:
-        store.change("clear_chosen")
+        pauses.pause_jobs(store, _ids(store, plan), running=running, **by._asdict())
     else:
-        store.change("park_packages", **deed)
-    for name in plan.jobs:
-        job = browse.job(store, name).id
-        store.change("pause_job", job=job, running=int(plan.request.options.running), **deed)
-        store.change("unassign_job", job=job, **deed)
-        store.change("choose_launched", job=job)
-    if plan.request.options.running:
-        store.change("ask_to_pause", **deed)
+        pauses.pause(store, running=running, **by._asdict())
 
 
 def resume(store: Store, plan: PausePlan, by: Author) -> None:
     """Clear the flags or release the parked packages, and ask suspended ones to continue."""
-    deed = by._asdict()
     if plan.jobs:
-        store.change("clear_chosen")
+        pauses.resume_jobs(store, _ids(store, plan), **by._asdict())
     else:
-        store.change("unpark_packages", **deed)
-        store.change("reopen_jobs")
-    for name in plan.jobs:
-        job = browse.job(store, name).id
-        store.change("resume_job", job=job)
-        store.change("choose_launched", job=job)
-    store.change("ask_to_resume", **deed)
+        pauses.resume(store, **by._asdict())
+
+
+def _ids(store: Store, plan: PausePlan) -> list[int]:
+    return [browse.job(store, name).id for name in plan.jobs]
 
 
 def describe_pause(plan: PausePlan) -> Iterator[str]:

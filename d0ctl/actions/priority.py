@@ -9,6 +9,7 @@ from d0ctl.actions.option import Options, ValueType, argument
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.units import count
@@ -60,7 +61,7 @@ def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:
     """Change the rows of the jobs; the scheduler follows them."""
     for name in plan.jobs:
         job = browse.job(store, name)
-        store.change("set_priority", job=job.id, priority=plan.request.options.priority)
+        lifecycle.set_priority(store, job.id, plan.request.options.priority)
 
 
 def undo_priority(plan: PriorityPlan) -> str | None:

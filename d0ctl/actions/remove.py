@@ -10,9 +10,7 @@ from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import results
-from d0ctl.store.jobs.removal import check_removal, remove_rows
-from d0ctl.store.nodes.holder import holder
+from d0ctl.store.jobs import removal, results
 from d0ctl.store.views import browse
 from d0ctl.units import count, size
 
@@ -51,7 +49,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
                 f"job `{job.name}` has {count(live, 'launched package')}, so it can't be removed",
                 hint=f"d0ctl kill {job.name}",
             )
-        check_removal(store, job.id, job.name)
+        removal.check_removal(store, job.id, job.name)
     lost = files.only_copies(store, [job.name for job in jobs])
     return RemovePlan(
         request=request,
@@ -66,19 +64,18 @@ def remove(store: Store, plan: RemovePlan, by: Author) -> None:
     """Hide the jobs; after a crash their removal goes on."""
     for name in plan.jobs:
         job = browse.job(store, name)
-        store.change("hide_job", job=job.id, holder=holder())
+        removal.hide(store, job.id)
 
 
 def remove_hidden(store: Store, plan: RemovePlan, now: float) -> None:
     """Remove the results and rows of the hidden jobs, by short transactions."""
     for name in plan.jobs:
-        for row in store.rows("hidden_jobs"):
-            if row["name"] == name:
-                if plan.request.options.keep_results:
-                    results.move_aside(store.home, name)
-                else:
-                    results.remove(store.home, name, row["id"])
-                remove_rows(store, row["id"], now=now)
+        for job in removal.hidden(store, name):
+            if plan.request.options.keep_results:
+                results.move_aside(store.home, name)
+            else:
+                results.remove(store.home, name, job)
+            removal.remove_rows(store, job, now=now)
 
 
 def describe(plan: RemovePlan) -> Iterator[str]:

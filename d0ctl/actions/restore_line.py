@@ -45,11 +45,9 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
     check_level(request.target)
     browse.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(store)["dropped"])
-    store.change("keep_named")
-    if not int(store.value("count_chosen")):
+    if not (own := restore.keep_named(store)):
         raise _not_restorable(request, is_dropped)
     _check_not_ending(store, request)
-    own = int(store.value("count_chosen"))
     own_paths = {row.path for row in rows(store)}
     restore.choose_restored(store)
     _check_not_launched(store, request, now)
@@ -62,7 +60,7 @@ def _plan(
     phases = lifecycle.phases(store)
     back = [row for row in rows(store) if row.phase == Phase.DROPPED]
     gainers = [Gainer(row["path"], row["gained"], row["had"], bool(row["waits"]))
-               for row in store.rows("gaining")]  # fmt: skip
+               for row in restore.gaining(store)]  # fmt: skip
     return RestoreLinePlan(
         request=request,
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
@@ -71,8 +69,8 @@ def _plan(
         kept={p: n for p, n in phases.items() if p != Phase.DROPPED},
         also=sum(phases.values()) - own,
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
-        files=int(store.value("count_restorable_files")),
-        files_restored=tuple(row[0] for row in store.rows("restorable_files", limit=MOST_SHOWN)),
+        files=restore.count_files(store),
+        files_restored=restore.files(store, MOST_SHOWN),
         gainers=tuple(gainers[:MOST_SHOWN]),
         gaining=len(gainers),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from d0ctl.actions import wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Forestalled, Plan, Request, Way
-from d0ctl.actions.new_parameters import Script, scripts_of
+from d0ctl.actions.new_parameters import scripts_of
 from d0ctl.actions.option import (
     NAMES,
     NUMBER,
@@ -23,12 +23,13 @@ from d0ctl.actions.option import (
 )
 from d0ctl.actions.retryable import not_retryable
 from d0ctl.actions.selection import nothing_for, rows
-from d0ctl.errors import NotFound, Refused
+from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
+from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import browse
 from d0ctl.units import count, duration, size
 
@@ -111,7 +112,7 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
     with store.reading():
         browse.choose(store, request.target, now=now)
         retry.keep_phases(store, retryable(request.target))
-        if not int(store.value("count_chosen")):
+        if not lifecycle.count(store):
             return request
         scripts = scripts_of(store, request.target, options.parameters)
         return replace(request, options=replace(options, scripts=scripts))
@@ -119,7 +120,8 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
 
 def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> RetryPlan:
     """Plan for the failed packages, without those that would fail again."""
-    _check_nodes(store, request.options.nodes)
+    for node in request.options.nodes:
+        browse.check_node(store, node)
     able = retryable(request.target)
     browse.choose(store, request.target, now=now)
     phases = lifecycle.phases(store)
@@ -153,14 +155,6 @@ def retryable(target: Selector) -> frozenset[Phase]:
     return (BY_NAME & frozenset.intersection(*named)) | {Phase.FAILED}
 
 
-def _check_nodes(store: Store, nodes: Iterable[str]) -> None:
-    names = [row[0] for row in store.rows("node_names")]
-    for node in nodes:
-        if node not in names:
-            raise NotFound(f"there is no node `{node}`",
-                           hint=browse.nearest(node, names) or "d0ctl node list")  # fmt: skip
-
-
 def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Forestalled:
     refusal = nothing_for(store, target, kept, "retried")
     dropped, canceled = kept.get("dropped"), kept.get("canceled")
@@ -189,7 +183,7 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
     if options.demand:
         retry.change_demands(store, options.demand)
     if options.wall_time is not None:
-        store.change("change_wall_time", wall_time=options.wall_time)
+        retry.change_wall_time(store, options.wall_time)
     if options.environment:
         retry.add_environment(store, options.environment)
     if options.scripts:

@@ -27,11 +27,10 @@ def not_retryable(
 
     They would have this memory, wall time and changes of their demand.
     """
-    found: dict[int, str] = {}
-    for row in store.rows("hopeless_reasons", memory=memory, wall_time=wall_time):
-        found[row["id"]] = AT_A_LIMIT[row["reason"]]
-    for row in store.rows("hopeless_inputs"):
-        found[row["id"]] = f"it needs file `{row['name']}` of a dropped line"
+    limits = retry.at_a_limit(store, memory, wall_time)
+    found = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
+    for package, name in retry.without_inputs(store).items():
+        found[package] = f"it needs file `{name}` of a dropped line"
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     for demand in retry.demands(store):
         if why := _no_node(nodes, catalogue, retry.changed(demand, changes)):

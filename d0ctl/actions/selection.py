@@ -101,7 +101,7 @@ def first(rows: Iterable[Change], phases: Container[str]) -> tuple[Change, ...]:
 
 def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
     """Return the first of the selected packages."""
-    return [Change(row["path"], row["phase"]) for row in store.rows("chosen_paths", limit=limit)]
+    return [Change(*row) for row in lifecycle.paths(store, limit)]
 
 
 def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Forestalled:

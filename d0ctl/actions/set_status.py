@@ -80,17 +80,12 @@ def set_status(store: Store, plan: SetStatusPlan, by: Author) -> None:
     note, actor, now = by.note or f"set {status} by {by.actor}", by.actor, by.now
     retry.keep_phases(store, FROM[status])
     if status == Status.SUCCESSFUL:
-        accept.accept(store, accept.lacking(store), actor=actor, note=note, now=now)
-        store.change("set_successful", actor=actor, note=note, now=now)
-        store.change("release_packages", now=now)
-        store.change("reopen_jobs")
-        store.change("reopen_finished")
+        accept.set_successful(store, actor=actor, note=note, now=now)
     elif status == Status.FAILED:
-        store.change("set_failed", actor=actor, note=note, now=now)
-        store.change("end_given_up", message=note, now=now)
+        accept.set_failed(store, actor=actor, note=note, now=now)
     elif status == Status.CANCELED:
         lifecycle.kill(store, actor=actor, note=note, now=now)
-        store.change("cancel_failed_packages", actor=actor, now=now)
+        lifecycle.cancel_failed(store, actor=actor, now=now)
     else:
         retry.make_again(store, actor=actor, note=note, now=now)
         retry.retry(store, actor=actor, note=note, now=now)

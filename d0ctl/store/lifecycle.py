@@ -1,4 +1,7 @@
-"""Actions on packages: one function per action, for all packages in the table `chosen`."""
+"""Changes of phases: a set-based function for each, over the selected packages.
+
+The selection is the temporary table `chosen` of the connection.
+"""
 
 from collections.abc import Iterable
 
@@ -7,18 +10,35 @@ from d0ctl.store.connection import Row, Store
 
 
 def choose(store: Store, packages: Iterable[int]) -> None:
-    """Begin a choice with these packages."""
+    """Select these packages."""
     store.change("clear_chosen")
     store.change_many("choose_package", ((package,) for package in packages))
 
 
+def choose_launched(store: Store, jobs: Iterable[int]) -> None:
+    """Select the launched packages of jobs."""
+    store.change("clear_chosen")
+    for job in jobs:
+        store.change("choose_launched", job=job)
+
+
+def count(store: Store) -> int:
+    """Count the selected packages."""
+    return int(store.value("count_chosen"))
+
+
+def paths(store: Store, limit: int) -> list[tuple[str, str]]:
+    """Return path and phase of the first selected packages."""
+    return [(row["path"], row["phase"]) for row in store.rows("chosen_paths", limit=limit)]
+
+
 def phases(store: Store) -> dict[str, int]:
-    """Return how many of the chosen packages are in each phase."""
+    """Count the selected packages by phase."""
     return {row["phase"]: row["n"] for row in store.rows("chosen_by_phase")}
 
 
 def lines(store: Store) -> Row:
-    """Return whether any line of the chosen packages is dropped, and whether any is not."""
+    """Return whether a line of the selected packages is dropped, and whether one is not."""
     row = store.row("chosen_lines")
     assert row is not None
     return row
@@ -42,8 +62,15 @@ def hold(store: Store, *, actor: str, note: str | None, now: float) -> int:
 
 
 def release(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """held -> ready or waiting; return how many."""
-    return store.change("release_held_packages", actor=actor, note=note, now=now)
+    """held -> ready or waiting; how many."""
+    released = store.change("release_held_packages", actor=actor, note=note, now=now)
+    store.change("reopen_jobs")
+    return released
+
+
+def set_priority(store: Store, job: int, priority: int) -> None:
+    """Set the priority of a job; the scheduler follows it."""
+    store.change("set_priority", job=job, priority=priority)
 
 
 def kill(store: Store, *, actor: str, note: str | None, now: float, partial: bool = False) -> int:
@@ -63,8 +90,13 @@ def kill(store: Store, *, actor: str, note: str | None, now: float, partial: boo
     return idle + launched + hastened
 
 
+def cancel_failed(store: Store, *, actor: str, now: float) -> None:
+    """failed -> canceled."""
+    store.change("cancel_failed_packages", actor=actor, now=now)
+
+
 def hastenable(store: Store) -> int:
-    """Return how many of the chosen packages are being killed and could end sooner."""
+    """Count the selected packages that are being killed and could end sooner."""
     return int(store.value("count_hastenable"))
 
 
@@ -78,25 +110,30 @@ def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> in
 
 
 def ask_lines(store: Store) -> None:
-    """Note the lines of the choice as the requested ones, before others are added."""
+    """Keep the lines of the selection as those that were asked for, before others are added."""
     store.change("clear_asked")
     store.change("ask_lines")
 
 
 def choose_bereft(store: Store) -> None:
-    """Add to the choice the packages that a drop leaves without inputs, and so on downstream."""
+    """Add to the selection, and so on down, the packages that a drop leaves without inputs."""
     while store.change("choose_bereft") > 0:
         pass
 
 
 def losing(store: Store) -> list[Row]:
-    """Return the packages that lose an input by the choice and go on without it."""
+    """Return the packages that lose an input by a drop and go on without it."""
     return store.rows("choose_losing")
 
 
 def dropped_files(store: Store, limit: int) -> list[str]:
-    """Return the files that leave every list by the choice; bounded."""
+    """Return the first files that a drop of the selected packages removes from all inputs."""
     return [row[0] for row in store.rows("chosen_files", limit=limit)]
+
+
+def count_dropped_files(store: Store) -> int:
+    """Count the files that a drop of the selected packages removes from all inputs."""
+    return int(store.value("count_chosen_files"))
 
 
 def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> None:

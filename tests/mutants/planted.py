@@ -373,9 +373,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/actions/retry.py",
-        "_check_nodes: `not in` becomes `in`",
-        "if node not in names:",
-        "if node in names:",
+        "prepare: `not` is lost",
+        "if not lifecycle.count(store):",
+        "if lifecycle.count(store):",
         ("tests/cli/test_retry.py", "tests/test_verbs.py"),
     ),
     Mutant(

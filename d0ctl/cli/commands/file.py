@@ -60,19 +60,20 @@ def list_files(
 ) -> None:
     """List files: maker, size, disposition and where copies are."""
     from d0ctl.actions import files
+    from d0ctl.store.files.selection import pages
 
     choice = files.parse(selector, node=node, disposition=disposition)
     with session.reader() as store:
         weight = files.choose(store, choice)
-        rows = list(files.pages(store, limit))
+        rows = list(pages(store, limit))
     if json:
-        emit_json({"files": [files.document(row) for row in rows], "total": weight["files"],
-                   "bytes": int(weight["bytes"])})  # fmt: skip
+        emit_json({"files": [files.document(row) for row in rows], "total": weight.files,
+                   "bytes": weight.bytes})  # fmt: skip
         return
     table([_cells(row) for row in rows], right=[2])
-    more = f", {count(len(rows))} of them listed" if len(rows) < weight["files"] else ""
-    say(f"{count(weight['files'], 'file')}{more}; {count(int(weight['present']))} present, "
-        f"{size(int(weight['bytes']))}")  # fmt: skip
+    more = f", {count(len(rows))} of them listed" if len(rows) < weight.files else ""
+    say(f"{count(weight.files, 'file')}{more}; {count(weight.present)} present, "
+        f"{size(weight.bytes)}")  # fmt: skip
 
 
 def _cells(row: "Row") -> list[str]:

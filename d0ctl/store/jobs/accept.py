@@ -38,6 +38,21 @@ def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, n
         )  # fmt: skip
 
 
+def set_successful(store: Store, *, actor: str, note: str | None, now: float) -> None:
+    """failed, canceled -> done, by hand; first an attempt takes over outputs left on a node."""
+    accept(store, lacking(store), actor=actor, note=note, now=now)
+    store.change("set_successful", actor=actor, note=note, now=now)
+    store.change("release_packages", now=now)
+    store.change("reopen_jobs")
+    store.change("reopen_finished")
+
+
+def set_failed(store: Store, *, actor: str, note: str | None, now: float) -> None:
+    """unreachable -> failed, by hand."""
+    store.change("set_failed", actor=actor, note=note, now=now)
+    store.change("end_given_up", message=note, now=now)
+
+
 def is_acceptable(store: Store, package: int) -> bool:
     """Whether a failed package has left all of its outputs, so that a person can accept them."""
     store.change("clear_chosen")

@@ -3,11 +3,24 @@
 The flag on the job counts at once; whoever drives, or the verb itself, follows it up.
 """
 
+from collections.abc import Iterable
+
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Store
 
 MOST = 10_000
 """The most packages that are canceled in one transaction."""
+
+
+def finish_jobs(
+    store: Store, jobs: Iterable[int], *, hard: bool, actor: str, note: str | None, now: float
+) -> None:
+    """Set the flag of jobs, and select their launched packages."""
+    ids = list(jobs)
+    for job in ids:
+        store.change("finish_job", job=job, how="hard" if hard else "soft", actor=actor,
+                     note=note, now=now)  # fmt: skip
+    lifecycle.choose_launched(store, ids)
 
 
 def sweep(store: Store, *, now: float | None = None) -> int:

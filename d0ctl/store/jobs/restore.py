@@ -16,6 +16,27 @@ def choose_restored(store: Store) -> None:
         pass
 
 
+def keep_named(store: Store) -> int:
+    """Keep in the selection the lines that were dropped by name; return how many packages."""
+    store.change("keep_named")
+    return lifecycle.count(store)
+
+
+def gaining(store: Store) -> list[Row]:
+    """Return the packages that get inputs back."""
+    return store.rows("gaining")
+
+
+def files(store: Store, limit: int) -> tuple[str, ...]:
+    """Return the first files that come back."""
+    return tuple(row[0] for row in store.rows("restorable_files", limit=limit))
+
+
+def count_files(store: Store) -> int:
+    """Count the files that come back."""
+    return int(store.value("count_restorable_files"))
+
+
 def launched_without(store: Store) -> Row | None:
     """A package that was launched, or has succeeded, without files of the choice."""
     return store.row("launched_without")

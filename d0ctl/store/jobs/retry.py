@@ -53,6 +53,22 @@ def change_demands(store: Store, wishes: Mapping[str, Any]) -> None:
         store.change("change_demand", old=demand["id"], new=new)
 
 
+def at_a_limit(store: Store, memory: int | None, wall_time: float | None) -> dict[int, str]:
+    """Return the selected packages that ended at a limit which would be the same, by reason."""
+    rows = store.rows("hopeless_reasons", memory=memory, wall_time=wall_time)
+    return {row["id"]: row["reason"] for row in rows}
+
+
+def without_inputs(store: Store) -> dict[int, str]:
+    """Return the selected packages that need a file of a dropped line, with its name."""
+    return {row["id"]: row["name"] for row in store.rows("hopeless_inputs")}
+
+
+def change_wall_time(store: Store, wall_time: float) -> None:
+    """Change the wall time of the selected packages."""
+    store.change("change_wall_time", wall_time=wall_time)
+
+
 def add_environment(store: Store, variables: Mapping[str, str]) -> None:
     """Add variables to those of the chosen packages, or give them other values."""
     store.change("change_environment", variables=json.dumps(dict(variables)))

@@ -1,0 +1,85 @@
+"""Files that people select: counted, listed, purged, and given another disposition."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from d0ctl.store.connection import Row, Store
+
+PAGE = 1000
+"""How many files are read at a time."""
+
+
+class Weight(NamedTuple):
+    """How many files are selected, how many of them exist, and how many bytes they have."""
+
+    files: int
+    present: int
+    bytes: int
+
+
+def select(
+    store: Store, job: str, name: str, *, node: str | None, disposition: str | None
+) -> Weight:
+    """Select files by job and name, both with wildcards, and filters."""
+    _begin(store)
+    store.change("choose_files", job=job, name=name, node=node, disposition=disposition)
+    return weight(store)
+
+
+def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> Weight:
+    """Select files that go with jobs: no results, and stored nowhere; at most so many of each."""
+    _begin(store)
+    for job in jobs:
+        store.change("choose_job_files", job=job, limit=limit)
+    return weight(store)
+
+
+def _begin(store: Store) -> None:
+    """Begin a new selection, also in a connection that only reads."""
+    store.run_script("temporary_choice")
+    store.change("clear_chosen_files")
+
+
+def weight(store: Store) -> Weight:
+    """Count the selected files and their bytes."""
+    row = store.row("weigh_chosen_files")
+    assert row is not None
+    return Weight(row["files"], int(row["present"] or 0), int(row["bytes"]))
+
+
+def keep_removable(store: Store) -> int:
+    """Keep the selected files with a copy that may be removed; return how many are needed."""
+    store.change("spare_absent_files", cache=f"{store.home.cache}/")
+    needed = int(store.value("count_needed_files"))
+    store.change("spare_needed_files")
+    return needed
+
+
+def largest(store: Store, limit: int) -> tuple[tuple[str, int | None], ...]:
+    """Return the largest of the selected files, with their sizes."""
+    rows = store.rows("largest_chosen_files", limit=limit)
+    return tuple((f"{row['job']}:{row['name']}", row["size"]) for row in rows)
+
+
+def pages(store: Store, limit: int) -> Iterator[Row]:
+    """Yield the selected files by their age; at most so many, all of them with 0."""
+    after, left = 0, limit or None
+    while left is None or left > 0:
+        rows = store.rows("files_page", after=after, limit=min(PAGE, left or PAGE))
+        if not rows:
+            return
+        yield from rows
+        after = rows[-1]["id"]
+        left = None if left is None else left - len(rows)
+
+
+def dispositions(store: Store) -> list[str | None]:
+    """Return the different dispositions that people gave to the selected files."""
+    return [row[0] for row in store.rows("former_dispositions")]
+
+
+def set_disposition(store: Store, disposition: str | None) -> None:
+    """Set the disposition of the selected files, None for that of the job file."""
+    store.change("give_disposition", disposition=disposition)
+    store.change("spare_no_more")
+    store.change("look_again")
