@@ -1,65 +1,54 @@
-"""From a job file to rows: what `run`, `submit` and `validate` share."""
+"""The submission of jobs as `run`, `submit` and `validate` share it on the terminal."""
 
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 
+from d0ctl.actions import submit as action
+from d0ctl.actions.option import pairs
+from d0ctl.actions.submit import MANY, Submission, Submitted
 from d0ctl.cli import changing, session
-from d0ctl.cli.terminal.output import is_terminal, say
-from d0ctl.errors import BadUsage, Refused
-from d0ctl.jobfile.site_names import KnownNames
+from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, say
+from d0ctl.errors import BadUsage
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.fitting import lines, misfits_of_spec
-from d0ctl.store.views import browse
-from d0ctl.store.views.known_names import known_names
 from d0ctl.units import clean, count
-
-MANY = 20_000
-"""From so many packages on, coming in is worth a line of progress."""
-
 
 MOST_WARNINGS = 5
 """How many warnings `submit` and `run` print."""
 
 
-def parameters(pairs: Iterable[str] | None) -> Mapping[str, str]:
-    """Read the `--set` options. Raises BadUsage."""
-    found = {}
-    for pair in pairs or ():
-        key, equals, value = pair.partition("=")
-        if not (key and equals):
-            raise BadUsage(f"--set takes KEY=VALUE, not `{pair}`")
-        found[key.strip()] = value
-    return found
+def read(file: str, parameters: Iterable[str] | None) -> JobSpec:
+    """Read and check a job file; `-` is stdin. Raises BadUsage, and BadJobFile with every fault."""
+    values = _values(parameters)
+    with _store() as store:
+        return action.read(store, file, sys.stdin.read() if file == "-" else None, values)
 
 
-def read(file: str, pairs: Iterable[str] | None) -> JobSpec:
-    """Read and check a job file. Raises BadJobFile with every fault."""
-    given = parameters(pairs)
+def _values(parameters: Iterable[str] | None) -> Mapping[str, str]:
+    try:
+        return pairs(parameters or ())
+    except ValueError as error:
+        raise BadUsage(f"--set: {error}") from error
+
+
+@contextmanager
+def _store() -> Iterator[Store | None]:
+    """The store, if there is a home."""
     if not session.home().exists():
-        return _read(file, given, KnownNames(("localhost",), {}, {}, lambda *_: None))
+        yield None
+        return
     with session.reader() as store:
-        return _read(file, given, known_names(store))
+        yield store
 
 
-def _read(file: str, given: Mapping[str, str], known: KnownNames) -> JobSpec:
-    from d0ctl.jobfile import reader
-
-    if file == "-":
-        return reader.read_text(sys.stdin.read(), "-", Path.cwd(), given, known)
-    return reader.read(Path(file), given, known)
-
-
-def misfits(spec: JobSpec, file: str) -> list[str]:
-    """Return a warning for what packages of each stage ask for that no node has."""
-    if not session.home().exists():
-        return []
-    with session.reader() as store:
-        found = misfits_of_spec(store, spec, now=time.time())
-    return [f"{file}: warning: no node can ever take packages of {one}" for one in lines(found)]
+def warnings(spec: JobSpec, file: str) -> list[str]:
+    """Return the warnings of a job file."""
+    with _store() as store:
+        return action.warnings(store, spec, file, time.time())
 
 
 def warn(spec: JobSpec, file: str) -> None:
@@ -70,57 +59,37 @@ def warn(spec: JobSpec, file: str) -> None:
         say(f"and {count(more, 'more warning')}: d0ctl validate {quote(file)}")
 
 
-def submit(
-    store: Store, spec: JobSpec, *, name: str | None, hold: bool = False, force: bool = False
-) -> str:
-    """Make the job's rows; the name it got. Raises Refused where no node can ever take them."""
-    from d0ctl.store.jobs.submit import submit as make_rows
+def rehearse(submission: Submission, json: bool) -> None:
+    """Print what would be submitted."""
+    with _store() as store:
+        lines = action.preview(store, submission, time.time())
+    if json:
+        spec = submission.spec
+        name = submission.name or spec.name
+        emit_json({"job": name, "packages": spec.packages, "dry_run": True})
+        return
+    for line in lines:
+        emit(line)
 
-    shown = 0
 
-    def progress(packages: int) -> None:
+def submit(store: Store, submission: Submission) -> Submitted:
+    """Submit a job; a large one shows its progress on a terminal."""
+    packages, shown = submission.spec.packages, 0
+
+    def progress(number: int) -> None:
         nonlocal shown
-        if spec.packages >= MANY and is_terminal(sys.stderr):
-            shown = packages
-            told = f"submitting: {count(packages)} of {count(spec.packages)}"
-            print(f"\r{told}\x1b[K", end="", file=sys.stderr, flush=True)
+        if packages >= MANY and is_terminal(sys.stderr):
+            shown = number
+            line = f"submitting: {count(number)} of {count(packages)}"
+            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
 
     try:
-        return make_rows(
-            store, spec, now=time.time(), actor=session.actor(), name=name, hold=hold,
-            force=force, note=changing.reason(), progress=progress, moved=_tell_moved,
-        )  # fmt: skip
+        author = session.author(changing.reason())
+        return action.submit(store, submission, author, progress=progress, moved=_say_moved)
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _tell_moved(aside: Path) -> None:
-    say(f"older files under the name of this job are now in {clean(str(aside))}")
-
-
-def check_name(store: Store, spec: JobSpec, name: str | None) -> None:
-    """Raise BadUsage or Refused for a name that this job can't have."""
-    import re
-
-    if name is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
-        raise BadUsage(
-            f"`{name}` can't be a job's name", hint="a letter, then letters, digits, `_` and `-`"
-        )
-    wanted = name or (spec.name if spec.named else None)
-    if wanted and (found := browse.jobs(store, wanted)):
-        raise Refused(
-            f"there is a job `{wanted}` already, and it is {found[0].status}",
-            hint=f"`--as NAME` submits another, `d0ctl run {wanted}` goes on with that one, "
-            f"`d0ctl remove {wanted}` makes room",
-        )
-
-
-def summary(spec: JobSpec) -> str:
-    """How much a job is, in words."""
-    stages = count(len(spec.stages), "stage")
-    packages = count(spec.packages, "package")
-    if spec.packages > MANY:
-        return f"{stages}, {packages}"
-    lines = sum(1 for stage in spec.stages for _ in stage.lines)
-    return f"{stages}, {count(lines, 'line')}, {packages}"
+def _say_moved(folder: Path) -> None:
+    say(f"older files under the name of this job are now in {clean(str(folder))}")

@@ -1,6 +1,5 @@
 """`d0ctl run`: submit a job, drive it to its end, and say where its results lie."""
 
-import re
 import signal
 import sys
 import threading
@@ -12,10 +11,10 @@ from typing import Annotated
 
 import typer
 
+from d0ctl.actions.submit import Submission, is_name, report
 from d0ctl.cli import changing, intake, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.commands.status import draw_part
-from d0ctl.cli.commands.submit import rehearse
 from d0ctl.cli.commands.wait import stopped
 from d0ctl.cli.terminal.output import emit, say, sheet, show
 from d0ctl.cli.terminal.progress import Progress
@@ -32,12 +31,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 MOST_RESULTS = 8
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-"""What may be the name of a job; a job file has a suffix or is in a folder."""
-
 File = Annotated[
     str,
-    typer.Argument(metavar="FILE", help="A job file; or the name of a job to go on with."),
+    typer.Argument(metavar="FILE", help="A job file, or the name of a job to continue."),
 ]
 
 
@@ -74,14 +70,15 @@ def _rehearse(
     file: str, job: str | None, parameter: list[str] | None, name: str | None, force: bool
 ) -> None:
     if job is None:
-        rehearse(intake.read(file, parameter), name, False, force)
+        submission = Submission(intake.read(file, parameter), name, force=force)
+        intake.rehearse(submission, json=False)
     else:
-        emit(f"would go on with job `{job}`")
+        emit(f"would continue job `{job}`")
 
 
 def _check_file(file: str) -> None:
     """Raise NotFound for a bare word that is neither a file nor a job."""
-    if file == "-" or Path(file).exists() or not _NAME.fullmatch(file):
+    if file == "-" or Path(file).exists() or not is_name(file):
         return
     hint = "d0ctl run FILE"
     if session.home().exists():
@@ -91,14 +88,13 @@ def _check_file(file: str) -> None:
 
 
 def _submit(file: str, parameter: list[str] | None, name: str | None, force: bool) -> str:
-    spec = intake.read(file, parameter)
-    intake.warn(spec, file)
+    submission = Submission(intake.read(file, parameter), name, force=force)
+    intake.warn(submission.spec, file)
     with session.founder() as store:
-        store.home.site_key()  # without it nothing would run
-        intake.check_name(store, spec, name)
-        job = intake.submit(store, spec, name=name, force=force)
-    say(f"submitted `{job}`: {count(spec.packages, 'package')}")
-    return job
+        store.home.site_key()  # without it no package can be launched
+        submitted = intake.submit(store, submission)
+    say(report(submitted))
+    return submitted.job
 
 
 def _drive(name: str) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from d0ctl.actions.submit import summary
 from d0ctl.cli import intake, options
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
@@ -23,7 +24,7 @@ def validate(
 ) -> None:
     """List every fault and warning of a job file, and do nothing."""
     spec = intake.read(file, parameter)
-    warnings = [*spec.warnings, *intake.misfits(spec, file)]
+    warnings = intake.warnings(spec, file)
     if json:
         stages = [stage.name for stage in spec.stages]
         emit_json({"job": spec.name, "packages": spec.packages, "stages": stages,
@@ -32,6 +33,6 @@ def validate(
         for warning in warnings:
             say(warning)
         told = f", {count(len(warnings), 'warning')}" if warnings else ""
-        emit(f"ok: {intake.summary(spec)}{told}")
+        emit(f"ok: {summary(spec)}{told}")
     if strict and warnings:
         raise typer.Exit(ExitCode.USAGE)
