@@ -14,7 +14,7 @@ EXAMPLES := 10000
 # Tests start hundreds of pythons; without its cache each compiles all of d0ctl anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens completions clean
+.PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens options completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -63,6 +63,9 @@ mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that 
 
 screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
 	@$(python) -m tests.screens
+
+options: .venv/ready-to-test  ## write docs/options.md anew, from the help of every command
+	@$(python) -m tests.support.help_page
 
 completions: .venv/ready  ## write completions/ anew, as the program prints them
 	@_D0CTL_COMPLETE=source_bash $(bin)/d0ctl >completions/d0ctl.bash

@@ -13,6 +13,7 @@ from d0ctl.cli.app import COMMANDS, GROUPS
 from d0ctl.config import Home
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
+from tests.support import help_page
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 ROOT = Path(__file__).parents[2]
@@ -112,6 +113,10 @@ def test_reading_brings_in_nothing_that_is_slow(site: Site) -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stderr == "to undo: d0ctl retry prod/1/1/1\n"
+
+
+def test_the_page_of_options_is_what_the_program_prints() -> None:
+    assert help_page.PAGE.read_text() == help_page.page(), "type `make options`"
 
 
 @pytest.mark.parametrize(
