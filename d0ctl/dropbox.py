@@ -1,4 +1,4 @@
-"""The drop-box: a Maildir in which messages arrive, and the only importer of the file watcher."""
+"""The drop-box: a Maildir in which the messages of wrappers arrive."""
 
 import heapq
 import itertools
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Message
 
 MOST_FILES = 1_000
-"""How many files one look at the drop-box takes along."""
+"""The most files that are read in one turn."""
 
 MOST_MESSAGES = 1_000
-"""After so many messages a look goes no further: a transaction is to stay short."""
+"""After so many messages no further file is read: the transaction has to stay short."""
 
 LARGEST = message.LONGEST_TEXT
 LARGEST_BATCH = 4 * LARGEST
 """A file, or a batch, beyond this many bytes is refused unread."""
 
 LEFT_BEHIND_S = 86400.0
-"""How old a file is that nobody is going to finish."""
+"""The age of a half-written file that nobody will finish."""
 
 BATCH = ".batch"
-"""The ending of a file in which a courier put many messages of its node."""
+"""The suffix of a file with many messages of a node, written by its courier."""
 
 
 _ATTEMPT = re.compile(r'"attempt": ?([1-9][0-9]{0,18})\b')
 _TOKEN = re.compile(r'"token": ?"([0-9a-f]{64})"')
 _END = re.compile(r'"kind": ?"(?:end|part)"')
-"""What is looked for in a text that can't be read, to learn whose end it was to be."""
+"""Patterns that find the attempt in an end message that can't be parsed."""
 
 
 @dataclass(slots=True)
 class Letters:
-    """What one look found: messages that are well-formed and signed, and the files they came in."""
+    """Messages that are well-formed and signed, and the files in which they arrived."""
 
     messages: "list[Message]" = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     refused: dict[int, str] = field(default_factory=dict)
-    """Attempts that signed an end that can't be read, and what is wrong with it."""
+    """Attempts whose signed end message can't be parsed, and why not."""
     has_more: bool = False
-    """Whether more lies there than one look takes along."""
+    """Whether files were left for the next turn."""
 
 
 def _sender(name: str) -> str:
@@ -67,7 +67,7 @@ def _sender(name: str) -> str:
 
 
 def _read(name: str, folder: int) -> str:
-    """The text of a file; only of a plain file, and without ever waiting for one."""
+    """Return the text of a regular file; never wait for a pipe or device."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     with os.fdopen(os.open(name, flags, dir_fd=folder), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
@@ -94,7 +94,7 @@ class DropBox:
     def deliver(self, node: str, texts: Sequence[str]) -> None:
         """Put messages of a node in, as one file; they are on the disk when this returns.
 
-        Raises D0Error where the disk takes them not: then the node keeps them.
+        Raises D0Error if they can't be written: then the node keeps them.
         """
         name = f"{node}.{time.time_ns()}.{os.getpid()}.{next(self._numbers)}{BATCH}"
         aside = self.folder / "tmp" / name
@@ -116,7 +116,7 @@ class DropBox:
             os.fsync(folder)
 
     def collect(self, most: int = MOST_FILES) -> Letters:
-        """Read what lies there; what can't be a message goes to `rejected/`."""
+        """Read the files of the drop-box; what is no message goes to `rejected/`."""
         with os.scandir(self.new) as entries:
             found = self._in_turn([entry.name for entry in entries], most)
         letters = self.read(found)
@@ -124,9 +124,9 @@ class DropBox:
         return letters
 
     def _in_turn(self, names: list[str], most: int) -> list[str]:
-        """Choose `most` of the files, one of each sender in turn, after who came last before.
+        """Choose `most` of the files, one of each sender in turn, starting after the last sender.
 
-        So one who floods the folder delays the others by no more than one file in a round.
+        So a sender that floods the folder delays the others by no more than one file in a round.
         """
         if len(names) <= most:
             return sorted(names)
@@ -143,7 +143,7 @@ class DropBox:
         return found
 
     def read(self, found: Sequence[str]) -> Letters:
-        """Read the files of these names, those at the end only if not too much came before."""
+        """Read the files of these names in order, until there are enough messages."""
         letters = Letters()
         with self._open_new() as folder:
             for name in found:
@@ -200,7 +200,7 @@ class DropBox:
             letters.messages.extend(cast("list[Message]", messages))
 
     def _sender_of_end(self, text: str) -> int | None:
-        """Return the attempt whose token is in a text that was to be its end; None without one."""
+        """Return the attempt that signed an end message that can't be parsed; None without one."""
         attempt, token = _ATTEMPT.search(text), _TOKEN.search(text)
         if attempt is None or token is None or not _END.search(text):
             return None
@@ -208,7 +208,7 @@ class DropBox:
         return number if token[1] == message.token(self._key, number) else None
 
     def clear(self, files: Iterable[str]) -> None:
-        """Take out what has been applied and committed."""
+        """Remove files whose messages have been applied and committed."""
         with self._open_new() as folder:
             for name in files:
                 with suppress(FileNotFoundError):
@@ -220,13 +220,13 @@ class DropBox:
         self._rejected.write_count()
 
     def unread(self, node: str) -> int:
-        """How many files of messages that were delivered for a node nobody has applied yet."""
+        """Return how many files that were delivered for a node have not been applied yet."""
         waiting = self._delivered.get(node, [])
         self._delivered[node] = [path for path in waiting if path.exists()]
         return len(self._delivered[node])
 
     def sweep(self) -> None:
-        """Remove what processes that were killed left half written, a day ago or more."""
+        """Remove files that killed processes left half written, a day ago or more."""
         for path in (self.folder / "tmp").iterdir():
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < time.time() - LEFT_BEHIND_S:
@@ -234,7 +234,7 @@ class DropBox:
 
     @contextmanager
     def watched(self, wake: Callable[[], None]) -> Iterator[None]:
-        """Call `wake` whenever something arrives; where watching fails, a rescan has to do."""
+        """Call `wake` whenever a file arrives; if watching fails, the regular rescan finds it."""
         from watchdog.events import FileCreatedEvent, FileMovedEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 

@@ -1,4 +1,4 @@
-"""Messages that can't be applied: some are kept as evidence, the others are only counted."""
+"""Rejected messages: a bounded number is kept as evidence, the others are counted."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ DISCARDED = "discarded.json"
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """The messages that were not kept any more: how many, their bytes, when and why the last."""
+    """The messages that were not kept: how many, their bytes, and when and why the last one."""
 
     count: int = 0
     bytes: int = 0
@@ -50,7 +50,7 @@ class Discarded:
 
 
 def discarded(folder: Path) -> Discarded:
-    """What a folder of rejected messages says of those that it does not hold."""
+    """Return the count of messages that a folder of rejected messages does not contain."""
     with suppress(OSError, ValueError, TypeError):
         return Discarded(**json.loads((folder / DISCARDED).read_text()))
     return Discarded()
@@ -71,12 +71,12 @@ class Rejected:
         self._logged: float | None = None
 
     def keep(self, name: str, text: str, reason: str) -> None:
-        """Keep the beginning of a message, with the reason beside it; or only count it."""
+        """Keep the beginning of a message with the reason beside it, or only count it."""
         data = text.encode(errors="surrogatepass")
         self._keep(name, hashlib.sha256(data).hexdigest()[:16], data, reason)
 
     def move(self, path: Path, reason: str) -> None:
-        """Take a whole file out of the way, with the reason beside it."""
+        """Move a whole file here, with the reason beside it."""
         with suppress(FileNotFoundError):
             status = path.lstat()
             mark, data = f"{time.time_ns()}", b""
@@ -130,7 +130,7 @@ class Rejected:
         self._uncounted = Discarded(new.count + 1, new.bytes + size, time.time(), reason)
 
     def write_count(self) -> None:
-        """Add what was not kept to the file that says so; a rewrite takes 2 ms."""
+        """Add the messages that were not kept to the count on disk; a rewrite takes 2 ms."""
         new, self._uncounted = self._uncounted, Discarded()
         if new.count:
             before = discarded(self.folder)
@@ -138,7 +138,7 @@ class Rejected:
             (self.folder / DISCARDED).write_text(json.dumps(asdict(found)) + "\n")
 
     def _log(self, reason: str) -> None:
-        """Log a line about all that was rejected since the last one."""
+        """Log one line about all messages that were rejected since the last line."""
         self._unlogged += 1
         now = time.monotonic()
         if self._logged is None or now - self._logged >= LOG_EVERY_S:

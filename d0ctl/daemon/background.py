@@ -1,4 +1,4 @@
-"""The daemon as others see it: the only one, started in the background, stopped, its status."""
+"""The daemon from outside: one per home, started in the background, stopped, its status."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 30.0
 
 HANDOVER_S = 15.0
-"""How long a daemon waits for another that is ending, or has not taken its lease yet."""
+"""How long a daemon waits for another one that is ending or is about to take the lease."""
 
 LOOK_S = 0.02
 
@@ -89,7 +89,7 @@ def _did_not_start(log_file: Path, before: int) -> DatabaseUnavailable:
 
 
 def stop(home: Home) -> bool:
-    """Stop the daemon and wait for it; packages go on. False when none runs."""
+    """Stop the daemon and wait for its end; packages continue. Return False when none runs."""
     with open_store(home) as store:
         holder = leases.living_holder(store, LEASE)
         if holder is None:
@@ -110,7 +110,7 @@ def _is_unlocked(home: Home) -> bool:
 
 
 def status(home: Home) -> dict[str, Any]:
-    """Whether a daemon runs, since when, and what nobody could be told."""
+    """Return whether a daemon runs, since when, and which notifications could not be sent."""
     with open_store(home, read_only=True) as store:
         holder = leases.living_holder(store, LEASE)
         since = next((row["taken"] for row in leases.leases(store) if row["name"] == LEASE), None)

@@ -1,4 +1,4 @@
-"""The carriers of what people are to be told: threads of their own, which nothing waits for."""
+"""Delivery of notifications, by mail and by command, in threads that nothing waits for."""
 
 import logging
 import threading
@@ -19,23 +19,23 @@ from d0ctl.store.nodes.site import setting
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
-"""How often a carrier looks whether something is due."""
+"""How often a carrier checks whether something is due."""
 
 FIRST_DELAY_S, LONGEST_DELAY_S = 30.0, 900.0
 """How long after the first failed try the next one comes, and how long it may take at most."""
 
 MOST_RUNS = 6
-"""How often the command is run with one event before that is given up."""
+"""How often the command is run for one notification before that is given up."""
 
 LEAVE_S = 3.0
-"""How long the end of a process waits for what is on its way."""
+"""How long the end of a process waits for notifications that are being sent."""
 
 Told = Callable[[Row], None]
-"""Carries one message. Raises NotSent."""
+"""Sends one notification. Raises NotSent."""
 
 
 class Carrier(threading.Thread):
-    """Writes what is due for mail or for the command, and carries it, one at a time."""
+    """Composes and sends what is due, by mail or by command, one at a time."""
 
     def __init__(
         self, home: Home, *, is_command: bool, clock: Callable[[], float] = time.time
@@ -49,15 +49,15 @@ class Carrier(threading.Thread):
         self._lease = f"post {self.name}"
 
     def leave(self) -> None:
-        """Let it carry what is due now, and end."""
+        """Send what is due now, and end."""
         self._leaving.set()
 
     def abandon(self) -> None:
-        """Let it not even end what it carries; the next process does."""
+        """Stop without finishing the current notification; the next process sends it."""
         self._abandoned.set()
 
     def run(self) -> None:
-        """Carry what is due, until `leave`; trouble with the database is outlived."""
+        """Send what is due until `leave`; errors of the database are survived."""
         while True:
             try:
                 with open_store(self._home, resident=True) as store:
@@ -85,7 +85,7 @@ class Carrier(threading.Thread):
             log.exception("carrying %s failed and is tried again", self.name)
 
     def round(self, store: Store) -> None:
-        """Write and carry what is due now, if no other process does."""
+        """Compose and send what is due now, unless another process does."""
         now = self._clock()
         said = setting(store, "mail") or {}
         if not (self._waiting(store, now) or self._open(store, now)):
@@ -110,7 +110,7 @@ class Carrier(threading.Thread):
         return mail_queue.to_send(store, is_command=self._is_command, now=now)
 
     def _mail(self, store: Store, rows: list[Row], said: Mapping[str, Any]) -> None:
-        """Send mails in one conversation with the server."""
+        """Send mails over one connection to the server."""
         from d0ctl.notify.smtp import Server
 
         try:
@@ -144,7 +144,7 @@ class Carrier(threading.Thread):
                     mail_queue.sent(store, row["id"], now=self._clock())
 
     def _keep(self, store: Store, row: Row, error: NotSent) -> None:
-        """Keep why something has not gone, and when it is tried again, if ever."""
+        """Record why a notification was not sent, and when it is tried again, if ever."""
         now = self._clock()
         log.warning("`%s` for %s has not gone: %s", row["title"], row["recipient"], error)
         with store.writing():
@@ -156,18 +156,18 @@ class Carrier(threading.Thread):
 
 
 class Delivery:
-    """All carriers of a process."""
+    """The carriers of a process."""
 
     def __init__(self, home: Home) -> None:
         self._carriers = [Carrier(home, is_command=one) for one in (False, True)]
 
     def start(self) -> None:
-        """Begin to carry."""
+        """Start the carriers."""
         for carrier in self._carriers:
             carrier.start()
 
     def stop(self) -> None:
-        """Let them carry what is due, and wait for that a little; the rest stays for the next."""
+        """Send what is due for a bounded time; the rest is left for the next process."""
         for carrier in self._carriers:
             carrier.leave()
         deadline = time.monotonic() + LEAVE_S

@@ -1,4 +1,4 @@
-"""What failures are to be blamed on: the node, software or input that stands out; pure."""
+"""Which node, software or input stands out among the failures; pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from d0ctl.units import count
 
 FEWEST = 3
-"""So many failures, and so many attempts without it, are evidence at least."""
+"""Evidence takes at least so many failures with it, and so many attempts without it."""
 
 LEAST_SHARE = 0.5
-"""What stands out fails at least so often."""
+"""The share of attempts that fail of anything that stands out."""
 
 TIMES_OTHERS = 3.0
-"""What stands out fails so many times as often as the others."""
+"""Something stands out if it fails so many times as often as the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of the attempts that had something in common failed."""
+    """The attempts that have something in common, and how many of them failed."""
 
     name: str
     failed: int
@@ -25,7 +25,7 @@ class Share:
 
     @property
     def rate(self) -> float:
-        """Which part of them failed."""
+        """The part of them that failed."""
         return self.failed / self.number
 
 
@@ -38,7 +38,7 @@ class Blame:
     others: Share
 
     def sentence(self) -> str:
-        """Name it, with the evidence."""
+        """Return it with the evidence."""
         one, others = self.one, self.others
         told = {"node": "there", "software": "of it", "input": "of packages that read it"}
         part = "all" if one.failed == one.number else f"{one.failed:,} of"
@@ -51,7 +51,7 @@ _ELSE = {"node": "elsewhere", "software": "of other software", "input": "of othe
 
 
 def blame(kind: str, shares: Iterable[Share], failed: int, number: int) -> Blame | None:
-    """What of a kind stands out most; `failed` of `number` attempts failed in all."""
+    """Return what stands out most of a kind; `failed` of `number` attempts failed in all."""
     found = [
         Blame(kind, one, Share("", failed - one.failed, number - one.number)) for one in shares
     ]

@@ -1,4 +1,4 @@
-"""What follows a failed attempt, by the policy that holds for its package."""
+"""What follows a failed attempt, by the policy of its package."""
 
 import enum
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A failed attempt, and what its package has behind it; times in seconds, sizes in bytes.
+    """A failed attempt and the history of its package; times in seconds, sizes in bytes.
 
     `tries` counts the failures for this reason, `failures` those for any reason that counts,
     both since the last submit or retry by a person and with this one. `memory` and `wall_time`
@@ -49,9 +49,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict: after how many seconds it is tried again or released, and what then changes.
+    """A verdict, the seconds until the package is tried again or released, and what changes then.
 
-    `number` of `tries` says the how manieth try comes; `why` what stood against one.
+    The next try is number `number` of `tries`; `why` is the reason why there is none.
     """
 
     verdict: Verdict
@@ -71,7 +71,7 @@ class Judgement:
 
 
 def judge(policy: Policy, case: Case) -> Judgement:
-    """What follows a failed attempt."""
+    """Decide what follows a failed attempt."""
     rule = policy.rule(case.reason)
     is_restart = case.reason in RESTARTED
     number = case.restarts + 1 if is_restart else case.tries
@@ -95,7 +95,7 @@ def judge(policy: Policy, case: Case) -> Judgement:
 
 
 def _give_up(rule: Rule, never: str, against: str) -> Judgement:
-    """Fail or hold; what must never be tried again is not released by itself either."""
+    """Fail or hold; a package that must never be tried again is not released by itself either."""
     why = never or (against if rule.tries else "")
     if not rule.hold:
         return Judgement(Verdict.FAIL, why=why)
@@ -130,14 +130,14 @@ def _nowhere(rule: Rule, case: Case) -> str:
 
 
 def _at_its_most(rule: Rule, case: Case) -> str:
-    """Whether it would get no more than it had."""
+    """Return why more memory is impossible; nothing if it is possible or not needed."""
     if rule.memory is None or case.memory is None or case.largest is None:
         return ""
     return "no node has more memory" if case.memory >= case.largest else ""
 
 
 def _more_memory(rule: Rule, case: Case) -> int | None:
-    """The memory of the next attempt, as much as some node has at most; None: as before."""
+    """Return the memory of the next attempt, at most that of the largest node; None: as before."""
     had = case.memory or case.rss
     if rule.memory is None or not had:
         return None
@@ -154,7 +154,7 @@ def _more_time(rule: Rule, case: Case) -> float | None:
 
 
 def sentence(reason: str, message: str | None, judgement: Judgement) -> str:
-    """The reason, what was said, and what stood against another try."""
+    """Return the reason, its message, and why there is no other try."""
     told = f"{reason}: {message}" if message else reason
     if judgement.is_again:
         return f"try {judgement.number} of {judgement.tries}, after {told}"

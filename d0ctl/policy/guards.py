@@ -1,27 +1,27 @@
-"""The only place that says what a site has its packages watched for, and how patiently."""
+"""What a site has its packages watched for, and how long a program may show nothing; pure."""
 
 from dataclasses import dataclass
 
 FEWEST_RUNS = 10
-"""A program has a habit after so many successful runs."""
+"""A program has a history after so many successful runs."""
 
 LENIENCE = 5.0
-"""A program may be silent for so many times its longest gap."""
+"""A program may show nothing for so many times its longest gap."""
 
 SHORTEST_S = 1800.0
-"""By its habit alone no program is looping before so many seconds."""
+"""By its history alone no program is looping before so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """What holds for the packages of a site that ask for nothing else; None guards nothing."""
+    """The guards of a site for packages that set none themselves; None guards nothing."""
 
     looping: float | None
     """Seconds without a sign of life."""
     reserve: int
-    """Bytes that are to stay free on the disk of a node."""
+    """Bytes that have to stay free on the disk of a node."""
     patience: float
-    """Seconds that a package stands still for want of disk before it fails."""
+    """Seconds that a package is suspended because the disk is full before it fails."""
     swap: int | None
     """Bytes a second that a node may swap, both in and out."""
     yield_cpu: float | None
@@ -30,17 +30,16 @@ class Watching:
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """What successful runs of a program showed: how many they were, and their longest gap."""
+    """The history of a program: how many runs succeeded, and their longest gap in seconds."""
 
     runs: int
     gap: float
 
 
 def silence(asked: float | None, site: Watching, habit: Habit | None) -> float | None:
-    """How many seconds a binary may show nothing; None: as long as it likes.
+    """Return how many seconds a binary may show nothing; None is no limit.
 
-    What a package asks for holds. Without that it is what the site says, or else the habit of
-    the program, and never less than the habit allows.
+    The package decides; else the site, or the history of the program, whichever allows more.
     """
     if asked is not None:
         return asked

@@ -1,4 +1,4 @@
-"""The rules of failure as data: the defaults, and what site, software, job and package say."""
+"""Policies as data: the defaults, and the keys that site, software, job and package set."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,25 +7,25 @@ from typing import Any, TypeAlias
 from d0ctl.model import Reason
 
 ONLY = "only"
-"""Elsewhere or not at all: it would go no better where it was."""
+"""The value of `elsewhere` for failures that would happen again on the same node."""
 
 NEVER = "never"
-"""The entry of a policy that says when nothing is tried again, whatever the reason."""
+"""The entry of a policy with the limits that hold for all reasons."""
 
 RESTARTED = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
 """Reasons that the package did not cause (CRAB3, Automatic Restart Policies)."""
 
 ESCALATED_TRIES = 3
-"""How often an attempt is made with more, where a rule asks for more and not how often."""
+"""The tries of a rule that escalates and sets no number of tries."""
 
 Said: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""A policy as it is written down: for each reason, and for `never`, some keys."""
+"""A policy as written: keys for each reason, and for `never`."""
 
 Layer: TypeAlias = tuple[str, Said]
-"""Who says it, and what."""
+"""The origin of a policy, and its keys."""
 
 _GROWTH = ("factor", "longest")
-"""What belongs to the delay beside it."""
+"""Keys that belong to the delay of the same policy."""
 
 _MINUTE, _HOUR = 60.0, 3600.0
 
@@ -68,7 +68,7 @@ class Rule:
     passive: bool = False
 
     def pause(self, number: int) -> float:
-        """How long to wait before the try of this number, counted from 1."""
+        """Return how long to wait before the try of this number, counted from 1."""
         if not self.delay:
             return 0.0
         listed = self.delay[min(number, len(self.delay)) - 1]
@@ -88,14 +88,14 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What holds for some packages, and for each key of each rule who said so."""
+    """The policy of some packages, and the origin of each key of each rule."""
 
     never: Never
     rules: Mapping[str, Rule]
     said: Mapping[str, Mapping[str, tuple[Any, str]]] = field(default_factory=dict)
 
     def rule(self, reason: str) -> Rule:
-        """The rule for a reason; without one, it fails and stays so."""
+        """Return the rule for a reason; without one, the package stays failed."""
         return self.rules.get(reason, _NOTHING)
 
 
@@ -103,9 +103,9 @@ _NOTHING = Rule()
 
 
 def combine(layers: Iterable[Layer]) -> Policy:
-    """One policy out of several, the later ones stronger, key by key, over the defaults.
+    """Combine policies key by key over the defaults; the later ones override the earlier.
 
-    Who says another delay says how it grows, too.
+    Setting `delay` resets `factor` and `longest`, which describe how the old delay grows.
     """
     said: dict[str, dict[str, tuple[Any, str]]] = {}
     for origin, policy in (("default", DEFAULTS), *layers):

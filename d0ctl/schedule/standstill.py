@@ -9,7 +9,7 @@ from d0ctl.schedule.place import Demand, NodeRoom, misfit
 
 
 class Cause(enum.StrEnum):
-    """What stops a job or the whole production, the weightiest first."""
+    """The cause of a standstill of a job or the whole production, the most important first."""
 
     NO_DAEMON = "no-daemon"
     """No process drives packages."""
@@ -18,41 +18,41 @@ class Cause(enum.StrEnum):
     NO_NODE_UP = "no-node-up"
     """Every node is down or drained."""
     HELD = "held"
-    """The job is held, or all that is left of it."""
+    """The job is held, or all packages that are left of it are."""
     PAUSED = "paused"
     """A person paused the job."""
     NO_FITTING_NODE = "no-fitting-node"
-    """Every node that could take what is ready is down or drained."""
+    """Every node that could take the ready packages is down or drained."""
     IMPOSSIBLE = "impossible"
-    """No node could ever take what is ready."""
+    """No node can ever take the ready packages."""
     OTHER_JOB = "other-job"
-    """It waits for packages of other jobs, and none of them can move."""
+    """It waits for packages of other jobs, none of which can move."""
     NO_INPUT = "no-input"
-    """What is launched waits for inputs that nobody will make."""
+    """Launched packages wait for inputs that will never be produced."""
 
 
 DELIBERATE = frozenset({Cause.HELD, Cause.PAUSED})
-"""Causes that a person chose, so nobody has to be alarmed."""
+"""Causes that a person chose, so that nobody has to be warned."""
 
 LACKS_NODE = frozenset({Cause.NO_NODE_UP, Cause.NO_FITTING_NODE})
 """Causes that end when a node comes back."""
 
 SITEWIDE = frozenset({Cause.NO_DAEMON, Cause.NO_NODE, Cause.NO_NODE_UP})
-"""Causes that stop every job alike."""
+"""Causes that stop every job."""
 
 BUSY = frozenset(
     phase for phase, status in STATUS_OF.items() if status in (Status.SCHEDULED, Status.LAUNCHED)
 ) - {Phase.UNREACHABLE, Phase.SUSPENDED}
-"""Phases in which something is under way for a package."""
+"""Phases in which something happens for a package."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """A node as it bears on whether work moves.
+    """A node, and whether it takes packages now or later.
 
-    `retries` tells that d0ctl drained it and tries it again by itself, `gone` why it takes nothing
-    until a person helps. A node that was never `reached` is ruled out only by what is known of it:
-    its name, its services, its cpus if it is `sized`, and what the site file says.
+    With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
+    until a person helps. A node that was never `reached` is ruled out only by what is known of
+    it: its name, its services, its CPUs if it is `sized`, and the site file.
     """
 
     room: NodeRoom
@@ -79,7 +79,7 @@ class NodeState:
         return self.state == "unknown" and self.returns
 
     def misfit(self, demand: Demand) -> str | None:
-        """Why packages of a demand can never run on it; None when they can."""
+        """Return why packages of a demand can never run on it; None if they can."""
         if not self.reached and not self.sized:
             demand = replace(demand, cpus=1)
         if not self.reached and self.room.platform is None:
@@ -91,9 +91,8 @@ class NodeState:
 class Work:
     """A job, or a part of one: its counts, and the demands of what is ready.
 
-    `releases` tells that the policy will release some of its held packages, `awaiting` how many
-    of its launched packages do nothing but wait for inputs. `outside` is the work of other jobs
-    that it waits for.
+    With `releases` the policy will release some of its held packages; `awaiting` counts launched
+    packages that only wait for inputs; `outside` is the work of other jobs that it waits for.
     """
 
     counts: Counts
@@ -111,12 +110,12 @@ class Work:
 
     @property
     def busy(self) -> int:
-        """For how many packages something is under way."""
+        """For how many packages something happens."""
         return self._moving(*BUSY)
 
     @property
     def silent(self) -> int:
-        """How many packages are on nodes that do not answer; in time they count as lost."""
+        """How many packages are on nodes that do not answer; after a time they count as lost."""
         return self._moving(Phase.UNREACHABLE)
 
     @property
@@ -144,8 +143,8 @@ class Standing:
     """Whether work moves; if not, why, and whether that may end without a person.
 
     Work that has ended neither `moves` nor has a `cause`; work that waits for other work
-    `returns` without one. `unfit` counts ready packages that no node can ever take, and
-    `why_unfit` says why of each node for one.
+    `returns` without one. `unfit` counts ready packages that no node can ever take; `why_unfit`
+    has the reason by node for one of them.
     """
 
     moves: bool
@@ -166,7 +165,7 @@ class Standing:
 
 
 def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
-    """Decide whether work moves, and what stops it first if it does not."""
+    """Decide whether work moves; if not, name the first cause."""
     own = _alone(work, nodes, driven=driven)
     if not own.is_settled or work.outside is None or own.cause is Cause.NO_DAEMON:
         return own
@@ -179,9 +178,9 @@ def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standin
 
 
 def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState]) -> Standing:
-    """Decide the same of a part of a job that is driven, given how the whole job stands.
+    """Decide the same for a part of a job that is driven, from the standing of the whole job.
 
-    What waits in it for files may get them as long as anything of the job moves.
+    Its packages that wait for files may get them as long as anything of the job moves.
     """
     own = _alone(part, nodes, driven=True)
     if not own.is_settled:
@@ -192,7 +191,7 @@ def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState]) -> Standing
 
 
 def _alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
-    """Decide it by the packages of the work itself."""
+    """Decide by the packages of the work itself, without those of other jobs."""
     unfit, why = _unfit(work, nodes)
     if not work.open:
         if work.counts.get(Phase.HELD):
@@ -227,7 +226,7 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
 
 
 def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
-    """Whether work that a cause stops may move again without a person."""
+    """Return whether work that is stopped may move again without a person."""
     if work.busy or work.silent:
         return True
     if work.held or work.paused:
@@ -238,7 +237,7 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
 
 
 def _is_served(demand: Demand, nodes: Sequence[NodeState]) -> bool:
-    """Whether a node takes, or is about to take, packages of a demand."""
+    """Return whether a node takes, or is about to take, packages of a demand."""
     return any((node.takes or node.is_coming) and node.misfit(demand) is None for node in nodes)
 
 
@@ -249,7 +248,7 @@ def _could_serve(node: NodeState, work: Work) -> bool:
 
 
 def _unfit(work: Work, nodes: Sequence[NodeState]) -> tuple[int, dict[str, str]]:
-    """How many ready packages no node can ever take, and why not, of the first of them."""
+    """Return how many ready packages no node can ever take, and the reasons for the first."""
     number = 0
     why: dict[str, str] = {}
     for demand in work.demands:
