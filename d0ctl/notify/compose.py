@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.notify import mail_text
-from d0ctl.notify.ending import Ending, ending
 from d0ctl.notify.routes import COMMAND, HOUR_S, Routes
+from d0ctl.show import mail
+from d0ctl.show.ending import Ending, ending
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
@@ -32,7 +32,7 @@ def _told(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]
     known = {one.subject_id: ending(store, one.subject_id) for one in found if one.kind == "ended"}
     endings = {job: one for job, one in known.items() if one is not None}
     left = [one for one in found if one.kind != "ended" or one.subject_id in endings]
-    return sorted(left, key=mail_text.weight), endings
+    return sorted(left, key=mail.weight), endings
 
 
 def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> None:
@@ -42,18 +42,18 @@ def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> 
     mail_queue.settle(store, recipient)
     if not notices:
         return
-    sender, title = said.get("sender", "d0ctl@localhost"), mail_text.title(notices, endings)
+    sender, title = said.get("sender", "d0ctl@localhost"), mail.title(notices, endings)
     message_id = make_id(sender)
-    mail = letter(sender=sender, recipient=recipient, message_id=message_id, title=title,
-                  text=mail_text.body(notices, endings), at=now)  # fmt: skip
-    mail_queue.post(store, recipient, message_id, title, mail.decode("ascii"), now=now)
+    message = letter(sender=sender, recipient=recipient, message_id=message_id, title=title,
+                     text=mail.body(notices, endings), at=now)  # fmt: skip
+    mail_queue.post(store, recipient, message_id, title, message.decode("ascii"), now=now)
 
 
 def _events(store: Store, now: float) -> None:
     notices, endings = _told(store, COMMAND)
     mail_queue.settle(store, COMMAND)
     for one in notices:
-        title = mail_text.line(mail_text.headline(one, endings))
+        title = mail.line(mail.headline(one, endings))
         event = json.dumps(document(one, endings, site_name(store)))
         mail_queue.post(store, COMMAND, "", title, event, now=now)
 
@@ -64,7 +64,7 @@ def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str,
     is_all = "stands-still" in (one.kind, one.reason)
     told: dict[str, Any] = {
         "event": one.kind,
-        "headline": mail_text.headline(one, endings),
+        "headline": mail.headline(one, endings),
         "site": site,
         **({} if is_all else {"node" if is_node else "job": one.subject}),
         "first": iso(one.first),

@@ -18,7 +18,7 @@ from tests.support.smtp import PostOffice
 
 Say = Callable[..., None]
 
-PEOPLE = {"cluster-admin": ["admin@lab.example"], "grid-desk": ["grid@lab.example"]}
+PEOPLE = {"cluster-admin": ["admin@lab.example"], "grid-control": ["grid@lab.example"]}
 
 
 @pytest.fixture

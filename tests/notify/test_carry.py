@@ -49,7 +49,7 @@ def test_a_digest_has_the_failures_their_last_words_and_what_to_type(
     assert sorted(post.titles()) == [
         ("admin@lab.example", subject), ("grid@lab.example", subject), ("me@here", subject),
     ]  # fmt: skip
-    assert "3 failures: 3 failed for good" in post.text()
+    assert "3 failures: 3 failed, not tried again" in post.text()
     assert "prod/1/3/1, attempt 1 on localhost\n    binary 1 (reco) was ended" in post.text()
     assert "    | \\x1b[31mred\\x1b[0m\n    | Help\n" in post.text()
     assert "  d0ctl retry 'prod/*/*:failed'\n" in post.text()

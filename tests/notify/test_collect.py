@@ -3,7 +3,7 @@
 from typing import Any
 
 from d0ctl.model import Address
-from d0ctl.notify.mail_text import body
+from d0ctl.show.mail import body
 from d0ctl.store import Store
 from d0ctl.store.attempts import launches, messages
 from d0ctl.store.jobs import removal

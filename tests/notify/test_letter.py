@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Group
-from d0ctl.notify import mail_text
 from d0ctl.notify.compose import document
-from d0ctl.notify.ending import Ending, Segment
 from d0ctl.notify.mail_message import letter, make_id
 from d0ctl.select import parse
+from d0ctl.show import mail
+from d0ctl.show.ending import Ending, Segment
 from d0ctl.store.mail.mail_queue import Notice
 
 HEADERS = [
@@ -41,7 +41,7 @@ def mail_of(notices: list[Notice], endings: dict[int, Ending]) -> bytes:
     """A mail about these."""
     return letter(
         sender="d0ctl@lab", recipient="me@here", message_id=make_id("d0ctl@lab"),
-        title=mail_text.title(notices, endings), text=mail_text.body(notices, endings), at=1e9,
+        title=mail.title(notices, endings), text=mail.body(notices, endings), at=1e9,
     )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         thing("cleared", reason="held"),
         thing("cleared", "farm07", reason="node-down"),
     ]
-    text = mail_text.body(notices, {1: ended})
+    text = mail.body(notices, {1: ended})
 
     typed = re.findall(r"^  d0ctl (.+)$", text, re.MULTILINE)
     assert len(typed) > 15
@@ -89,21 +89,21 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         verb, *rest = shlex.split(command)
         if verb in ("retry", "release", "logs", "status", "why"):
             parse(rest[0])
-    heads = [mail_text.headline(one, {1: ended}) for one in notices]
+    heads = [mail.headline(one, {1: ended}) for one in notices]
     assert heads == [
         "reco001: stands still, 9 of 9 packages did not complete",
         "reco001: 1 package failed (seg-fault)", "node farm07 is down",
-        "node farm07 is drained: it fails what others run well",
+        "node farm07 is drained: packages fail there that succeed elsewhere",
         "node farm07 is given up with 3 attempts", "reco001: moves again",
-        "reco001: nothing is held any more", "node farm07 is back",
+        "reco001: no package is held any more", "node farm07 is back",
     ]  # fmt: skip
 
 
 def test_of_very_many_things_a_mail_tells_fifty_and_the_number_of_the_rest() -> None:
     notices = [thing("cleared", f"n{n}", reason="still") for n in range(1, 61)]
 
-    assert mail_text.body(notices, {}).count("moves again") == 50
-    assert "\n... and 10 more\n" in mail_text.body(notices, {})
+    assert mail.body(notices, {}).count("moves again") == 50
+    assert "\n... and 10 more\n" in mail.body(notices, {})
 
 
 @given(failures)

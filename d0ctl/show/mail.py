@@ -1,7 +1,7 @@
-"""The words of what people are told: one line that says it, and the lines that go with it.
+"""The texts of mails: for each notice a headline, and the lines below it.
 
-Whatever comes from outside is made harmless here: no control character, no line end within a
-line, no line longer than a mail may have.
+Texts from outside are made harmless: no control character, no line end within a line, no line
+longer than a mail may have.
 """
 
 import time
@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from d0ctl.model import Group
-from d0ctl.notify.ending import Ending, Segment
+from d0ctl.show.ending import Ending, Segment
 from d0ctl.store.mail.mail_queue import Notice
 from d0ctl.units import clean, count, duration
 
 WIDEST = 300
-"""How many characters a line has at most."""
+"""The most characters of a line."""
 
 MOST_TOLD = 50
-"""How many things one mail tells whole; of more it gives the number."""
+"""The most notices in a mail; it counts the rest."""
 
 _WEIGHTS = {
     "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "failures": 4,
@@ -25,41 +25,39 @@ _WEIGHTS = {
 }  # fmt: skip
 
 Endings = Mapping[int, Ending]
-"""How jobs have ended, by their rows."""
+"""How jobs ended, by their ids."""
 
 
 def weight(notice: Notice) -> tuple[int, int]:
-    """What is told first: what needs a person, and of that the weightiest."""
+    """Return the order of a notice: those that need a person first, then the weightiest."""
     if notice.kind == "failures" and notice.needs_a_person:
         return 3, -notice.count
     return (0 if notice.needs_a_person else _WEIGHTS[notice.kind]), -notice.count
 
 
 def title(notices: Sequence[Notice], endings: Endings) -> str:
-    """The subject of a mail: what weighs most, and how much there is besides."""
+    """Return the subject of a mail: the first headline, and how many more there are."""
     first = line(headline(notices[0], endings))
     more = len(notices) - 1
     return f"{first}, and {more} more" if more else first
 
 
 def body(notices: Sequence[Notice], endings: Endings) -> str:
-    """The text of a mail."""
+    """Return the text of a mail."""
     parts = ["\n".join(map(line, _part(one, endings))) for one in notices[:MOST_TOLD]]
     if (more := len(notices) - MOST_TOLD) > 0:
         parts.append(f"... and {more:,} more\n  d0ctl status\n  d0ctl report failures")
-    return (
-        "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; what else is on its way: d0ctl notify list\n"
-    )
+    return "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; messages to come: d0ctl notify list\n"
 
 
 def line(text: str) -> str:
-    """A text from outside as one harmless line."""
+    """Return a text from outside as one harmless line."""
     shown = clean(text)
     return shown if len(shown) <= WIDEST else f"{shown[:WIDEST]}..."
 
 
 def headline(one: Notice, endings: Endings) -> str:
-    """What is told, in one line."""
+    """Return a notice in one line."""
     return _HEADLINES[one.kind](one, endings)
 
 
@@ -96,14 +94,14 @@ def _standstill(one: Notice, endings: Endings) -> str:
 
 
 def _drained(one: Notice, endings: Endings) -> str:
-    return f"node {one.subject} is drained: it fails what others run well"
+    return f"node {one.subject} is drained: packages fail there that succeed elsewhere"
 
 
 def _cleared(one: Notice, endings: Endings) -> str:
     return {
         "node-down": f"node {one.subject} is back",
         "node-drained": f"node {one.subject} takes packages again",
-        "held": f"{one.subject}: nothing is held any more",
+        "held": f"{one.subject}: no package is held any more",
         "still": f"{one.subject}: moves again",
         "stands-still": "production moves again",
     }[one.reason]
@@ -134,7 +132,7 @@ def _part(one: Notice, endings: Endings) -> Iterator[str]:
 
 def _about_failures(one: Notice) -> Iterator[str]:
     again = one.count - one.failed - one.held
-    parts = [(one.failed, "failed for good"), (one.held, "held by the policy"),
+    parts = [(one.failed, "failed, not tried again"), (one.held, "held by the policy"),
              (again, "tried again by the policy")]  # fmt: skip
     told = ", ".join(f"{number:,} {words}" for number, words in parts if number)
     span = when(one.first)
@@ -150,7 +148,7 @@ def _about_failures(one: Notice) -> Iterator[str]:
 
 
 def _stopped(one: Notice) -> str | None:
-    """Why d0ctl stopped the job, if it did."""
+    """Return why d0ctl held the job, if it did."""
     return next((sample["stopped"] for sample in one.samples if "stopped" in sample), None)
 
 
@@ -216,7 +214,7 @@ def _about_node(one: Notice) -> Iterator[str]:
     for sample in one.samples:
         yield f"  {sample['message']}"
     if one.kind == "node-given-up":
-        yield "  what ran there is tried again elsewhere; it is ended when the node is back"
+        yield "  its packages are tried again elsewhere; their attempts here end when it is back"
     yield f"  d0ctl why {one.subject}"
     yield f"  d0ctl node check {one.subject}"
     if one.kind == "node-drained":
@@ -224,5 +222,5 @@ def _about_node(one: Notice) -> Iterator[str]:
 
 
 def when(at: float) -> str:
-    """A time by the clock of the control host, with its zone."""
+    """Return a time by the clock of the control host, with its zone."""
     return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at))

@@ -1,4 +1,4 @@
-"""How a job has ended: the segments that did not complete, and why."""
+"""The end of a job: its status, the packages that did not complete, and why."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,12 +52,12 @@ class Ending:
 
 
 def status_of(store: Store, job: int) -> Group:
-    """What a job that has ended has come to."""
+    """Return the status of a job that has ended."""
     return roll_up(counts_of(store, job), blocked=True)
 
 
 def ending(store: Store, job: int) -> Ending | None:
-    """How a job has ended; None where it is gone, or moves again."""
+    """Read how a job ended; None if it was removed, or moves again."""
     row = new_events.job_that_ended(store, job)
     if row is None:
         return None
