@@ -2,13 +2,15 @@
 
 import json
 import math
-from typing import Any
+import runpy
+from typing import Any, get_args
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_wrapper.protocol import message
+from d0ctl_wrapper.protocol import message, message_types
 
 Message = dict[str, Any]
 
@@ -402,3 +404,22 @@ def test_a_token_belongs_to_a_key_and_an_attempt() -> None:
     assert len(tokens) == 6
     assert message.token(b"a", 1) == message.token(b"a", 1)
     assert message.parse(message.text([{**END, "token": message.token(b"a", 1)}]))
+
+
+def field_names() -> dict[str, set[str]]:
+    """The fields that type checkers know of each kind of message."""
+    with patch("typing.TYPE_CHECKING", True):
+        found = runpy.run_path(str(message_types.__file__))
+    kinds = [
+        found[name] for name in ("Start", "State", "Progress", "Note", "Need", "Binary", "End")
+    ]
+    return {get_args(kind.__annotations__["kind"])[0]: set(kind.__annotations__) for kind in kinds}
+
+
+FIELD_NAMES = field_names()
+
+
+@given(files())
+def test_type_checkers_know_just_the_fields_that_a_message_has(made: list[Message]) -> None:
+    for found in message.parse(message.text(made)):
+        assert set(found) == FIELD_NAMES[found["kind"]]
