@@ -1,4 +1,4 @@
-"""Files between nodes: fetched, brought, delivered; checked by size and checksum, never half."""
+"""Transfers of files between nodes and this machine: whole, with size and checksum checked."""
 
 import hashlib
 import os
@@ -18,17 +18,17 @@ from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
 
 TAKE_TIMEOUT_S = 3600.0
-"""How long a node may need to check a file that was brought."""
+"""How long a node may take to check a file."""
 
 _MADE_BY = re.compile(r"\.(\d{1,9})-(\d{1,18})\.[0-9a-f]{32}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy to make; size and checksum are what the file must weigh, None when not known.
+    """A copy to make; the file must have this size and checksum, None if not known.
 
-    `aside` is the folder here in which it is made whole, on the disk of the target. One that
-    `is_kept` is a copy of d0ctl's, which nobody may change.
+    It is made in the folder `aside`, on the disk of the target, and renamed when it is whole. With
+    `is_kept` it belongs to d0ctl, and is read-only.
     """
 
     source: str
@@ -40,7 +40,7 @@ class Copy:
 
 
 def checksum_of(path: Path) -> tuple[int, str]:
-    """Size and checksum of a file here."""
+    """Return the size and checksum of a file here."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
@@ -49,10 +49,10 @@ def checksum_of(path: Path) -> tuple[int, str]:
 
 
 def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
-    """Bring a file from the node to this machine.
+    """Copy a file from the node to this machine.
 
-    Raises NotFound when it is not there any more, or is not what it was; NoSpace when the disk
-    here is to keep what is free.
+    Raises NotFound if it does not exist any more or is another file, NoSpace if the copy would
+    take the disk here below its reserve.
     """
     target = Path(copy.target)
     aside = _aside(copy, target)
@@ -72,7 +72,7 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
 
 
 def copy_here(copy: Copy, reserve: int | None = None) -> FileFacts:
-    """Copy a file on this machine, to a target that shares nothing with it."""
+    """Copy a file on this machine; the copy shares no storage with it."""
     target = Path(copy.target)
     aside = _aside(copy, target)
     try:
@@ -86,13 +86,13 @@ def copy_here(copy: Copy, reserve: int | None = None) -> FileFacts:
 
 
 def _check_space(copy: Copy, aside: Path, reserve: int | None) -> None:
-    """See that a copy of a file leaves the reserve of the disk free."""
+    """Raise NoSpace if a copy would take the disk below its reserve."""
     size = Path(copy.source).stat().st_size
     Limits(size, reserve).check_space(aside.parent, size)
 
 
 def bring(copy: Copy, courier: Courier, link: Link) -> FileFacts:
-    """Bring a file of this machine to the node's cache, or to where the user wants it."""
+    """Copy a file of this machine to the node's cache, or to the path that a locator names."""
     source = Path(copy.source)
     if not source.is_file():
         raise NotFound(f"`{copy.source}` is gone")
@@ -121,7 +121,7 @@ def bring(copy: Copy, courier: Courier, link: Link) -> FileFacts:
 
 
 def _aside(copy: Copy, target: Path) -> Path:
-    """A file of this process and no other, by its name."""
+    """Return the path of a new file that belongs to this process by its name."""
     folder = Path(copy.aside) if copy.aside else target.parent
     for place in (target.parent, folder):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def _aside(copy: Copy, target: Path) -> Path:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes that were killed left half made in such a folder."""
+    """Remove files that killed processes left half made in such a folder."""
     for path in folder.glob(".*"):
         if found := _MADE_BY.match(path.name):
             pid, started = map(int, found.groups())
@@ -140,7 +140,7 @@ def sweep(folder: Path) -> None:
 
 
 def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
-    """Check what has come, and put it in place whole."""
+    """Check what has arrived, and rename it to its target once it is on disk."""
     size, checksum = checksum_of(aside)
     _compare(copy, size, _as_asked(copy, aside, checksum))
     descriptor = os.open(aside, os.O_RDONLY)
@@ -156,7 +156,7 @@ def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
 
 
 def _sync(folder: Path) -> None:
-    """See that the names in a folder are on the disk, and its own in the one above."""
+    """Sync the names in a folder, and that of the folder in the one above."""
     for place in (folder, folder.parent):
         descriptor = os.open(place, os.O_RDONLY)
         try:
@@ -166,7 +166,7 @@ def _sync(folder: Path) -> None:
 
 
 def _as_asked(copy: Copy, aside: Path, checksum: str) -> str:
-    """The checksum by the algorithm by which the file is known."""
+    """Return the checksum by the algorithm of the one that is known."""
     if copy.checksum is None or copy.checksum.startswith("sha256:"):
         return checksum
     return digest_by(os.fsencode(aside), copy.checksum, lambda: None)[0]

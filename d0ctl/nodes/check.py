@@ -1,4 +1,4 @@
-"""What is wrong with a node, found out by doing what a production will do there."""
+"""The check of a node: it tries what a production will do there."""
 
 import re
 import shlex
@@ -23,17 +23,17 @@ LEAST_DISK = 1 << 30
 """Less free disk than this many bytes will not carry a production far."""
 
 PROOF_S = 20.0
-"""How long each step of the proof of detachment may take."""
+"""How long each step of the test of detached processes may take."""
 
 AFTER_DROP_S = 2.0
-"""How long the login manager of a node has to kill what a dropped connection leaves."""
+"""How long the login manager of a node may take to kill processes after a connection drops."""
 
 KNOWN_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "tcsh", "csh", "fish"})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: `ok` is None where it is only worth knowing."""
+    """The result of one check; `ok` is None for information."""
 
     ok: bool | None
     what: str
@@ -42,7 +42,7 @@ class Finding:
 
 
 def check(home: Home, address: Address, site: str) -> Iterator[Finding]:
-    """Look at a node, one finding after the other, and leave nothing behind."""
+    """Check a node, yield the findings one by one, and leave nothing behind."""
     proof = f"check-{uuid.uuid4().hex[:12]}"
     place = Site(f"{site}/{proof}", home.nodes, home.known_hosts, home.dropbox)
     began = time.monotonic()
@@ -77,7 +77,7 @@ def _facts(link: Link) -> Iterator[Finding]:
 
 
 def _is_recent(version: str) -> bool:
-    """Whether a python is new enough; a version that nobody can read is not."""
+    """Return whether a version of python is new enough; one that can't be parsed is not."""
     found = re.match(r"(\d{1,4})\.(\d{1,4})", version, re.ASCII)
     return found is not None and (int(found[1]), int(found[2])) >= OLDEST_PYTHON
 
@@ -121,7 +121,7 @@ def _clock(link: Link) -> Finding:
 
 
 def _detached(link: Link, again: Callable[[], Link]) -> Finding:
-    """Launch an attempt as any other, drop the connection, and see whether it lives on."""
+    """Launch an attempt, drop the connection, and find out whether the attempt survives."""
     what = "detached processes"
     try:
         with closing(link):
@@ -171,7 +171,7 @@ def _launch(link: Link) -> None:
 
 
 def _clean(link: Link) -> None:
-    """End the attempt, and remove all that the proof has left."""
+    """End the attempt, and remove all its files."""
     link.send({"kind": "kill", "attempts": [1], "grace": 1.0})
     for frame in _frames(link):
         texts = [file["text"] for file in frame.get("files", ())]
@@ -193,6 +193,6 @@ def _answer(link: Link, question: Frame, kind: str) -> Frame:
 
 
 def _frames(link: Link) -> Iterator[Frame]:
-    """Frames for as long as a step may take."""
+    """Yield frames for as long as a step may take."""
     with link.bounded(PROOF_S):
         yield from link.frames()

@@ -1,6 +1,6 @@
-"""Reaching a node: which transport, through which hosts, believed by which key, with which login.
+"""Connections to nodes: the transport, the jump hosts, the host keys and the login.
 
-Brings paramiko in: import it where a node is about to be reached.
+This imports paramiko, which is slow: import it where a node is about to be reached.
 """
 
 import logging
@@ -26,13 +26,13 @@ from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Tran
 
 KEEPALIVE_S = 15
 HANDSHAKE_S = 15.0
-"""After this paramiko gives a key exchange up, whatever it is told."""
+"""After this paramiko gives up a key exchange, whatever time-out is set."""
 
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its threads log tracebacks
 
 
 class LoginRefused(NodeUnreachable):
-    """The host is there and is the right one, but does not let us in."""
+    """The host answers with the right key, but refuses the login."""
 
 
 def connect(
@@ -43,7 +43,7 @@ def connect(
     io_timeout: float = IO_TIMEOUT_S,
     config: Path | None = None,
 ) -> Transport:
-    """Open the way to a node: fabric's, or the ssh program's where asked for or where it gets in.
+    """Connect to a node by fabric, or by the ssh program if requested or if only that can log in.
 
     Raises hostkeys.UntrustedKey for the first host on the way whose key is not trusted;
     after `hostkeys.accept` of its `name` and `key`, try again. `config` is as for `resolve`.
@@ -72,7 +72,7 @@ def by_fabric(
     io_timeout: float,
     config: Path | None,
 ) -> FabricTransport:
-    """Go from host to host until the node is reached; nothing stays open on failure."""
+    """Connect from host to host until the node is reached; nothing stays open on failure."""
     route = resolve(address.destination, address.identity, config)
     way = Way(known_hosts, connect_timeout, io_timeout)
     try:
@@ -91,7 +91,7 @@ def by_openssh(
     io_timeout: float,
     config: Path | None,
 ) -> OpenSshTransport:
-    """Have the ssh program reach the node; a host key that it refuses is named."""
+    """Connect by the ssh program; name the host key that it refuses."""
     try:
         return OpenSshTransport(
             address,
@@ -120,7 +120,7 @@ class Way:
         return self._connections[-1].transport
 
     def extend(self, hop: Hop) -> None:
-        """Go on to the next host: reach it, check its key, log in."""
+        """Connect to the next host: reach it, check its key, log in."""
         timeout = min(self._timeout, hop.connect_timeout or self._timeout)
         options: dict[str, object] = {"auth_strategy": Login(hop)}
         for limit in ("banner_timeout", "auth_timeout", "channel_timeout"):
@@ -149,11 +149,11 @@ class Way:
         connection.transport.set_keepalive(KEEPALIVE_S)
 
     def close(self) -> None:
-        """Give everything back, the innermost connection first."""
+        """Close all connections, the innermost first."""
         self._stack.close()
 
     def _trust(self, connection: fabric.Connection, hop: Hop) -> None:
-        """Let paramiko believe nothing but the keys that our known_hosts has for this host."""
+        """Make paramiko trust only the keys of d0ctl's known_hosts for this host."""
         client = connection.client
         client.set_missing_host_key_policy(paramiko.RejectPolicy())
         name = hop.host if hop.port == 22 else f"[{hop.host}]:{hop.port}"
@@ -163,7 +163,7 @@ class Way:
                 client.get_host_keys().add(name, key.get_name(), key)
 
     def _check_key(self, hop: Hop) -> None:
-        """Say what is wrong with the key, if a key is what the connection failed for."""
+        """Raise the error of the host key, if that is why the connection failed."""
         transport = self._connections[-1].client.get_transport()
         shown = transport.host_key if transport else None
         if shown:
@@ -172,7 +172,7 @@ class Way:
 
 
 def dial(hop: Hop, timeout: float, io_timeout: float, stack: ExitStack) -> socket.socket:
-    """A socket to the host, by TCP or the ProxyCommand of its ssh_config; `stack` closes it."""
+    """Return a socket to the host, by TCP or its ProxyCommand; `stack` closes it."""
     if hop.proxy_command:
         return command_socket(["/bin/sh", "-c", f"exec {hop.proxy_command}"], stack)
     try:
@@ -188,7 +188,7 @@ def dial(hop: Hop, timeout: float, io_timeout: float, stack: ExitStack) -> socke
 
 
 def command_socket(command: list[str], stack: ExitStack) -> socket.socket:
-    """One end of a socket pair whose other end is a command's stdin and stdout."""
+    """Return one end of a socket pair whose other end is stdin and stdout of a command."""
     ours, theirs = socket.socketpair()
     stack.enter_context(ours)
     with theirs:
@@ -205,7 +205,7 @@ def command_socket(command: list[str], stack: ExitStack) -> socket.socket:
 
 
 def unreachable(hop: Hop, timeout: float, error: Exception) -> NodeUnreachable:
-    """One plain line for why a host could not be reached."""
+    """Return the error that says why a host could not be reached."""
     match error:
         case socket.gaierror():
             why = f"there is no host of the name `{hop.host}`"
@@ -223,7 +223,7 @@ def unreachable(hop: Hop, timeout: float, error: Exception) -> NodeUnreachable:
 
 
 class Login:
-    """Tries the keys that OpenSSH would try, in its order, and remembers which."""
+    """A login by the keys that OpenSSH would try, in its order; it records them for the error."""
 
     def __init__(self, hop: Hop) -> None:
         self._hop = hop
@@ -240,7 +240,7 @@ class Login:
             agent._close()
 
     def _fits(self, transport: paramiko.Transport, key: paramiko.PKey, deadline: float) -> bool:
-        """True when the host lets us in with this key."""
+        """Return whether the host accepts this key."""
         try:
             more = transport.auth_publickey(self._hop.user, key)
         except paramiko.AuthenticationException as error:
@@ -262,7 +262,7 @@ class Login:
         )
 
     def _agent(self, timeout: float) -> Any:
-        """The agent of this hop; it holds no keys where there is none."""
+        """Return the agent of this hop; it has no keys if there is none."""
         agent = paramiko.agent.AgentSSH()
         if not self._hop.agent:
             return agent
@@ -277,7 +277,7 @@ class Login:
         return agent
 
     def _keys(self, agent: Any) -> Iterator[paramiko.PKey]:
-        """Give the agent's keys, those of our identity files first, then files it lacks."""
+        """Yield the agent's keys, those of identity files first, then the files that it lacks."""
         held = {key.get_base64(): key for key in agent.get_keys()}
         files = {path: public_part(path) for path in self._hop.identities if path.is_file()}
         wanted = [text for text in files.values() if text in held]
@@ -300,7 +300,7 @@ class Login:
 
 
 def public_part(identity: Path) -> str:
-    """The key in `identity`.pub, empty where there is none."""
+    """Return the key in `identity`.pub; empty if there is none."""
     try:
         return Path(f"{identity}.pub").read_text().split()[1]
     except (OSError, ValueError, IndexError):

@@ -1,20 +1,20 @@
-"""The only place that says how many files a process may have open.
+"""The limit on open files of this process.
 
-Who drives hundreds of nodes holds several connections each, more than the usual 1,024. What
-it starts on this machine keeps the former limit: programs that use `select` fail above that.
+A process that drives hundreds of nodes has several connections to each, more than the usual
+1,024. Processes that it starts keep the usual limit: programs that use `select` fail above it.
 """
 
 import resource
 
 MOST = 65_536
-"""More are never asked for; some programs close every number that they might have open."""
+"""The most that is requested; some programs close every number that could be open."""
 
 _LIMIT = resource.RLIMIT_NOFILE
 _former = resource.getrlimit(_LIMIT)
 
 
 def allow_many() -> None:
-    """Let this process open as many files as it may, up to `MOST`."""
+    """Raise the limit of this process as far as allowed, up to `MOST`."""
     soft, hard = resource.getrlimit(_LIMIT)
     most = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -22,7 +22,7 @@ def allow_many() -> None:
 
 
 def keep_former(pid: int) -> None:
-    """Give a process that we have started the limit that was ours."""
+    """Give a process that this one has started the previous limit."""
     try:
         resource.prlimit(pid, _LIMIT, _former)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""A file that comes from a node: it stops at its declared size, and leaves free space on the disk.
+"""Downloads from a node: they end at the declared size, and leave free space on the disk.
 
 A node may send any number of bytes, so the limits are checked while they arrive.
 """
@@ -13,7 +13,7 @@ from d0ctl.errors import D0Error, NotFound
 from d0ctl.units import size as shown_size
 
 CHECK_EVERY = 1 << 20
-"""After how many received bytes the free space is looked at again."""
+"""After how many received bytes the free space is checked again."""
 
 RESERVE = 500_000_000
 SMALL_DISK_SHARE = 20
@@ -21,15 +21,15 @@ SMALL_DISK_SHARE = 20
 
 
 class Spoilt(NotFound):
-    """A file that is there, and is not what it was."""
+    """A file that exists and is not the one that was made."""
 
 
 class Oversized(Spoilt):
-    """A file that is larger than it was declared: it is another file."""
+    """A file that is larger than declared: it is another file."""
 
 
 class Garbled(D0Error):
-    """A file that arrives as another one, although its node says that it is whole."""
+    """A file that arrives changed, although it is whole on its node."""
 
 
 class NoSpace(D0Error):
@@ -38,7 +38,7 @@ class NoSpace(D0Error):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a file may be, None where nobody has declared it, and what stays free."""
+    """The size of a file, None if it is not declared, and the bytes that stay free on the disk."""
 
     size: int | None = None
     reserve: int | None = None
@@ -59,11 +59,11 @@ class Limits:
 
 
 class Download:
-    """The file here that receives one there, within its limits."""
+    """The local file that a remote file is written to, within its limits."""
 
     def __init__(self, source: str, target: Path, limits: Limits) -> None:
         self.size = 0
-        """How many bytes have come."""
+        """How many bytes have arrived."""
         self._source, self._target, self._limits = source, target, limits
         self._most = limits.size
         self._check_at = 0
@@ -81,13 +81,13 @@ class Download:
         self._file.close()
 
     def expect(self, size: int) -> None:
-        """Take note of the size that the node announces. Raises Oversized and NoSpace."""
+        """Check the size that the node announces. Raises Oversized and NoSpace."""
         self._check_size(size)
         self._limits.check_space(self._target.parent, size)
         self._most = size
 
     def write(self, data: bytes) -> None:
-        """Write what has come. Raises Oversized and NoSpace."""
+        """Write bytes that have arrived. Raises Oversized and NoSpace."""
         self._check_size(self.size + len(data))
         if self.size + len(data) >= self._check_at:
             self._limits.check_space(self._target.parent, len(data))

@@ -1,4 +1,4 @@
-"""Frames: what a relay may send is checked here, for nothing from a node is trusted."""
+"""Frames between control host and relay; those of relays are checked, as no node is trusted."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,9 +16,9 @@ PIECE = 1 << 20
 
 
 def read(line: bytes) -> Frame | None:
-    """The frame in a line; None if it is of a kind that we do not know.
+    """Return the frame in a line; None if its kind is unknown.
 
-    What is in no contract is left out. Raises NodeUnreachable for what no relay sends.
+    Unknown fields are left out. Raises NodeUnreachable for what no relay sends.
     """
     try:
         if len(line) > LONGEST:
@@ -34,7 +34,7 @@ def read(line: bytes) -> Frame | None:
 
 
 def write(frame: Frame) -> Iterator[bytes]:
-    """The lines of a frame for a relay: one, or pieces of one that is too long."""
+    """Yield the lines of a frame for a relay: one, or the pieces of one that is too long."""
     text = json.dumps(frame, separators=(",", ":"))
     if len(text) <= LONGEST // 2:
         yield text.encode() + b"\n"
@@ -46,7 +46,7 @@ def write(frame: Frame) -> Iterator[bytes]:
 
 
 class Pieces:
-    """The messages of a long file, which come in pieces, one frame after another."""
+    """Collects a long file of messages, which arrives in pieces, one frame after another."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -54,7 +54,7 @@ class Pieces:
         self._size = 0
 
     def complete(self, file: Frame) -> bool:
-        """Whether a file is whole with this piece; then its text is that of all pieces.
+        """Return whether a file is whole with this piece; then its text is that of all pieces.
 
         Raises NodeUnreachable for what no relay sends.
         """
@@ -74,7 +74,7 @@ class Pieces:
 
 
 def _text(value: Any) -> str:
-    """Any text of a bounded length; what is in it is judged by whoever reads it."""
+    """Check that a value is text of a bounded length; its content is checked where it is used."""
     if not isinstance(value, str):
         raise ValueError("is not text")
     if len(value) > shape.TEXT:
@@ -83,12 +83,12 @@ def _text(value: Any) -> str:
 
 
 def _prose(value: Any) -> str:
-    """A text for people, of which the beginning is kept."""
+    """Check a text for people, of which the beginning is kept."""
     return _text(value[: shape.TEXT] if isinstance(value, str) else value)
 
 
 def _content(value: Any) -> str:
-    """The text of a message or of a file, as long as its frame is."""
+    """Check the text of a message or a file, which is bounded by its frame."""
     if not isinstance(value, str):
         raise ValueError("is not text")
     return value
@@ -139,7 +139,7 @@ _facts = shape.record(
         "noexec": (shape.boolean, False),
     },
 )
-"""What a node says of itself; what is only shown may be missing."""
+"""What a node reports about itself; facts that are only shown may be missing."""
 
 _ATTEMPTS = {"attempts": shape.many(shape.positive)}
 
@@ -251,6 +251,6 @@ _OTHERS: Mapping[str, Mapping[str, tuple[shape.Check, Any]]] = {
     "hello": {"more": (shape.boolean, False), "cached": (shape.many(shape.positive, LISTED), [])},
     "taken": stamp.FIELDS,
 }
-"""What may be left out of an answer."""
+"""Fields that may be missing, with their defaults."""
 
 _CHECKS = {kind: shape.record(fields, _OTHERS.get(kind, {})) for kind, fields in _FIELDS.items()}

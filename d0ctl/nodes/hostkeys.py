@@ -1,4 +1,4 @@
-"""The home's `known_hosts`: the only place that says which host keys we trust."""
+"""The home's `known_hosts`: the host keys that d0ctl trusts, on targets and jump hosts."""
 
 import base64
 import fcntl
@@ -34,7 +34,7 @@ class HostKey:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a line of the file says about one host."""
+    """A key of one host in the file."""
 
     key: HostKey
     revoked: bool = False
@@ -52,7 +52,7 @@ class UntrustedKey(NodeUnreachable):
 
 
 class UnknownKey(UntrustedKey):
-    """The host is new to us: somebody has to accept its key."""
+    """The host is new: a person has to accept its key."""
 
 
 class ChangedKey(UntrustedKey):
@@ -64,7 +64,7 @@ class RevokedKey(UntrustedKey):
 
 
 def entries(path: Path, name: str) -> list[Entry]:
-    """What the file says about the host known as `name`; nothing where there is no file."""
+    """Return the entries of the host known as `name`; none if there is no file."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def entries(path: Path, name: str) -> list[Entry]:
 
 
 def read_line(line: str, name: str) -> Iterator[Entry]:
-    """Give the line's key if the line is about `name`, and nothing for what is not a key."""
+    """Yield the key of a line if the line is about `name`."""
     words = line.split()
     revoked = words[:1] == ["@revoked"]
     if revoked:
@@ -150,7 +150,7 @@ def accept(path: Path, name: str, key: HostKey) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[int]:
-    """Open the file, or make it, and keep all others from changing it meanwhile."""
+    """Open the file, or make it, and lock it against other writers."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
@@ -172,7 +172,7 @@ def is_same_file(descriptor: int, path: Path) -> bool:
 
 
 def without_host(line: str, name: str) -> Iterator[str]:
-    """Give the line without the host `name`: unchanged, with fewer names, or not at all."""
+    """Yield the line without the host `name`: unchanged, with fewer names, or not at all."""
     if all(entry.revoked for entry in read_line(line, name)):
         yield line
         return
@@ -183,7 +183,7 @@ def without_host(line: str, name: str) -> Iterator[str]:
 
 
 def replace(path: Path, lines: list[str]) -> None:
-    """Put a new file with these lines in the place of the old one, whole or not at all."""
+    """Replace the file by one with these lines, whole or not at all."""
     new = path.with_name(f".{path.name}.new")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
@@ -197,7 +197,7 @@ def replace(path: Path, lines: list[str]) -> None:
 
 
 def append(descriptor: int, line: str) -> None:
-    """Write a whole line at the end of the file, and have it on disk."""
+    """Append a line and sync it to disk."""
     os.fchmod(descriptor, 0o600)
     size = os.fstat(descriptor).st_size
     unfinished = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
@@ -206,7 +206,7 @@ def append(descriptor: int, line: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have a new file's name on disk, too."""
+    """Sync the name of a new file to disk, too."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""All that lies on a node of ours, told by a relay that only looks."""
+"""The inventory of d0ctl's files on a node, by a read-only relay."""
 
 import uuid
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from d0ctl.nodes.link import Frame, Site, open_link
 from d0ctl.nodes.transport import Address
 
 SURVEY_S = 20.0
-"""How long a node may take to tell what lies there."""
+"""How long a node may take to list its files."""
 
 CHECKSUMS_S = 12 * 3600.0
 """How long it may take to read all copies."""
@@ -19,17 +19,17 @@ CHECKSUMS_S = 12 * 3600.0
 
 @dataclass(slots=True)
 class Survey:
-    """What lies on a node: attempts by how they stand, and paths below our folder by their age."""
+    """The attempts on a node with their states, and the paths in d0ctl's folder with their ages."""
 
     attempts: dict[int, str] = field(default_factory=dict)
     works: dict[int, float] = field(default_factory=dict)
     """Working directories that are left, by attempt."""
     files: dict[str, float] = field(default_factory=dict)
     copies: dict[str, Frame] = field(default_factory=dict)
-    """How the files of the cache look, and their checksums if these were asked for."""
+    """The stamps of the files of the cache, and their checksums if requested."""
 
     def take(self, entries: list[Frame]) -> None:
-        """Sort in what a frame tells."""
+        """Add the entries of a frame."""
         for entry in entries:
             attempt = entry["attempt"]
             if attempt is None:
@@ -42,11 +42,11 @@ class Survey:
                 self.attempts[attempt] = entry["state"]
 
     def spooled(self) -> Mapping[str, float]:
-        """Messages that nobody has taken from the node."""
+        """Return messages that have not been fetched from the node."""
         return {path: age for path, age in self.files.items() if path.startswith("spool/new/")}
 
     def cached(self) -> set[str]:
-        """Files of the cache that are whole, but for what the node notes about them."""
+        """Return the files of the cache that are whole, without the node's notes about them."""
         return {
             path
             for path in self.files
@@ -59,7 +59,7 @@ class Survey:
 def survey(
     home: Home, address: Address, site: str, base: str, *, checksums: bool = False
 ) -> Survey:
-    """Look at everything under our folder of a node, and into the copies with `checksums`.
+    """Return the inventory of a node; with `checksums` all copies are read.
 
     Raises NodeUnreachable.
     """

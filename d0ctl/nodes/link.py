@@ -1,4 +1,4 @@
-"""A relay at work: the frames that go to it and come from it (docs/protocol.md)."""
+"""A link to a running relay: frames to it and from it (docs/protocol.md)."""
 
 import secrets
 import sys
@@ -23,13 +23,13 @@ from d0ctl_wrapper.protocol.requests import KEEP_LOGS_S
 __all__ = ["Frame", "Link", "Site", "base_of", "open_link"]
 
 MOST_ATTEMPTS = 1_000_000
-"""A relay that lists more attempts is none of ours."""
+"""A relay that lists more attempts than this is not d0ctl's."""
 
 MOST_TOLD = 500
-"""How many characters of what a relay says of itself are kept."""
+"""How many characters of a relay's fault are kept."""
 
 SILENCE_S = 120
-"""A relay that hears nothing for so long ends."""
+"""A relay that receives nothing for so many seconds ends."""
 
 
 CANNOT_KEEP = (
@@ -38,19 +38,19 @@ CANNOT_KEEP = (
     ("Read-only file system", "its disk is read-only"),
     ("Permission denied", "you may not write there"),
 )
-"""What a node says if it can keep no file, and what that means."""
+"""Parts of errors of nodes that can't store a file, and what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a link must know of the home: its name on nodes, and its own paths."""
+    """What a link needs to know of the home: its name on nodes, its paths, its settings."""
 
     name: str
     nodes: Path
     known_hosts: Path
     dropbox: Path
     lease: float = LEASE_S
-    """How many seconds an attempt without contact may touch the world."""
+    """How many seconds an attempt without contact may change things outside its folder."""
     keep_logs: float = KEEP_LOGS_S
     """How many seconds the logs of an attempt stay on its node."""
     reserve: int | None = None
@@ -58,7 +58,7 @@ class Site:
 
 
 def base_of(address: Address, site: Site, home: str) -> str:
-    """The folder of a node, under which all of this site lies there."""
+    """Return the folder that holds all files of this site on a node."""
     if address.directory:
         return f"{address.directory.rstrip('/')}/{site.name}/{address.name}"
     if address.kind == "local":
@@ -67,7 +67,7 @@ def base_of(address: Address, site: Site, home: str) -> str:
 
 
 class RelayFault(NodeUnreachable):
-    """A relay that says itself why it cannot work."""
+    """A relay that reports why it can't work."""
 
 
 class Link:
@@ -77,11 +77,11 @@ class Link:
         self.transport = transport
         self.base = base
         self.facts: dict[str, Any] = {}
-        """What the node says of itself."""
+        """What the node reports about itself."""
         self.attempts: dict[int, str] = {}
         """The attempts that the relay found, with their states."""
         self.cached: tuple[int, ...] = ()
-        """The attempts that have a folder in the cache there, a bounded number."""
+        """Attempts that have a folder in the cache there, a bounded number."""
         self.number = 0
         """Which of a courier's links this is."""
         self._stream = stream
@@ -97,20 +97,20 @@ class Link:
                 self._stream.write(line)
 
     def frames(self) -> Iterator[Frame]:
-        """The frames that come, until the relay ends. Raises NodeUnreachable."""
+        """Yield frames until the relay ends. Raises NodeUnreachable."""
         for line in self._lines():
             if frame := frames.read(line):
                 yield frame
 
     def batches(self) -> Iterator[list[Frame]]:
-        """The frames that come, those that came together in one list. Raises NodeUnreachable."""
+        """Yield lists of frames that arrived together. Raises NodeUnreachable."""
         for line in self._lines():
             lines = [line, *self._whole]
             self._whole.clear()
             yield [frame for line in lines if (frame := frames.read(line))]
 
     def greet(self, hello: Frame) -> None:
-        """Shake hands; what a login shell prints before the relay speaks is thrown away."""
+        """Shake hands; what a login shell prints before the relay answers is discarded."""
         nonce = secrets.token_hex(16)
         self.send({"kind": "hello", "nonce": nonce, **hello})
         mark = f"d0ctl {nonce}".encode()
@@ -137,7 +137,7 @@ class Link:
 
     @contextmanager
     def bounded(self, seconds: float) -> Iterator[None]:
-        """Close the stream when what is done inside takes longer."""
+        """Close the stream if the block takes longer."""
         timer = threading.Timer(seconds, self._stream.close)
         timer.daemon = True
         timer.start()
@@ -147,7 +147,7 @@ class Link:
             timer.cancel()
 
     def wait_for_end(self) -> None:
-        """Wait until the other side has ended, whatever it says before."""
+        """Wait until the other side has ended, whatever it sends before."""
         for _ in self._lines():
             pass
         self._stream.close()
@@ -183,10 +183,10 @@ def open_link(
     aside: bool = False,
     base: str | None = None,
 ) -> Link:
-    """Reach a node and start its relay there, bringing the wrapper if it lacks it.
+    """Connect to a node and start its relay, after copying the wrapper if the node lacks it.
 
-    A visitor only looks; `aside` keeps messages on the node, whatever its kind; `base` is
-    the folder of ours there, if it is another than a new relay would have.
+    With `visit` the relay is read-only; `aside` keeps messages on the node, whatever its kind;
+    `base` is d0ctl's folder there, if a new relay would take another one.
     Raises NodeUnreachable.
     """
     transport = _reach(address, site)
@@ -215,9 +215,9 @@ def _reach(address: Address, site: Site) -> Transport:
 
 
 def _start(address: Address, transport: Transport, base: str, hello: Frame) -> Link:
-    """Start the relay by the first python that can, bringing it if none can without.
+    """Start the relay by the first python that can run it; copy it there if none can without.
 
-    Raises NodeUnreachable with what each python said, the first one first.
+    Raises NodeUnreachable with the error of each python.
     """
     path = f"{base}/bin/{ship.file_name()}"
     pythons = ship.pythons(address)
@@ -251,7 +251,7 @@ def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Lin
 
 
 def _ship(address: Address, transport: Transport, path: str) -> None:
-    """Put the wrapper there whole: a relay may be running from the file of that name."""
+    """Copy the wrapper and rename it: a relay may be running from the file of that name."""
     aside = f"{path}.{secrets.token_hex(8)}"
     with tempfile.NamedTemporaryFile(prefix="d0ctl-", suffix=".pyz") as file:
         file.write(ship.archive())

@@ -1,4 +1,4 @@
-"""The machine we run on as a node, and the byte stream of any process started here."""
+"""This machine as a node, and the byte stream of any process started here."""
 
 import os
 import select
@@ -17,7 +17,7 @@ CHUNK = 65536
 FILE_CHUNK = 1 << 20
 STDERR_KEPT = 1024
 LAST_WORDS_S = 1.0
-"""How long a message to people waits for the stderr of a process that has just ended."""
+"""How long an error message waits for the stderr of a process that has just ended."""
 
 
 class ProcessStream:
@@ -76,7 +76,7 @@ class ProcessStream:
                 left = left[self._write_some(left) :]
 
     def finish(self) -> None:
-        """Show the process the end of its stdin, and go on reading."""
+        """Close the process's stdin, and go on reading."""
         with self._writing:
             self._stdin.close()
 
@@ -100,7 +100,7 @@ class ProcessStream:
             os.close(self._wake)
 
     def _ended(self) -> bytes:
-        """What a read returns when stdout has ended, once the last words are heard."""
+        """Return the result of a read after stdout has ended, once stderr has been read."""
         self._last_words.join(LAST_WORDS_S)
         return b""
 
@@ -121,7 +121,7 @@ class ProcessStream:
         return bool(poll.poll(None if limit is None else limit * 1000))
 
     def _attend(self) -> None:
-        """Hear what the process prints as errors, then reap it."""
+        """Read what the process prints to stderr, then reap it."""
         assert self._process.stderr
         with self._process.stderr as pipe:
             while chunk := pipe.read(CHUNK):
@@ -138,11 +138,11 @@ class LocalTransport:
         self._streams: list[ProcessStream] = []
 
     def home(self) -> str:
-        """The home directory of the user we are."""
+        """Return the home directory of this user."""
         return str(Path.home())
 
     def start(self, command: str) -> ProcessStream:
-        """Start `command` in the home directory; ctrl-C at our terminal does not reach it."""
+        """Start `command` in the home directory; ctrl-C at this terminal does not reach it."""
         words = ["/bin/sh", "-c", command]
         try:
             stream = ProcessStream(
@@ -172,7 +172,7 @@ class LocalTransport:
             raise file_failure(self._name, source, error) from error
 
     def close(self) -> None:
-        """Close all streams; what they ran sees its stdin close."""
+        """Close all streams; their processes see their stdin close."""
         for stream in self._streams:
             stream.close()
 
@@ -186,7 +186,7 @@ def copy_file(source: str, target: Path, limits: Limits) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and those above it that are missing, for nobody but us."""
+    """Make a folder and its missing parents, accessible only to this user."""
     if folder.is_dir():
         return
     make_private(folder.parent)
@@ -195,14 +195,14 @@ def make_private(folder: Path) -> None:
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file, or empty one that is there, for nobody but us."""
+    """Make an empty file, or truncate an existing one, accessible only to this user."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     os.fchmod(descriptor, 0o600)
     os.close(descriptor)
 
 
 def file_failure(name: str, path: str, error: OSError) -> D0Error:
-    """The failure of one file operation on a node that itself is well."""
+    """Return the error of a file operation on a node that is up."""
     if isinstance(error, FileNotFoundError):
         return NotFound(f"no file `{path}` on node `{name}`")
     return D0Error(f"can't copy `{path}` on node `{name}`: {error.strerror or error}")

@@ -1,6 +1,6 @@
-"""The transport by the ssh program, for logins and proxies that only OpenSSH knows.
+"""The transport by the ssh program, for logins and proxies that only OpenSSH supports.
 
-Its way of copying files, a constant command at the end of a stream, serves any sshd without sftp.
+It copies files by a constant command at the end of a stream, which needs no sftp.
 """
 
 import math
@@ -24,9 +24,9 @@ from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stre
 CHUNK = 1 << 18
 POLL_S = 0.02
 MOST_BEFORE = 1 << 20
-"""How many bytes a login shell may print before a command says something."""
+"""How many bytes a login shell may print before the output of a command."""
 LOST = 255
-"""What ssh exits with when it is not the remote command that ended."""
+"""The exit code of ssh if the connection ended, not the remote command."""
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
 PUT = (
     'exec sh -c \'umask 077; IFS= read -r path; mkdir -p "${path%/*}" && cat > "$path" '
@@ -41,24 +41,24 @@ GET = (
 
 
 class CopyStream(Stream, Protocol):
-    """A stream whose stdin can end first, and that does not wait for ever."""
+    """A stream whose stdin can be closed first, and whose reads have a time limit."""
 
     def read(self, limit: float | None = None) -> bytes:
         """As for any stream; NodeUnreachable when nothing comes for `limit` seconds."""
 
     def finish(self) -> None:
-        """Show the process the end of its stdin, and go on reading."""
+        """Close the process's stdin, and go on reading."""
 
 
 class Starter(Protocol):
-    """What can start a command on a node."""
+    """Anything that can start a command on a node."""
 
     def start(self, command: str) -> CopyStream:
         """Start `command` through the login shell."""
 
 
 def ask_home(node: Starter, limit: float) -> str:
-    """The home directory that the login shell has there."""
+    """Return the home directory that the login shell has there."""
     with closing(node.start(HOME)) as stream:
         found = expect(stream, rb"d0ctl-home: (/.*)\n", limit)
         return found[1].decode()
@@ -100,7 +100,7 @@ def copy_out(node: Starter, source: str, target: Download, limit: float) -> None
 
 
 def one_line(path: str) -> bytes:
-    """The path as the command reads it."""
+    """Return a path as the command reads it."""
     if "\n" in path:
         raise D0Error(f"can't copy {path!r}: a name with a line break in it")
     return path.encode(errors="surrogateescape") + b"\n"
@@ -123,13 +123,13 @@ def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
 
 
 def refusal(said: str) -> D0Error:
-    """The failure of a command that a node that is well did not do."""
+    """Return the error of a command that failed on a node that is up."""
     reason = said.splitlines()[-1] if said else "the command said nothing"
     return (NotFound if "No such file" in reason else D0Error)(f"can't copy a file: {reason}")
 
 
 class OpenSshTransport:
-    """A node behind an ssh master process of ours; each stream is a client of the master."""
+    """A node behind an ssh master process; each stream is a client of the master."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class OpenSshTransport:
             raise
 
     def home(self) -> str:
-        """The home directory that the login shell has there."""
+        """Return the home directory that the login shell has there."""
         return ask_home(self, self._io_timeout)
 
     def start(self, command: str) -> ProcessStream:
@@ -216,7 +216,7 @@ class OpenSshTransport:
                 raise NodeUnreachable(f"`{self._name}` does not answer within {timeout:g} s")
 
     def _failure(self) -> NodeUnreachable:
-        """What ssh said first, which is the cause: what follows comes from the hosts behind."""
+        """Return the first error of ssh, which is the cause: later ones come from the hosts behind."""
         self._log.seek(0)
         log = self._log.read().decode(errors="replace")
         said = [line for line in log.splitlines() if not line.startswith(("@", "Warning:"))]
@@ -226,7 +226,7 @@ class OpenSshTransport:
 
 
 class HostKeyRefused(NodeUnreachable):
-    """The ssh program does not believe a host key, and does not say much about it."""
+    """The ssh program refuses a host key, without details."""
 
 
 class ClientStream(ProcessStream):
@@ -245,7 +245,7 @@ class ClientStream(ProcessStream):
 
 
 def short_folder() -> Path:
-    """A private folder with a path short enough for a socket in it."""
+    """Return a private folder with a path short enough for a socket in it."""
     usual = tempfile.gettempdir()
     return Path(tempfile.mkdtemp(prefix="d0ctl-", dir=usual if len(usual) < 40 else "/tmp"))
 
@@ -286,5 +286,5 @@ def ssh_config(known_hosts: Path, connect: float, io: float, config: Path | None
 
 
 def quoted(path: Path) -> str:
-    """A path as ssh_config reads it."""
+    """Return a path as ssh_config reads it."""
     return '"' + str(path).replace("%", "%%") + '"'

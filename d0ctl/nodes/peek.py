@@ -1,4 +1,4 @@
-"""A look at an attempt on its node, beside the courier that may hold its link."""
+"""Reading an attempt's files and status on its node, by a relay beside that of the courier."""
 
 import base64
 import uuid
@@ -17,7 +17,7 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """An attempt by its id, with the node that it is on and our folder there, if that is known."""
+    """An attempt, its node, and d0ctl's folder there, if that is known."""
 
     home: Home
     site: str
@@ -28,7 +28,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a file: its place in the file, and the size of the whole."""
+    """A part of a file: its offset, and the size of the whole file."""
 
     offset: int
     data: bytes
@@ -37,7 +37,7 @@ class Piece:
 
 @contextmanager
 def visit(where: Where) -> Iterator["Visit"]:
-    """Go to the node of an attempt, only to look. Raises NodeUnreachable."""
+    """Open a read-only link to the node of an attempt. Raises NodeUnreachable."""
     home = where.home
     site = Site(where.site, home.nodes, home.known_hosts, home.dropbox)
     link = open_link(where.address, site, visit=True, base=where.base)
@@ -46,24 +46,24 @@ def visit(where: Where) -> Iterator["Visit"]:
 
 
 class Visit:
-    """A relay that only looks. All it is asked may raise NodeUnreachable."""
+    """A read-only link. All its methods may raise NodeUnreachable."""
 
     def __init__(self, link: Link, where: Where) -> None:
         self._link = link
         self._where = where
 
     def listing(self, path: str = "") -> Frame:
-        """What lies in a folder of the attempt, or one file; why not is in its `message`."""
+        """Return the entries of a folder of the attempt, or one file; or why not, as `message`."""
         return self._ask("listing", {"kind": "list", "path": path})
 
     def status(self) -> Frame:
-        """How the attempt stands, in the words of its wrapper where that answers in time."""
+        """Return the status of the attempt, from its wrapper if that answers in time."""
         return self._ask("status", {"kind": "ask"})
 
     def read(self, path: str, offset: int, length: int) -> Piece:
-        """A part of a file, at most PIECE bytes of it; a negative offset counts from its end.
+        """Return a part of a file, at most PIECE bytes; a negative offset counts from its end.
 
-        Raises NotFound when it is not there, or is none that may be read.
+        Raises NotFound if it does not exist or may not be read.
         """
         length = min(length, PIECE)
         frame = self._ask(
@@ -78,7 +78,7 @@ class Visit:
         return Piece(frame["offset"], data, frame["size"])
 
     def pieces(self, path: str, offset: int, end: int) -> Iterator[bytes]:
-        """A file from one place to another, or to where it ends by then."""
+        """Yield a file from one offset to another, or to its end."""
         while offset < end:
             piece = self.read(path, offset, end - offset)
             if not piece.data:

@@ -1,4 +1,4 @@
-"""What a destination means: OpenSSH's own answer, jump hosts included, by `ssh -G`."""
+"""The route to a destination with its jump hosts, as OpenSSH resolves it by `ssh -G`."""
 
 import getpass
 import os
@@ -18,7 +18,7 @@ RESOLVE_TIMEOUT_S = 20.0
 """How long `ssh -G` may take; a `Match exec` of the user's runs inside."""
 
 MOST_JUMPS = 8
-"""More hosts on the way than this are taken for a circle."""
+"""More jump hosts than this count as a circle."""
 
 DEFAULT_IDENTITIES = ("~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa")
 
@@ -32,14 +32,14 @@ BARE_IPV6 = re.compile(USER + r"(?P<address>[0-9A-Fa-f.]*(?::[0-9A-Fa-f.]*){2,}(
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """`[user@]host[:port]` in its parts; what was not said is empty or 0."""
+    """The parts of `[user@]host[:port]`; missing ones are empty or 0."""
 
     host: str
     user: str = ""
     port: int = 0
 
     def words(self) -> list[str]:
-        """The words that give it to the ssh program, safe from being read as options."""
+        """Return it as arguments of the ssh program, none of which can be read as an option."""
         user = ["-l", self.user] if self.user else []
         port = ["-p", str(self.port)] if self.port else []
         return [*user, *port, "--", self.host]
@@ -47,7 +47,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One sshd on the way: where it is, who we are there, and by which name its key is known."""
+    """One sshd on the route: its address, the user there, and the name of its host key."""
 
     asked: str
     host: str
@@ -75,19 +75,19 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way to a node: the jump hosts in order, then the node itself."""
+    """The route to a node: the jump hosts in order, then the node itself."""
 
     jumps: tuple[Hop, ...]
     target: Hop
 
     @property
     def hops(self) -> tuple[Hop, ...]:
-        """All sshds to be passed, the node's own last."""
+        """All sshds on the route, the node's own last."""
         return (*self.jumps, self.target)
 
 
 def parse(destination: str) -> Destination:
-    """Take `[user@]host[:port]` apart; anything that could be an option raises BadUsage."""
+    """Parse `[user@]host[:port]`; raise BadUsage for anything that could be an option."""
     found = BARE_IPV6.fullmatch(destination) or DESTINATION.fullmatch(destination)
     if not found:
         raise BadUsage(
@@ -101,7 +101,7 @@ def parse(destination: str) -> Destination:
 
 
 def resolve(destination: str, identity: str = "", config: Path | None = None) -> Route:
-    """Find the way to `destination`; an `identity` file is then the only key tried there.
+    """Return the route to `destination`; an `identity` file is the only key tried there.
 
     `config` is an ssh_config in place of the user's, by default what `D0CTL_SSH_CONFIG` names.
     """
@@ -114,13 +114,13 @@ def resolve(destination: str, identity: str = "", config: Path | None = None) ->
 
 
 def config_from_environment() -> Path | None:
-    """The ssh_config that the environment asks for."""
+    """Return the ssh_config that the environment names."""
     path = os.environ.get(CONFIG_VARIABLE)
     return Path(path) if path else None
 
 
 def route_to(wanted: Destination, config: Path | None, most: int) -> Route:
-    """Resolve `wanted`, then the hosts that it is to be reached through."""
+    """Resolve `wanted`, then its jump hosts."""
     if most < 0:
         raise NodeUnreachable(f"the jumps to `{wanted.host}` go in a circle: see your ssh_config")
     options = ask_ssh(wanted, config)
@@ -136,7 +136,7 @@ def route_to(wanted: Destination, config: Path | None, most: int) -> Route:
 
 
 def ask_ssh(wanted: Destination, config: Path | None) -> Mapping[str, list[str]]:
-    """The options that hold for `wanted`, by name in lower case; none without an ssh program."""
+    """Return the options for `wanted`, by name in lower case; none without an ssh program."""
     program = shutil.which("ssh")
     if not program:
         return {}
@@ -162,7 +162,7 @@ def ask_ssh(wanted: Destination, config: Path | None) -> Mapping[str, list[str]]
 
 
 def hop_from(wanted: Destination, options: Mapping[str, list[str]]) -> Hop:
-    """The hop that these options describe, with OpenSSH's defaults where they say nothing."""
+    """Return the hop that these options describe, with OpenSSH's defaults for missing ones."""
     first = {name: values[0] for name, values in options.items()}
     hop = Hop(
         asked=wanted.host,
@@ -187,7 +187,7 @@ def hop_from(wanted: Destination, options: Mapping[str, list[str]]) -> Hop:
 
 
 def agent_socket(value: str) -> str:
-    """The path of the agent's socket; empty for none."""
+    """Return the path of the agent's socket; empty for none."""
     if value == "none":
         return ""
     if value == "SSH_AUTH_SOCK":
@@ -196,12 +196,12 @@ def agent_socket(value: str) -> str:
 
 
 def seconds(value: str) -> float | None:
-    """A time-out of the user's ssh_config, where there is one."""
+    """Return a time-out of the user's ssh_config, if it has one."""
     return float(value) if value.isdigit() and int(value) > 0 else None
 
 
 def expand(text: str, hop: Hop) -> str:
-    """Replace the `%` tokens of ssh_config that name the hop and us."""
+    """Replace the `%` tokens of ssh_config that name the hop and the local user."""
     tokens = {
         "%": "%",
         "h": hop.host,

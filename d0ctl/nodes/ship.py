@@ -1,4 +1,4 @@
-"""The wrapper as one file that any python3 of a node can run, named by what is in it."""
+"""The wrapper as one file that any python3 of a node can run, named by its content."""
 
 import hashlib
 import importlib.util
@@ -17,18 +17,18 @@ from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.transport import Address
 
 PYTHONS = ("python3", "/usr/libexec/platform-python")
-"""Where a node's python is looked for when none was named (RHEL 8 may have only the second)."""
+"""The pythons to try if the node has none configured (RHEL 8 may have only the second)."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+\Z")
 
 
 _UNCHECKED = (1).to_bytes(4, "little")
-"""The mark of a compiled module that is taken as it is, whatever its source looks like."""
+"""The flag of a compiled module that is used without comparing it with its source."""
 
 
 @cache
 def archive() -> bytes:
-    """The wrapper as a zip file, compiled for pythons like ours; others compile for themselves."""
+    """Return the wrapper as a zip file, compiled for this python; others compile it themselves."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as bundle:
         for name, source in _sources():
@@ -60,7 +60,7 @@ def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 @cache
 def file_name() -> str:
-    """What the wrapper's file is called on every node: its sources, and our python, decide."""
+    """Return the name of the wrapper on every node, by its sources and this python."""
     digest = hashlib.sha256(importlib.util.MAGIC_NUMBER)
     for name, source in _sources():
         digest.update(f"{name} {len(source)}\n".encode() + source)
@@ -68,7 +68,7 @@ def file_name() -> str:
 
 
 def command(address: Address, python: str, path: str) -> str:
-    """What starts the relay, in words that mean the same to every login shell.
+    """Return the command that starts the relay, which means the same to every login shell.
 
     Raises NodeUnreachable when the path would have to be quoted.
     """
@@ -79,7 +79,7 @@ def command(address: Address, python: str, path: str) -> str:
 
 
 def rename(address: Address, aside: str, path: str) -> str:
-    """What puts a file in the place of another, in words that mean the same to every shell."""
+    """Return the command that renames a file, which means the same to every shell."""
     if address.kind == "local":
         return f"exec mv -f {shlex.quote(aside)} {shlex.quote(path)}"
     _check_plain(address, aside, path)
@@ -87,7 +87,7 @@ def rename(address: Address, aside: str, path: str) -> str:
 
 
 def remove(address: Address, path: str) -> str:
-    """What removes a file, in words that mean the same to every shell."""
+    """Return the command that removes a file, which means the same to every shell."""
     if address.kind == "local":
         return f"exec rm -f {shlex.quote(path)}"
     _check_plain(address, path)
@@ -104,7 +104,7 @@ def _check_plain(address: Address, *words: str) -> None:
 
 
 def pythons(address: Address) -> tuple[str, ...]:
-    """The interpreters to try on a node, in order."""
+    """Return the interpreters to try on a node, in order."""
     if address.kind == "local":
         return (sys.executable,)
     return (address.python,) if address.python else PYTHONS

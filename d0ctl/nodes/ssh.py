@@ -24,16 +24,16 @@ CHUNK = 32768
 MOST_READ = 1 << 20
 READ_AHEAD = 64
 TICK_S = 1.0
-"""How often one who waits for data looks whether the connection is still there."""
+"""How often a reader checks whether the connection still exists."""
 FILE_SESSIONS = 3
 """File copies at the same time; sshd allows ten sessions a connection."""
 
 
 @cache
 def hush() -> None:
-    """Have a thread of the library that ends with its link say so in a line, not a traceback.
+    """Log one line, no traceback, if a read-ahead thread of the library ends with its connection.
 
-    It reads ahead, and whoever reads hears of the same end.
+    The reader gets the same error.
     """
     others = threading.excepthook
 
@@ -63,7 +63,7 @@ class Watch:
 
     @contextmanager
     def over(self) -> Iterator[Callable[[], None]]:
-        """Watch what is done inside; it calls what it is given whenever it gets on."""
+        """Watch the block, which calls the yielded function whenever it makes progress."""
         token = object()
 
         def get_on() -> None:
@@ -76,7 +76,7 @@ class Watch:
             del self._deadlines[token]
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._stopped.set()
 
     def _run(self) -> None:
@@ -149,7 +149,7 @@ class ChannelStream:
 
 
 class FabricTransport:
-    """A node at the end of an open connection; `release` gives all that belongs to it back."""
+    """A node at the end of an open connection; `release` closes all that belongs to it."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class FabricTransport:
 
     @contextmanager
     def operation(self, path: str = "") -> Iterator[Callable[[], None]]:
-        """Have what is done inside end in time, and its failures be the node's or the file's."""
+        """Limit the time of the block, and turn its errors into those of the node or the file."""
         try:
             with self._watch.over() as get_on:
                 yield get_on
@@ -217,11 +217,11 @@ class FabricTransport:
             raise self._failure(path, error) from error
 
     def broken(self) -> NodeUnreachable:
-        """The failure of a connection that has gone."""
+        """Return the error of a broken connection."""
         return NodeUnreachable(f"the connection to `{self._name}` broke")
 
     def silent(self) -> NodeUnreachable:
-        """The failure of a node on which nothing moves."""
+        """Return the error of a node that sends nothing."""
         return NodeUnreachable(
             f"`{self._name}` does not answer: nothing moved for {self._watch.limit:g} s"
         )
@@ -242,7 +242,7 @@ class FabricTransport:
 
     @contextmanager
     def _files(self) -> Iterator[paramiko.SFTPClient | None]:
-        """A file session of our own for one copy; none where sshd has no sftp."""
+        """Yield a file session for one copy; None if sshd has no sftp."""
         if not self._has_sftp:
             yield None
             return
@@ -273,7 +273,7 @@ class FabricTransport:
 
 
 def make_private(files: paramiko.SFTPClient, folder: PurePosixPath) -> None:
-    """Make a folder and those above it that are missing, for nobody but us."""
+    """Make a folder and its missing parents, accessible only to this user."""
     with suppress(FileNotFoundError):
         files.stat(str(folder))
         return
@@ -283,7 +283,7 @@ def make_private(files: paramiko.SFTPClient, folder: PurePosixPath) -> None:
 
 
 def send(files: paramiko.SFTPClient, source: Path, target: str, get_on: Callable[[], None]) -> None:
-    """Write the file without waiting for each piece, and see that all of it arrived."""
+    """Write a file without waiting for each piece, and check that all of it arrived."""
     with source.open("rb") as ours, files.open(target, "wb") as theirs:
         theirs.chmod(0o600)
         theirs.set_pipelined(True)
@@ -299,9 +299,9 @@ def send(files: paramiko.SFTPClient, source: Path, target: str, get_on: Callable
 def fetch(
     files: paramiko.SFTPClient, source: str, target: Download, get_on: Callable[[], None]
 ) -> None:
-    """Read the file with requests ahead, and see that all of it came.
+    """Read a file with requests ahead, and check that all of it arrived.
 
-    What is read ahead is planned for the whole size, which a node can make up: it is checked first.
+    The requests are planned for the whole size, which a node can make up: it is checked first.
     """
     with files.open(source, "rb") as theirs, target:
         size = theirs.stat().st_size or 0

@@ -9,17 +9,17 @@ from d0ctl.nodes.download import Limits
 __all__ = ["CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "Address", "Stream", "Transport"]
 
 CONNECT_TIMEOUT_S = 20.0
-"""How long reaching a node, with key exchange and login, may take."""
+"""How long connecting to a node may take, with key exchange and login."""
 
 IO_TIMEOUT_S = 60.0
-"""How long one read, write or file operation may stand still before the node counts as gone."""
+"""How long a read, write or file operation may make no progress before the node is down."""
 
 
 class Stream(Protocol):
     """The two-way byte stream of one remote process."""
 
     def read(self) -> bytes:
-        """Wait for bytes and return what came; empty when the other side has ended.
+        """Wait for bytes and return them; empty when the other side has ended.
 
         Raises NodeUnreachable when the connection breaks.
         """
@@ -35,10 +35,10 @@ class Stream(Protocol):
 
 
 class Transport(Protocol):
-    """An open way to one node. Every operation has a time-out and raises NodeUnreachable."""
+    """An open connection to one node. Every operation has a time-out and raises NodeUnreachable."""
 
     def home(self) -> str:
-        """The absolute home directory there."""
+        """Return the absolute home directory there."""
 
     def start(self, command: str) -> Stream:
         """Start `command`, which is made of plain words, through the login shell."""
@@ -53,4 +53,4 @@ class Transport(Protocol):
         """
 
     def close(self) -> None:
-        """Give everything back; streams end."""
+        """Close the connection; streams end."""

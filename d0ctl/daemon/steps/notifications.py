@@ -1,4 +1,4 @@
-"""What has happened becomes what people are to be told: by the routes, alike things as one."""
+"""Notifications: events become mails by the routes of the site; alike events share one mail."""
 
 import time
 from collections.abc import Iterable
@@ -23,10 +23,10 @@ from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
 
 STANDS_STILL = "stands-still"
-"""The trouble of all production, and the notice of it."""
+"""The problem of the whole production, and the kind of its notification."""
 
 ALL, PRODUCTION = 0, "production"
-"""What stands in place of a job or node where all production is meant."""
+"""The id and name that stand for the whole production in place of a job or node."""
 
 
 def queue_notifications(desk: Desk, turn: Turn) -> None:
@@ -55,7 +55,7 @@ def send_last(desk: Desk) -> None:
 
 
 def collect(store: Store, *, now: float) -> bool:
-    """Read the news, and note who is to be told; whether this site tells anybody anything."""
+    """Read the new events and queue their notifications; return whether the site has any mail."""
     said = setting(store, "mail")
     if not said:
         if new_events.is_begun(store):
@@ -80,7 +80,7 @@ def collect(store: Store, *, now: float) -> bool:
 
 
 def _standstill(store: Store, routes: Routes, now: float) -> None:
-    """Production as a whole stands still, or moves again; what a person chose alarms nobody."""
+    """Report that the whole production stands still or moves again, unless a person chose it."""
     found = standstill.production(store, driven=True, now=now)
     stands = found.cause is not None and found.cause not in DELIBERATE
     if stands == new_events.is_troubled(store, STANDS_STILL, ALL):
@@ -103,7 +103,7 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
 
 
 def _failures(store: Store, routes: Routes, row: Row) -> None:
-    """Packages of a job failed for one reason, including those that will be tried again."""
+    """Report packages of a job that failed for one reason, also those that are tried again."""
     people = routes.of_failure(row["reason"], row["cluster"], row["originator"], row["mail"])
     kept = row["failed"] + row["held"]
     for person in people:
@@ -122,9 +122,9 @@ def _failures(store: Store, routes: Routes, row: Row) -> None:
 
 
 def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
-    """One that stays failed or held where there is one, and the first and the latest of all.
+    """Return an example that stays failed or held, and the first and the latest of all.
 
-    If d0ctl has stopped the job since too many failed alike, the first one says so.
+    If d0ctl has held the job because too many failed alike, the first example says so.
     """
     chosen = {row["worst"] or row["example"]: None}
     if is_all:
@@ -137,7 +137,7 @@ def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
 
 
 def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
-    """A node did not answer for so long that what ran there counts as lost."""
+    """Report a node that did not answer for so long that its attempts count as lost."""
     people = routes.of_node(row["cluster"])
     for person in people:
         notice = Notice(
@@ -150,7 +150,7 @@ def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
 
 
 def _ended(store: Store, routes: Routes, row: Row) -> None:
-    """Nothing moves in a job any more: it is told at once, with all that waits."""
+    """Report at once, with all that is queued, that a job has ended or can't move any more."""
     is_still = status_of(store, row["id"]) == Group.FAILED
     people = routes.of_job(row["originator"], row["mail"])
     told = [one for one in people if is_still or one.mode == MailMode.EVERYTHING]
@@ -165,10 +165,10 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
 
 
 def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
-    """A node does not answer, or was drained because it failed packages.
+    """Report a node that does not answer, or was drained because it failed packages.
 
-    Of one that does not answer, who wants to hear only what needs a person hears when it is
-    given up.
+    People who want only mails that need a person are told of a node that does not answer when it
+    is given up, or if it was the last one.
     """
     people = routes.of_node(row["cluster"])
     is_down, is_last = row["kind"] == "node-down", False
@@ -192,7 +192,7 @@ def _of_everything(people: Iterable[Person]) -> list[Person]:
 
 
 def _clear(store: Store, routes: Routes, now: float) -> None:
-    """Who was told of a trouble is told once that it is no more; nobody else is told of either."""
+    """Report problems that are over, once, to those who were told of them."""
     for row in new_events.cleared(store):
         kind, subject_id = row["kind"], row["subject_id"]
         if row["is_there"]:
@@ -204,7 +204,7 @@ def _clear(store: Store, routes: Routes, now: float) -> None:
 def _cleared(
     store: Store, routes: Routes, kind: str, subject_id: int, subject: str, now: float
 ) -> None:
-    """Tell those who know of a trouble that it is no more."""
+    """Report to those who were told of a problem that it is over."""
     for recipient in mail_queue.clear(store, kind, subject_id):
         due = now + routes.person(recipient).digest
         mail_queue.add(store, Notice(recipient, "cleared", subject_id, subject, now, now, due,
