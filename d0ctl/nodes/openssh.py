@@ -216,7 +216,7 @@ class OpenSshTransport:
                 raise NodeUnreachable(f"`{self._name}` does not answer within {timeout:g} s")
 
     def _failure(self) -> NodeUnreachable:
-        """Return the first error of ssh, which is the cause: later ones come from the hosts behind."""
+        """Return the first error of ssh, which is the cause: later ones follow from it."""
         self._log.seek(0)
         log = self._log.read().decode(errors="replace")
         said = [line for line in log.splitlines() if not line.startswith(("@", "Warning:"))]
