@@ -9,14 +9,7 @@ from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import output_name
 from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, PackageRecipe, StageRecipe
-from d0ctl.jobfile.spec import (
-    Acquire,
-    BinarySpec,
-    InputSpec,
-    LineSpec,
-    OutputSpec,
-    PackageSpec,
-)
+from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, LineSpec, OutputSpec, PackageSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +27,10 @@ class StageLines:
                 for number, package in enumerate(line.packages, 1)
             ]
             values_of = _line_names(line)
-            for at, loop_values in enumerate(line.loop):
+            for at, values in enumerate(line.loop):
                 number += 1
-                packages = [_package(*package, loop_values, at, self.files) for package in numbered]
-                fields = _with_name(
-                    line.fields.get(loop_values), values_of(loop_values) or str(number)
-                )
+                packages = [_package(*package, values, at, self.files) for package in numbered]
+                fields = _with_name(line.fields.get(values), values_of(values) or str(number))
                 yield LineSpec(packages=tuple(packages), **fields)
 
     def __repr__(self) -> str:
@@ -49,14 +40,14 @@ class StageLines:
 def _line_names(line: LineRecipe) -> Callable[[LoopValues], str]:
     """Name lines by their loop values, as `e=10 seed=3`, unless the job file names them."""
     if "name" in line.fields.fixed or "name" in line.fields.varying:
-        return lambda loop_values: ""
-    names = [(name, one.index, one.columns) for name, one in line.loop.names.items()]
+        return lambda values: ""
+    names = [(name, loop.index, loop.columns) for name, loop in line.loop.names.items()]
 
-    def name_of(loop_values: LoopValues) -> str:
+    def name_of(values: LoopValues) -> str:
         pairs: list[str] = []
         for name, index, columns in names:
-            of_row = zip(columns, loop_values[index], strict=True) if columns is not None else ()
-            pairs += [_pair(*pair) for pair in of_row or ((name, loop_values[index]),)]
+            of_row = zip(columns, values[index], strict=True) if columns is not None else ()
+            pairs += [_pair(*pair) for pair in of_row or ((name, values[index]),)]
         return " ".join(pairs)[:MAX_NAME_LENGTH]
 
     return name_of
@@ -76,20 +67,20 @@ def _package(
     name: str,
     recipe: PackageRecipe,
     names: list[str],
-    loop_values: LoopValues,
+    values: LoopValues,
     at: int,
     files: InputFiles,
 ) -> PackageSpec:
-    inputs = [files.of_binary(binary, loop_values, at) for binary in recipe.binaries]
+    inputs = [files.of_binary(binary, values, at) for binary in recipe.binaries]
     binaries = [
-        _binary(binary, own, loop_values, inputs, files, name)
+        _binary(binary, own, values, inputs, files, name)
         for binary, own, name in zip(recipe.binaries, inputs, names, strict=True)
     ]
-    wrapper = [] if recipe.wrapper is None else files.of_entry(recipe.wrapper, loop_values, at)
+    wrapper = [] if recipe.wrapper is None else files.of_entry(recipe.wrapper, values, at)
     return PackageSpec(
         binaries=tuple(binaries),
-        wrapper=_input(wrapper[0], loop_values, files) if wrapper else None,
-        **_with_name(recipe.fields.get(loop_values), name),
+        wrapper=_input(wrapper[0], values, files) if wrapper else None,
+        **_with_name(recipe.fields.get(values), name),
     )
 
 
@@ -107,29 +98,29 @@ def _binary_names(recipe: PackageRecipe, stage: str) -> list[str]:
 def _binary(
     recipe: BinaryRecipe,
     own: list[InputFile],
-    loop_values: LoopValues,
+    values: LoopValues,
     inputs: list[list[InputFile]],
     files: InputFiles,
     name: str,
 ) -> BinarySpec:
     assert recipe.run is not None
     outputs = [
-        OutputSpec(output_name(output.file.render(loop_values)), **output.fields.get(loop_values))
+        OutputSpec(output_name(output.file.render(values)), **output.fields.get(values))
         for output in recipe.outputs
     ]
     binary_files = BinaryFiles(own, [output.file for output in outputs], inputs)
-    check = None if recipe.check is None else recipe.check.text(loop_values, binary_files)
+    check = None if recipe.check is None else recipe.check.text(values, binary_files)
     return BinarySpec(
-        inputs=tuple([_input(file, loop_values, files) for file in own]),
+        inputs=tuple([_input(file, values, files) for file in own]),
         outputs=tuple(outputs),
         check=check,
-        **recipe.run.render(loop_values, binary_files),
-        **_with_name(recipe.fields.get(loop_values), name),
+        **recipe.run.render(values, binary_files),
+        **_with_name(recipe.fields.get(values), name),
     )
 
 
-def _input(file: InputFile, loop_values: LoopValues, files: InputFiles) -> InputSpec:
-    fields = file.entry.fields.get(loop_values)
+def _input(file: InputFile, values: LoopValues, files: InputFiles) -> InputSpec:
+    fields = file.entry.fields.get(values)
     here = file.origin == Origin.PRESENT
     return InputSpec(
         file.file,
@@ -140,6 +131,6 @@ def _input(file: InputFile, loop_values: LoopValues, files: InputFiles) -> Input
         fields.get("acquire", Acquire.NONE if here else Acquire.PRE_FETCH),
         fields.get("disposition"),
         fields.get("required", file.entry.file is not None),
-        files.match_of(file.entry, file.file, loop_values),
+        files.match_of(file.entry, file.file, values),
         fields.get("writable", False),
     )

@@ -150,42 +150,40 @@ class InputFiles:
         made = {Origin.MADE, Origin.FAR}
         return recipe.stage is not None or bool(made.intersection(self.origins.get(recipe, ())))
 
-    def match_of(self, recipe: InputRecipe, name: str, loop_values: LoopValues) -> str | None:
+    def match_of(self, recipe: InputRecipe, name: str, values: LoopValues) -> str | None:
         """Return the pattern by which only a part of a late output is taken."""
         if recipe.match is None or name not in self.late:
             return None
-        return recipe.match.render(loop_values)
+        return recipe.match.render(values)
 
-    def of_binary(self, binary: BinaryRecipe, loop_values: LoopValues, at: int) -> list[InputFile]:
+    def of_binary(self, binary: BinaryRecipe, values: LoopValues, at: int) -> list[InputFile]:
         """Return the input files of a binary, each once; an entry that names one goes first."""
         if len(binary.inputs) == 1:
-            return self.of_entry(binary.inputs[0], loop_values, at)
+            return self.of_entry(binary.inputs[0], values, at)
         found: dict[str, InputFile] = {}
         for recipe in binary.inputs:
-            for file in self.of_entry(recipe, loop_values, at):
+            for file in self.of_entry(recipe, values, at):
                 if file.file not in found or found[file.file].entry.file is None:
                     found[file.file] = file
         return list(found.values())
 
-    def of_entry(self, recipe: InputRecipe, loop_values: LoopValues, at: int) -> list[InputFile]:
+    def of_entry(self, recipe: InputRecipe, values: LoopValues, at: int) -> list[InputFile]:
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
         if recipe.file is not None:
-            return self._named(recipe, recipe.file.render(loop_values), self.origins[recipe][at])
+            return self._named(recipe, recipe.file.render(values), self.origins[recipe][at])
         if recipe.stage is not None:
-            names = self._from_stage(recipe, loop_values)
+            names = self._from_stage(recipe, values)
             return [InputFile(recipe, name, base_name(name), None, Origin.MADE) for name in names]
         assert recipe.glob is not None
-        names = self.globs.matching(recipe.glob.render(loop_values))
+        names = self.globs.matching(recipe.glob.render(values))
         return [self._outside(recipe, input_name(n), n, Origin.FETCHED) for n in names]
 
-    def _from_stage(self, recipe: InputRecipe, loop_values: LoopValues) -> Sequence[str]:
+    def _from_stage(self, recipe: InputRecipe, values: LoopValues) -> Sequence[str]:
         source = self.sources.get(recipe)
         if source is None:
             return ()
         return (
-            source.names
-            if recipe.match is None
-            else source.matching(recipe.match.render(loop_values))
+            source.names if recipe.match is None else source.matching(recipe.match.render(values))
         )
 
     def _named(self, recipe: InputRecipe, text: str, origin: int) -> list[InputFile]:

@@ -360,7 +360,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/jobfile/checks/job.py",
         "_check_named_inputs: the call of self._check_package is lost",
-        "                if is_due and not check.takes_stages:\n                    self._check_package(check, loop_values, at, part)",
+        "                if is_due and not check.takes_stages:\n                    self._check_package(check, values, at, part)",
         "                if is_due and not check.takes_stages:\n                    pass",
         ("tests/jobfile",),
     ),

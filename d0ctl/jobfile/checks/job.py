@@ -23,13 +23,7 @@ from d0ctl.jobfile.input_files import (
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.language.template import LoopValues
-from d0ctl.jobfile.recipe import (
-    BinaryRecipe,
-    InputRecipe,
-    JobRecipe,
-    LineRecipe,
-    PackageRecipe,
-)
+from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, LineRecipe, PackageRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start
 from d0ctl.jobfile.sections.loops import MAX_VALUES
 from d0ctl.jobfile.site_names import KnownNames
@@ -115,17 +109,17 @@ class _Check:
         varying = bool(line.fields.varying)
         own_stage = self._outputs.of_stage[part.stage.name]
         checks = [PackageCheck.of(package) for package in line.packages]
-        for at, loop_values in enumerate(line.loop):
+        for at, values in enumerate(line.loop):
             if varying:
-                line.fields.check(loop_values, self._faults)
+                line.fields.check(values, self._faults)
             for check in checks:
                 is_due = check.each_line
                 for binary, recipe in check.named:
-                    origin = self._origin(check, binary, recipe, loop_values, number, own_stage)
+                    origin = self._origin(check, binary, recipe, values, number, own_stage)
                     self._origins[recipe].append(origin)
                     is_due = is_due or origin != Origin.MADE
                 if is_due and not check.takes_stages:
-                    self._check_package(check, loop_values, at, part)
+                    self._check_package(check, values, at, part)
                 number += 1
 
     def _origin(
@@ -133,7 +127,7 @@ class _Check:
         check: PackageCheck,
         binary: BinaryRecipe,
         recipe: InputRecipe,
-        loop_values: LoopValues,
+        values: LoopValues,
         number: int,
         own_stage: range,
     ) -> Origin:
@@ -142,13 +136,13 @@ class _Check:
         if recipe.file.broken:
             return Origin.WRONG
         try:
-            name = input_name(recipe.file.render(loop_values))
+            name = input_name(recipe.file.render(values))
         except BadValueError as error:
             self._note(recipe.position, "input", str(error))
             return Origin.WRONG
         made = self._outputs.numbers.get(name)
         if made is None:
-            return self._outside.origin(recipe, name, loop_values)
+            return self._outside.origin(recipe, name, values)
         if made in own_stage:
             self._consumed[made] = 1
         maker = self._outputs.maker(name)
@@ -158,7 +152,7 @@ class _Check:
         for earlier in check.package.binaries:
             if earlier is binary:
                 break
-            if any(self._outputs.name(output, loop_values) == name for output in earlier.outputs):
+            if any(self._outputs.name(output, values) == name for output in earlier.outputs):
                 return self._own(recipe, name)
         message = f"{shown(name)} is read before its own package makes it"
         self._note(recipe.position, "own", message)
@@ -176,65 +170,61 @@ class _Check:
         return Origin.WRONG
 
     def _check_package(
-        self, check: PackageCheck, loop_values: LoopValues, at: int, part: PackageRange
+        self, check: PackageCheck, values: LoopValues, at: int, part: PackageRange
     ) -> list[list[InputFile]]:
         """Check a package of one line; return the inputs of its binaries."""
         for fields in check.varying:
-            fields.check(loop_values, self._faults)
+            fields.check(values, self._faults)
         for binary in check.package.binaries:
             for recipe in binary.inputs:
                 if recipe.file is None:
-                    self._check_found(recipe, loop_values, at)
+                    self._check_found(recipe, values, at)
                 if recipe.glob is not None or recipe.match is not None:
-                    self._check_shared(recipe, loop_values, at, part)
-        inputs = [
-            self.files.of_binary(binary, loop_values, at) for binary in check.package.binaries
-        ]
-        outputs = [output.file.render(loop_values) for output in check.outputs]
+                    self._check_shared(recipe, values, at, part)
+        inputs = [self.files.of_binary(binary, values, at) for binary in check.package.binaries]
+        outputs = [output.file.render(values) for output in check.outputs]
         wrapper = check.package.wrapper
-        startup = [] if wrapper is None else self.files.of_entry(wrapper, loop_values, at)
+        startup = [] if wrapper is None else self.files.of_entry(wrapper, values, at)
         try:
             check_base_names([*inputs, startup], outputs)
         except BadValueError as error:
             self._note(check.package.position, "bases", str(error))
         if check.guarded:
-            self._check_quoted_values(check.package, inputs, loop_values)
+            self._check_quoted_values(check.package, inputs, values)
         return inputs
 
     def _check_quoted_values(
-        self, package: PackageRecipe, inputs: list[list[InputFile]], loop_values: LoopValues
+        self, package: PackageRecipe, inputs: list[list[InputFile]], values: LoopValues
     ) -> None:
         """Check the values that stand inside quotes of a script."""
         for binary, own in zip(package.binaries, inputs, strict=True):
-            outputs = [output.file.render(loop_values) for output in binary.outputs]
+            outputs = [output.file.render(values) for output in binary.outputs]
             for run in binary.texts:
-                run.check(loop_values, BinaryFiles(own, outputs, inputs), self._faults)
+                run.check(values, BinaryFiles(own, outputs, inputs), self._faults)
 
-    def _check_found(self, recipe: InputRecipe, loop_values: LoopValues, at: int) -> None:
+    def _check_found(self, recipe: InputRecipe, values: LoopValues, at: int) -> None:
         """Note an entry that takes the outputs of a stage or globs, and finds nothing."""
         if recipe.glob is not None:
-            problem = self.files.globs.problem(recipe.glob.render(loop_values))
+            problem = self.files.globs.problem(recipe.glob.render(values))
             if problem is not None:
                 self._note(recipe.position, "glob", problem)
         elif recipe in self._sources and self._outputs.are_known:
-            if self.files.of_entry(recipe, loop_values, at):
+            if self.files.of_entry(recipe, values, at):
                 return
             message = f"stage {shown(recipe.stage or '')} has no output that other stages can read"
             if recipe.match is not None:
-                pattern = recipe.match.render(loop_values)
+                pattern = recipe.match.render(values)
                 message = f"no output of stage {shown(recipe.stage or '')} matches {shown(pattern)}"
             self._note(recipe.position, "from", message)
 
     def _check_shared(
-        self, recipe: InputRecipe, loop_values: LoopValues, at: int, part: PackageRange
+        self, recipe: InputRecipe, values: LoopValues, at: int, part: PackageRange
     ) -> None:
         """Warn of a file that two lines of a stage take by different patterns."""
         template = recipe.match if recipe.match is not None else recipe.glob
         assert template is not None
-        pattern = template.render(loop_values)
-        for file in self.files.of_entry(recipe, loop_values, at)[
-            : MAX_SHARED - len(self._patterns)
-        ]:
+        pattern = template.render(values)
+        for file in self.files.of_entry(recipe, values, at)[: MAX_SHARED - len(self._patterns)]:
             key = part.stage_number, file.file
             first = self._patterns.setdefault(key, pattern)
             if first != pattern and file.file not in self._outputs.late:
@@ -267,12 +257,10 @@ class _Check:
         """Check the packages that take the outputs of a stage, and note whom they wait for."""
         number = part.first_package
         checks = [PackageCheck.of(package) for package in part.line.packages]
-        for at, loop_values in enumerate(part.line.loop):
+        for at, values in enumerate(part.line.loop):
             for check in checks:
                 if check.takes_stages:
-                    for file in chain.from_iterable(
-                        self._check_package(check, loop_values, at, part)
-                    ):
+                    for file in chain.from_iterable(self._check_package(check, values, at, part)):
                         if file.written is None:
                             self._waits.add(self._outputs.maker(file.file), number)
                             self._from_stages += 1

@@ -44,12 +44,12 @@ class Outputs:
         """Return the number of the package that makes an output."""
         return self._makers[self.numbers[name]]
 
-    def name(self, output: OutputRecipe, loop_values: LoopValues) -> str | None:
+    def name(self, output: OutputRecipe, values: LoopValues) -> str | None:
         """Return the name of an output; None where there is a fault about it."""
         if output.file.broken:
             return None
         try:
-            name = output_name(output.file.render(loop_values))
+            name = output_name(output.file.render(values))
             if output.fields.fixed.get("late") and is_pattern(name):
                 check_late_pattern(name, output.fields.fixed)
                 self.late.add(name)
@@ -70,10 +70,10 @@ class Outputs:
         if not part.line.loop.size or any(o.file.broken for outputs in recipes for o in outputs):
             self.are_known = False
         numbers, makers = self.numbers, self._makers
-        for loop_values in part.line.loop:
+        for values in part.line.loop:
             for outputs in recipes:
                 for output in outputs:
-                    name = self.name(output, loop_values)
+                    name = self.name(output, values)
                     if name is None:
                         continue
                     if numbers.setdefault(name, len(makers)) != len(makers):

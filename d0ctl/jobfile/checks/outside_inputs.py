@@ -29,13 +29,13 @@ class OutsideInputs:
     known: KnownNames
     faults: Faults
 
-    def origin(self, recipe: InputRecipe, name: str, loop_values: LoopValues) -> Origin:
+    def origin(self, recipe: InputRecipe, name: str, values: LoopValues) -> Origin:
         """Tell where such an input comes from; note a fault if it can't be there."""
         of_job = foreign(name)
         if of_job is not None:
             return self._foreign(recipe, *of_job)
         try:
-            fields = recipe.fields.get(loop_values)
+            fields = recipe.fields.get(values)
         except BadValueError:
             return Origin.WRONG
         acquire = fields.get("acquire")

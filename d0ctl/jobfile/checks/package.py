@@ -26,12 +26,12 @@ class PackageCheck:
     @classmethod
     def of(cls, package: PackageRecipe) -> "PackageCheck":
         """Find out what there is to check."""
-        inputs = [(binary, one) for binary in package.binaries for one in binary.inputs]
+        inputs = [(binary, entry) for binary in package.binaries for entry in binary.inputs]
         if package.wrapper is not None:
             inputs += [(binary, package.wrapper) for binary in package.binaries[:1]]
         outputs = outputs_of(package)
         every = [package.fields, *(binary.fields for binary in package.binaries)]
-        every += [one.fields for _, one in inputs] + [one.fields for one in outputs]
+        every += [entry.fields for _, entry in inputs] + [entry.fields for entry in outputs]
         varying = [fields for fields in every if fields.varying]
         guarded = any(run.guarded for binary in package.binaries for run in binary.texts)
         named = [pair for pair in inputs if pair[1].file is not None]

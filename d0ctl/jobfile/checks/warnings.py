@@ -10,12 +10,7 @@ from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.language.template import LoopValues
-from d0ctl.jobfile.recipe import (
-    BinaryRecipe,
-    JobRecipe,
-    PackageRecipe,
-    StageRecipe,
-)
+from d0ctl.jobfile.recipe import BinaryRecipe, JobRecipe, PackageRecipe, StageRecipe
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Position, shown
@@ -37,10 +32,10 @@ def advise(job: JobRecipe, files: InputFiles, warnings: Notes) -> None:
     for stage in job.stages:
         _requirement(stage, files, warnings)
         for line in stage.lines:
-            loop_values = next(iter(line.loop), None)
-            if loop_values is not None:
+            values = next(iter(line.loop), None)
+            if values is not None:
                 for package in line.packages:
-                    _package(package, loop_values, files, warnings)
+                    _package(package, values, files, warnings)
     _without_effect(job, warnings)
 
 
@@ -58,41 +53,38 @@ def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None
 
 
 def _package(
-    package: PackageRecipe, loop_values: LoopValues, files: InputFiles, warnings: Notes
+    package: PackageRecipe, values: LoopValues, files: InputFiles, warnings: Notes
 ) -> None:
-    inputs = [files.of_binary(binary, loop_values, 0) for binary in package.binaries]
-    made = {output.file.render(loop_values) for b in package.binaries for output in b.outputs}
+    inputs = [files.of_binary(binary, values, 0) for binary in package.binaries]
+    made = {output.file.render(values) for b in package.binaries for output in b.outputs}
     for binary, own in zip(package.binaries, inputs, strict=True):
-        text = _text(binary, own, inputs, loop_values)
+        text = _text(binary, own, inputs, values)
         if text is not None:
             words = _words(text)
             _beside(binary, words, inputs, made, text, files, warnings)
             _not_executable(binary, own, text, files, warnings)
             _script_among_inputs(binary, own, text, files, warnings)
             _flattened(binary, words, own, text, warnings)
-            _unnamed_outputs(binary, words, text, loop_values, warnings)
+            _unnamed_outputs(binary, words, text, values, warnings)
 
 
 def _text(
-    binary: BinaryRecipe,
-    own: list[InputFile],
-    inputs: list[list[InputFile]],
-    loop_values: LoopValues,
+    binary: BinaryRecipe, own: list[InputFile], inputs: list[list[InputFile]], values: LoopValues
 ) -> str | None:
     """Return the text that a binary runs; None if it comes from the catalogue."""
-    made = [output.file.render(loop_values) for output in binary.outputs]
+    made = [output.file.render(values) for output in binary.outputs]
     binary_files = BinaryFiles(own, made, inputs)
     if isinstance(binary.run, Script):
-        return binary.run.text(loop_values, binary_files)
+        return binary.run.text(values, binary_files)
     if isinstance(binary.run, Arguments):
-        return "\n".join(binary.run.render(loop_values, binary_files)["argv"])
+        return "\n".join(binary.run.render(values, binary_files)["argv"])
     return None
 
 
 def _words(text: str) -> list[str]:
     """Return the words of a text that may name files, each once."""
     texts = text[:1_000_000], _EXPANDED.sub("*", text[:1_000_000])
-    found = dict.fromkeys(word for one in texts for word in _SIGNS.split(one) if word)
+    found = dict.fromkeys(word for part in texts for word in _SIGNS.split(part) if word)
     return list(found)[:MAX_WORDS]
 
 
@@ -188,11 +180,11 @@ def _flattened(
 
 
 def _unnamed_outputs(
-    binary: BinaryRecipe, words: list[str], text: str, loop_values: LoopValues, warnings: Notes
+    binary: BinaryRecipe, words: list[str], text: str, values: LoopValues, warnings: Notes
 ) -> None:
     """Warn of outputs that the text of a binary does not name, not even partly."""
     for output in binary.outputs:
-        name = output.file.render(loop_values)
+        name = output.file.render(values)
         last = base_name(name)
         if last in text or any(_may_name(word, last) for word in words):
             continue

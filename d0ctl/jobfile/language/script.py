@@ -48,10 +48,10 @@ class Run(Protocol):
     def named(self) -> Sequence["Insertion"]:
         """Its insertions."""
 
-    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
         """Note values that are not safe where their placeholder is."""
 
-    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
         """Return the fields of a BinarySpec that hold the program."""
 
 
@@ -69,20 +69,20 @@ class Insertion:
     direct: bool = False
     context: Context = Context.BARE
 
-    def words(self, loop_values: LoopValues, binary_files: FileWords) -> Sequence[str]:
+    def words(self, values: LoopValues, binary_files: FileWords) -> Sequence[str]:
         """Return the value, or the values for `{inputs}` and `{outputs}`."""
         if self.getter is None:
             return (INPUTS,) if self.is_inputs else binary_files.outputs()
-        value = self.getter(loop_values)
+        value = self.getter(values)
         if self.direct and _PATH_SIGNS(value):
             value = binary_files.word(value)
         return (value,)
 
-    def fill(self, loop_values: LoopValues, binary_files: FileWords) -> str:
+    def fill(self, values: LoopValues, binary_files: FileWords) -> str:
         """Return the text that replaces the placeholder in a script."""
         if self.context is Context.BARE and not self.is_inputs:
-            return " ".join([quote(word) for word in self.words(loop_values, binary_files)])
-        return " ".join(self.words(loop_values, binary_files))
+            return " ".join([quote(word) for word in self.words(values, binary_files)])
+        return " ".join(self.words(values, binary_files))
 
     @property
     def is_inputs(self) -> bool:
@@ -120,7 +120,7 @@ class Script:
         """Tell whether a placeholder is inside quotes."""
         return any(insertion.context is not Context.BARE for insertion in self.insertions)
 
-    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
         """Note values with characters that could end the quotes around them."""
         for insertion in self.insertions:
             if insertion.context is Context.BARE:
@@ -128,7 +128,7 @@ class Script:
             words = (
                 binary_files.inputs()
                 if insertion.is_inputs
-                else insertion.words(loop_values, binary_files)
+                else insertion.words(values, binary_files)
             )
             value = " ".join(words)
             if UNSAFE(value):
@@ -138,14 +138,14 @@ class Script:
                 )
                 faults.add_similar(insertion.position, "quotes", partial(str, message))
 
-    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
         """Return the text with its shell."""
-        return {"script": self.text(loop_values, binary_files), "shell": self.shell}
+        return {"script": self.text(values, binary_files), "shell": self.shell}
 
-    def text(self, loop_values: LoopValues, binary_files: FileWords) -> str:
+    def text(self, values: LoopValues, binary_files: FileWords) -> str:
         """Return the text with all values filled in."""
         return self.layout % tuple(
-            [insertion.fill(loop_values, binary_files) for insertion in self.insertions]
+            [insertion.fill(values, binary_files) for insertion in self.insertions]
         )
 
 
@@ -164,19 +164,18 @@ class Arguments:
             part for element in self.elements for part in element if isinstance(part, Insertion)
         ]
 
-    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
         """Note nothing: without a shell every value is safe."""
 
-    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
         """Return the arguments; `{inputs}` as an element of its own becomes several."""
         arguments: list[str] = []
         for element in self.elements:
             if len(element) == 1 and isinstance(element[0], Insertion):
-                arguments.extend(element[0].words(loop_values, binary_files))
+                arguments.extend(element[0].words(values, binary_files))
             else:
                 parts = [
-                    p if isinstance(p, str) else p.words(loop_values, binary_files)[0]
-                    for p in element
+                    p if isinstance(p, str) else p.words(values, binary_files)[0] for p in element
                 ]
                 arguments.append("".join(parts))
         return {"argv": tuple(arguments)}
@@ -193,10 +192,10 @@ class FromCatalogue:
         """Return nothing: values are filled in at launch."""
         return ()
 
-    def check(self, loop_values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
         """Note nothing: the catalogue was checked with its site file."""
 
-    def render(self, loop_values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
         """Return nothing: the software has a field of its own."""
         return {}
 
@@ -230,8 +229,7 @@ def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> A
                     )
                 elif len(pieces) > 1:
                     faults.add(
-                        insertion.position,
-                        f"`{insertion.written}` must be an element of its own",
+                        insertion.position, f"`{insertion.written}` must be an element of its own"
                     )
         compiled.append(pieces or [""])
     return Arguments(compiled, tuple(elements))

@@ -140,9 +140,7 @@ class Scope:
             raise ValueError(f"`{placeholder.text}` needs a column, one of {columns}{hint}")
         index, column_of = loop.index, loop.columns.index(placeholder.attributes[0])
         return _parts(
-            placeholder,
-            lambda loop_values: str(loop_values[index][column_of]),
-            placeholder.attributes[1:],
+            placeholder, lambda values: str(values[index][column_of]), placeholder.attributes[1:]
         )
 
 
@@ -158,7 +156,7 @@ def _parts(placeholder: Placeholder, value: Getter, attributes: tuple[str, ...])
 
 
 def _then(first: Getter, second: Callable[[str], str]) -> Getter:
-    return lambda loop_values: second(first(loop_values))
+    return lambda values: second(first(values))
 
 
 def split(
@@ -238,7 +236,7 @@ def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faul
     except ValueError as error:
         nth = scalar.text[: placeholder.at].count(placeholder.text)
         faults.add(scalar.position_of(placeholder.text, nth), str(error))
-        return lambda loop_values: ""
+        return lambda values: ""
 
 
 def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = False) -> Template:
@@ -249,7 +247,7 @@ def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = Fa
     pieces = split(scalar, scope, faults, strict=strict)
     if all(isinstance(piece, str) for piece in pieces):
         text = "".join(str(piece) for piece in pieces)
-        return Template(scalar, text, lambda loop_values: text, faults.noted > noted)
+        return Template(scalar, text, lambda values: text, faults.noted > noted)
     getters = [resolve(scalar, m, scope, faults) for m in pieces if isinstance(m, Placeholder)]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in pieces)
     if not any(m.name in scope.loops for m in pieces if isinstance(m, Placeholder)) and _fixed(
@@ -273,7 +271,7 @@ def _fixed(pieces: list[str | Placeholder], scope: Scope) -> bool:
 def constant(scalar: Scalar, text: str | None = None) -> Template:
     """Make the template of a text without placeholders."""
     fixed = scalar.text if text is None else text
-    return Template(scalar, fixed, lambda loop_values: fixed)
+    return Template(scalar, fixed, lambda values: fixed)
 
 
 def _renderer(layout: str, getters: list[Getter]) -> Getter:
@@ -281,5 +279,5 @@ def _renderer(layout: str, getters: list[Getter]) -> Getter:
         return getters[0]
     if len(getters) == 1:
         only = getters[0]
-        return lambda loop_values: layout % only(loop_values)
-    return lambda loop_values: layout % tuple([getter(loop_values) for getter in getters])
+        return lambda values: layout % only(values)
+    return lambda values: layout % tuple([getter(values) for getter in getters])

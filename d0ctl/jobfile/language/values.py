@@ -17,8 +17,8 @@ class Value(Protocol):
     def position(self) -> Position: ...
     @property
     def fixed(self) -> bool: ...
-    def get(self, loop_values: LoopValues, /) -> Any: ...
-    def wrong(self, loop_values: LoopValues, /) -> Iterator[tuple[Position, str]]: ...
+    def get(self, values: LoopValues, /) -> Any: ...
+    def wrong(self, values: LoopValues, /) -> Iterator[tuple[Position, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class TextValue:
         """Tell whether it is the same for all lines."""
         return self.template.constant is not None
 
-    def get(self, loop_values: LoopValues) -> Any:
+    def get(self, values: LoopValues) -> Any:
         """Convert the text. Raises BadValueError if it is not of the type."""
-        text = self.template.render(loop_values)
+        text = self.template.render(values)
         try:
             return self.field_type.convert(text)
         except BadValueError as error:
@@ -50,10 +50,10 @@ class TextValue:
             expected = self.field_type.expected
             raise BadValueError(f"`{self.key}` takes {expected}, not {shown(text)}") from None
 
-    def wrong(self, loop_values: LoopValues) -> Iterator[tuple[Position, str]]:
+    def wrong(self, values: LoopValues) -> Iterator[tuple[Position, str]]:
         """Return what is wrong, and where."""
         try:
-            self.get(loop_values)
+            self.get(values)
         except BadValueError as error:
             yield self.position, str(error)
 
@@ -71,14 +71,14 @@ class ListValue:
         """Tell whether it is the same for all lines."""
         return all(text_value.fixed for text_value in self.cells)
 
-    def get(self, loop_values: LoopValues) -> Any:
+    def get(self, values: LoopValues) -> Any:
         """Convert all. Raises BadValueError at the first that is not of its type."""
-        return self.combine([text_value.get(loop_values) for text_value in self.cells])
+        return self.combine([text_value.get(values) for text_value in self.cells])
 
-    def wrong(self, loop_values: LoopValues) -> Iterator[tuple[Position, str]]:
+    def wrong(self, values: LoopValues) -> Iterator[tuple[Position, str]]:
         """Return what is wrong with each, and where."""
         for text_value in self.cells:
-            yield from text_value.wrong(loop_values)
+            yield from text_value.wrong(values)
 
 
 def mapping_value(position: Position, cells: dict[str, TextValue]) -> ListValue:
@@ -97,23 +97,23 @@ class TreeValue:
     root: Any
     fixed: bool
 
-    def get(self, loop_values: LoopValues) -> Any:
+    def get(self, values: LoopValues) -> Any:
         """Return it as plain dicts, lists and texts."""
-        return _filled(self.root, loop_values)
+        return _filled(self.root, values)
 
-    def wrong(self, loop_values: LoopValues) -> Iterator[tuple[Position, str]]:
+    def wrong(self, values: LoopValues) -> Iterator[tuple[Position, str]]:
         """Return nothing: every text is accepted."""
-        del loop_values
+        del values
         return iter(())
 
 
-def _filled(item: Any, loop_values: LoopValues) -> Any:
+def _filled(item: Any, values: LoopValues) -> Any:
     if isinstance(item, Template):
-        return item.render(loop_values)
+        return item.render(values)
     if isinstance(item, dict):
-        return {key: _filled(value, loop_values) for key, value in item.items()}
+        return {key: _filled(value, values) for key, value in item.items()}
     if isinstance(item, list):
-        return [_filled(value, loop_values) for value in item]
+        return [_filled(value, values) for value in item]
     return item
 
 
@@ -135,17 +135,14 @@ class Fields:
         if not wrong:
             self.fixed[name] = value.get(())
 
-    def get(self, loop_values: LoopValues) -> Mapping[str, Any]:
+    def get(self, values: LoopValues) -> Mapping[str, Any]:
         """Return the fields for given loop values."""
         if not self.varying:
             return self.fixed
-        return {
-            **self.fixed,
-            **{name: value.get(loop_values) for name, value in self.varying.items()},
-        }
+        return {**self.fixed, **{name: value.get(values) for name, value in self.varying.items()}}
 
-    def check(self, loop_values: LoopValues, faults: Faults) -> None:
+    def check(self, values: LoopValues, faults: Faults) -> None:
         """Note the fields that these loop values make wrong."""
         for name, value in self.varying.items():
-            for position, message in value.wrong(loop_values):
+            for position, message in value.wrong(values):
                 faults.add_similar(position, f"value of {name}", partial(str, message))
