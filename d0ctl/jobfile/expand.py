@@ -103,7 +103,6 @@ def _binary(
     files: InputFiles,
     name: str,
 ) -> BinarySpec:
-    assert recipe.run is not None
     outputs = [
         OutputSpec(output_name(output.file.render(values)), **output.fields.get(values))
         for output in recipe.outputs
@@ -114,7 +113,7 @@ def _binary(
         inputs=tuple([_input(file, values, files) for file in own]),
         outputs=tuple(outputs),
         check=check,
-        **recipe.run.render(values, binary_files),
+        **(recipe.run.render(values, binary_files) if recipe.run is not None else {}),
         **_with_name(recipe.fields.get(values), name),
     )
 

@@ -87,6 +87,7 @@ class BinaryRecipe:
     position: Position
     fields: Fields
     run: Run | None
+    """None where software from the catalogue has a script, which is chosen at launch."""
     check: Script | None
     inputs: list[InputRecipe]
     outputs: list[OutputRecipe]

@@ -207,7 +207,7 @@ def _position(binary: BinaryRecipe, word: str) -> Position:
 
 
 def _scalars(binary: BinaryRecipe) -> Iterator[Scalar]:
-    if isinstance(binary.run, Script | Arguments):
+    if binary.run is not None:
         yield from binary.run.scalars
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -37,24 +37,6 @@ class FileWords(Protocol):
         """Return a value, or the local name of the input whose path it is."""
 
 
-class Run(Protocol):
-    """The program of a binary, with placeholders."""
-
-    @property
-    def guarded(self) -> bool:
-        """Tell whether a value may be refused, so that every line has to be checked."""
-
-    @property
-    def named(self) -> Sequence["Insertion"]:
-        """Its insertions."""
-
-    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
-        """Note values that are not safe where their placeholder is."""
-
-    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
-        """Return the fields of a BinarySpec that hold the program."""
-
-
 @dataclass(frozen=True, slots=True)
 class Insertion:
     """A placeholder of a script or an argument list, which a value replaces.
@@ -69,20 +51,20 @@ class Insertion:
     direct: bool = False
     context: Context = Context.BARE
 
-    def words(self, values: LoopValues, binary_files: FileWords) -> Sequence[str]:
+    def words(self, values: LoopValues, files: FileWords) -> Sequence[str]:
         """Return the value, or the values for `{inputs}` and `{outputs}`."""
         if self.getter is None:
-            return (INPUTS,) if self.is_inputs else binary_files.outputs()
+            return (INPUTS,) if self.is_inputs else files.outputs()
         value = self.getter(values)
         if self.direct and _PATH_SIGNS(value):
-            value = binary_files.word(value)
+            value = files.word(value)
         return (value,)
 
-    def fill(self, values: LoopValues, binary_files: FileWords) -> str:
+    def fill(self, values: LoopValues, files: FileWords) -> str:
         """Return the text that replaces the placeholder in a script."""
         if self.context is Context.BARE and not self.is_inputs:
-            return " ".join([quote(word) for word in self.words(values, binary_files)])
-        return " ".join(self.words(values, binary_files))
+            return " ".join([quote(word) for word in self.words(values, files)])
+        return " ".join(self.words(values, files))
 
     @property
     def is_inputs(self) -> bool:
@@ -111,25 +93,16 @@ class Script:
     scalars: tuple[Scalar, ...]
 
     @property
-    def named(self) -> Sequence[Insertion]:
-        """Its insertions."""
-        return self.insertions
-
-    @property
     def guarded(self) -> bool:
         """Tell whether a placeholder is inside quotes."""
         return any(insertion.context is not Context.BARE for insertion in self.insertions)
 
-    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+    def check(self, values: LoopValues, files: FileWords, faults: Faults) -> None:
         """Note values with characters that could end the quotes around them."""
         for insertion in self.insertions:
             if insertion.context is Context.BARE:
                 continue
-            words = (
-                binary_files.inputs()
-                if insertion.is_inputs
-                else insertion.words(values, binary_files)
-            )
+            words = files.inputs() if insertion.is_inputs else insertion.words(values, files)
             value = " ".join(words)
             if UNSAFE(value):
                 message = (
@@ -138,15 +111,13 @@ class Script:
                 )
                 faults.add_similar(insertion.position, "quotes", partial(str, message))
 
-    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+    def render(self, values: LoopValues, files: FileWords) -> dict[str, Any]:
         """Return the text with its shell."""
-        return {"script": self.text(values, binary_files), "shell": self.shell}
+        return {"script": self.text(values, files), "shell": self.shell}
 
-    def text(self, values: LoopValues, binary_files: FileWords) -> str:
+    def text(self, values: LoopValues, files: FileWords) -> str:
         """Return the text with all values filled in."""
-        return self.layout % tuple(
-            [insertion.fill(values, binary_files) for insertion in self.insertions]
-        )
+        return self.layout % tuple([part.fill(values, files) for part in self.insertions])
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,57 +129,34 @@ class Arguments:
     guarded: bool = False
 
     @property
-    def named(self) -> Sequence[Insertion]:
+    def insertions(self) -> Sequence[Insertion]:
         """Its insertions."""
-        return [
-            part for element in self.elements for part in element if isinstance(part, Insertion)
-        ]
+        return [p for element in self.elements for p in element if isinstance(p, Insertion)]
 
-    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
+    def check(self, values: LoopValues, files: FileWords, faults: Faults) -> None:
         """Note nothing: without a shell every value is safe."""
 
-    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
+    def render(self, values: LoopValues, files: FileWords) -> dict[str, Any]:
         """Return the arguments; `{inputs}` as an element of its own becomes several."""
         arguments: list[str] = []
         for element in self.elements:
             if len(element) == 1 and isinstance(element[0], Insertion):
-                arguments.extend(element[0].words(values, binary_files))
+                arguments.extend(element[0].words(values, files))
             else:
-                parts = [
-                    p if isinstance(p, str) else p.words(values, binary_files)[0] for p in element
-                ]
+                parts = [p if isinstance(p, str) else p.words(values, files)[0] for p in element]
                 arguments.append("".join(parts))
         return {"argv": tuple(arguments)}
 
 
-@dataclass(frozen=True, slots=True)
-class FromCatalogue:
-    """A program from the software catalogue, chosen at launch by the platform of the node."""
-
-    guarded: bool = False
-
-    @property
-    def named(self) -> Sequence[Insertion]:
-        """Return nothing: values are filled in at launch."""
-        return ()
-
-    def check(self, values: LoopValues, binary_files: FileWords, faults: Faults) -> None:
-        """Note nothing: the catalogue was checked with its site file."""
-
-    def render(self, values: LoopValues, binary_files: FileWords) -> dict[str, Any]:
-        """Return nothing: the software has a field of its own."""
-        return {}
+Run = Script | Arguments
+"""The program of a binary, with placeholders."""
 
 
 def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "bash") -> Script:
     """Compile a text for the shell."""
     pieces = _insertions(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
-    marks = [
-        (p.placeholder.at, p.placeholder.at + len(p.placeholder.text))
-        for p in pieces
-        if isinstance(p, Insertion)
-    ]
-    found = iter(contexts(scalar.text, marks, shell) if marks else ())
+    spans = [piece.placeholder.span for piece in pieces if isinstance(piece, Insertion)]
+    found = iter(contexts(scalar.text, spans, shell) if spans else ())
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in placed)
     insertions = [piece for piece in placed if isinstance(piece, Insertion)]
@@ -222,15 +170,12 @@ def compile_arguments(elements: list[Scalar], scope: Scope, faults: Faults) -> A
         pieces = _insertions(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
         for insertion in pieces:
             if isinstance(insertion, Insertion) and insertion.getter is None:
+                written = f"`{insertion.written}`"
                 if insertion.placeholder.attributes:
-                    faults.add(
-                        insertion.position,
-                        f"`{insertion.written}` needs a shell: write `run` as a text",
-                    )
+                    message = f"{written} needs a shell: write `run` as a text"
+                    faults.add(insertion.position, message)
                 elif len(pieces) > 1:
-                    faults.add(
-                        insertion.position, f"`{insertion.written}` must be an element of its own"
-                    )
+                    faults.add(insertion.position, f"{written} must be an element of its own")
         compiled.append(pieces or [""])
     return Arguments(compiled, tuple(elements))
 
@@ -243,16 +188,11 @@ def _insertions(
 
 def _insertion(placeholder: Placeholder, scalar: Scalar, scope: Scope, faults: Faults) -> Insertion:
     if placeholder.name in RUN_WORDS:
-        if placeholder.attributes and (placeholder.name, *placeholder.attributes) != (
-            "inputs",
-            "list",
-        ):
+        insertion = Insertion(scalar, placeholder)
+        if placeholder.attributes and placeholder.text != "{inputs.list}":
             known = "`{inputs}`, `{inputs.list}` and `{outputs}`"
-            faults.add(
-                Insertion(scalar, placeholder).position,
-                f"`{placeholder.text}` is not one of {known}",
-            )
-        return Insertion(scalar, placeholder)
+            faults.add(insertion.position, f"`{placeholder.text}` is not one of {known}")
+        return insertion
     loop = scope.loops.get(placeholder.name)
     named = (loop is not None and loop.columns is not None) or (
         loop is None and placeholder.name == "parameters"
@@ -265,11 +205,7 @@ def _in_context(insertion: Insertion, context: Context, faults: Faults) -> str |
     """Add its context to an insertion; `{inputs.list}` becomes a shell variable."""
     if insertion.getter is None and insertion.placeholder.attributes:
         if context is Context.LITERAL:
-            message = (
-                f"`{insertion.written}` can't be used where the shell does not expand variables"
-            )
-            faults.add(insertion.position, message)
+            reason = "can't be used where the shell does not expand variables"
+            faults.add(insertion.position, f"`{insertion.written}` {reason}")
         return '"$D0CTL_INPUTS"' if context is Context.BARE else "${D0CTL_INPUTS}"
-    return Insertion(
-        insertion.scalar, insertion.placeholder, insertion.getter, insertion.direct, context
-    )
+    return replace(insertion, context=context)

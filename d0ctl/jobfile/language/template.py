@@ -44,6 +44,11 @@ class Placeholder(NamedTuple):
         """The placeholder as it is written."""
         return "{" + ".".join((self.name, *self.attributes)) + "}"
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """Its begin and end in the text."""
+        return self.at, self.at + len(self.text)
+
 
 def _name(path: str) -> str:
     return path[path.rfind("/") + 1 :]

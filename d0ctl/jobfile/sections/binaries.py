@@ -21,7 +21,7 @@ from d0ctl.jobfile.language.field_types import (
     FieldType,
     words,
 )
-from d0ctl.jobfile.language.script import FromCatalogue, Run, compile_arguments, compile_script
+from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
 from d0ctl.jobfile.language.template import Scope, Template
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe
@@ -138,7 +138,6 @@ def _run(level: Level, reading: Reading) -> Run | None:
         if shell is not None:
             reading.fault(shell.position, "`shell` needs `run`; software has its own")
         level.scalar("software")
-        return FromCatalogue()
     else:
         reading.fault(level.position("run"), f"{level.what} needs `run`")
     return None

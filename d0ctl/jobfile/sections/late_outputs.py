@@ -55,4 +55,4 @@ def check_early_start(line: LineRecipe, files: InputFiles, faults: Faults) -> No
 
 def _inputs_in(binary: BinaryRecipe) -> Iterator[Insertion]:
     for text in binary.texts:
-        yield from (insertion for insertion in text.named if insertion.is_inputs)
+        yield from (insertion for insertion in text.insertions if insertion.is_inputs)
