@@ -9,7 +9,7 @@ from d0ctl.select import brief
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import Deed
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, choice
 from d0ctl.units import moment
 
 OTHER_PAST = {
@@ -41,7 +41,7 @@ def refuse_second(store: Store, request: Request[Any], seen: int | None, now: fl
     if target.names_jobs and request.action.is_flag:
         deed = _on_jobs(store, request, seen)
     else:
-        browse.choose(store, target, now=now)
+        choice.choose(store, target, now=now)
         deed = audit.since(store, seen)
     if deed is not None:
         raise Refused(f"{told(deed, now)}, after the plan was made, so nothing was done",

@@ -14,6 +14,7 @@ from d0ctl.store.files import selection
 from d0ctl.store.files.selection import Weight
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.views import browse
+from d0ctl.store.views.choice import check_node
 
 SHOWN = 50
 """How many files a plan names; it counts the rest."""
@@ -86,7 +87,7 @@ def only_copies(store: Store, jobs: Sequence[str]) -> Lost:
 def choose(store: Store, choice: FileChoice) -> Weight:
     """Select files; how many and how large they are. Raises NotFound if there is none."""
     if choice.node is not None:
-        browse.check_node(store, choice.node)
+        check_node(store, choice.node)
     weight = selection.select(store, choice.job, choice.name, node=choice.node,
                               disposition=choice.disposition)  # fmt: skip
     if not weight.files:

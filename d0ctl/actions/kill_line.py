@@ -17,7 +17,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import Deed
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, choice
 from d0ctl.units import count
 
 
@@ -60,7 +60,7 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
         if not browse.jobs(store, part.job):
             raise browse.no_such_job(store, part.job)
     check_level(target)
-    browse.choose(store, target, now=now)
+    choice.choose(store, target, now=now)
     if not lifecycle.lines(store)["undropped"]:
         what = "line" if target.is_one else "every line of"
         raise Forestalled(

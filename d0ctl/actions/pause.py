@@ -21,7 +21,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, choice
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, moment
 
@@ -120,7 +120,7 @@ def _can_resume(phase: str, is_parked: bool, is_asked: bool) -> bool:
 
 
 def _of_part(store: Store, request: Request[Any], able: _Able, past: str, now: float) -> PausePlan:
-    browse.choose(store, request.target, now=now)
+    choice.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
     kept: Counter[str] = Counter()
     for phase, is_parked, is_asked, number in pauses.pausable(store):

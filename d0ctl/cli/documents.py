@@ -10,7 +10,7 @@ from d0ctl.show.binary import Binary
 from d0ctl.show.live_status import TIMES, LiveStatus
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, choice
 from d0ctl.store.views.left_out import Shortfall, short_packages
 from d0ctl.store.views.left_out import shortfall as shortfall_of
 from d0ctl.store.views.shapes import (
@@ -166,10 +166,10 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
     """All about a line. Raises NotFound."""
     path = f"{of.name}/{stage.seq}/{number}"
     one = browse.line(store, of, stage, number)
-    browse.choose(store, parse(path), now=now)
+    choice.choose(store, parse(path), now=now)
     return {
         "job": of.name, "stage": stage.seq, "stage_name": stage.name, **line(one),
-        "path": path, "package_list": [package_row(row) for row in browse.chosen(store)],
+        "path": path, "package_list": [package_row(row) for row in choice.chosen(store)],
     }  # fmt: skip
 
 

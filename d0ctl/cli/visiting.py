@@ -10,7 +10,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, choice
 from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import count
 
@@ -23,8 +23,8 @@ def one_package(store: Store, text: str, verb: str, *, with_binary: bool = False
     wanted = select.parse(text, with_binary=with_binary)
     if wanted.is_one and wanted.level in ("package", "binary"):
         return wanted
-    number = browse.choose(store, wanted, now=time.time())
-    first = browse.chosen(store, 1)[0].path
+    number = choice.choose(store, wanted, now=time.time())
+    first = choice.chosen(store, 1)[0].path
     if number > 1:
         raise BadUsage(f"`{verb}` needs one package, and `{wanted}` has {number:,}",
                        hint=f"d0ctl {verb} {first}")  # fmt: skip

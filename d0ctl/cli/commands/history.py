@@ -14,7 +14,7 @@ from d0ctl.show.lists import STDERR_LINES, cause
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.why import recovery
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse, failure_counts
+from d0ctl.store.views import browse, choice, failure_counts
 from d0ctl.store.views.shapes import PackageView
 from d0ctl.units import count, iso, moment
 
@@ -54,7 +54,7 @@ def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
         reasons = failure_counts.reasons_of_job(store, job.id)
         failed = failure_counts.attempts_of_job(store, job.id, limit)
     else:
-        browse.choose(store, wanted, now=time.time(), lenient=True)
+        choice.choose(store, wanted, now=time.time(), lenient=True)
         reasons = failure_counts.reasons_of_chosen(store)
         failed = failure_counts.attempts_of_chosen(store, limit)
     if wanted.is_one and wanted.level == "package":

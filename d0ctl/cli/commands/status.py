@@ -16,7 +16,7 @@ from d0ctl.show.sheet import Sheet
 from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, choice
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
@@ -118,8 +118,8 @@ def _document(store: Store, wanted: Selector | None, now: float) -> documents.Do
     if wanted is None or _is_overview(wanted):
         return {"jobs": [documents.job(job) for job in _jobs(store, wanted)]}
     if not wanted.is_one:
-        browse.choose(store, wanted, now=now, lenient=True)
-        return {"packages": [documents.package_row(row) for row in browse.chosen(store)]}
+        choice.choose(store, wanted, now=now, lenient=True)
+        return {"packages": [documents.package_row(row) for row in choice.chosen(store)]}
     if wanted.level in ("package", "binary"):
         package = browse.package(store, wanted)
         if wanted.level == "package":
@@ -168,8 +168,8 @@ def draw_part(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
 
 
 def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
-    number = browse.choose(store, wanted, now=now, lenient=True)
-    rows = browse.chosen(store, MOST_LISTED)
+    number = choice.choose(store, wanted, now=now, lenient=True)
+    rows = choice.chosen(store, MOST_LISTED)
     blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
     lists.packages(page, rows, now, indent=0,
                    is_blocked=lambda row: row.path.partition("/")[0] in blocked)  # fmt: skip

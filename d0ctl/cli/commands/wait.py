@@ -23,7 +23,7 @@ from d0ctl.store.nodes.standstill import (
     node_views,
     part_standing,
 )
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, choice
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration, parse_time
 
@@ -128,7 +128,7 @@ def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> _Part:
         stage = browse.stage(store, job, wanted)
         found = part_standing(store, job.id, stage.counts, stage.id, now=now)
         return _Part(job, stage.counts, found)
-    browse.choose(store, replace(wanted, job=job.name), now=now)
+    choice.choose(store, replace(wanted, job=job.name), now=now)
     counts = lifecycle.phases(store)
     return _Part(job, counts, part_standing(store, job.id, counts, now=now))
 

@@ -16,7 +16,7 @@ from d0ctl.show.package import answer
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views import browse, choice, file_locations
 from d0ctl.store.views.file_locations import FileView
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -108,8 +108,8 @@ def _is_node(store: Store, name: str) -> bool:
 
 def _only(store: Store, wanted: Selector, now: float) -> Selector:
     """The one package that is meant. Raises BadUsage where several are."""
-    number = browse.choose(store, wanted, now=now)
-    first = browse.chosen(store, 1)[0].path
+    number = choice.choose(store, wanted, now=now)
+    first = choice.chosen(store, 1)[0].path
     if number > 1:
         raise BadUsage(f"`{wanted}` means {number} packages, and `why` explains one thing",
                        hint=f"d0ctl why {first}")  # fmt: skip

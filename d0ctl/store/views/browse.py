@@ -1,7 +1,7 @@
 """What is shown of jobs, stages, lines and packages: every read is bounded, none counts rows."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
@@ -121,20 +121,21 @@ def stage(store: Store, job: JobSummary, wanted: Selector) -> StageSummary:
         names = [found.name for found in there]
         hint = nearest(wanted.stage_name, names)
         raise NotFound(f"job `{job.name}` has no stage `{wanted.stage_name}`",
-                       hint=hint or f"it has {_these(names)}")  # fmt: skip
+                       hint=hint or f"it has {listing(names)}")  # fmt: skip
     raise NotFound(
-        f"job `{job.name}` has {_numbers('stage', len(there))}, "
-        f"so there is no stage {wanted.stage}",
+        f"job `{job.name}` has {numbers('stage', len(there))}, so there is no stage {wanted.stage}",
         hint=f"d0ctl status {job.name}",
     )
 
 
-def _these(names: list[str]) -> str:
+def listing(names: list[str]) -> str:
+    """Return the first of some names, quoted."""
     quoted = [f"`{name}`" for name in names[:8]]
     return ", ".join(quoted) + (" ..." if len(names) > 8 else "")
 
 
-def _numbers(noun: str, last: int) -> str:
+def numbers(noun: str, last: int) -> str:
+    """Return which numbers there are of something that is counted from 1."""
     if last == 0:
         return f"no {noun}s"
     return f"{noun}s 1 to {last:,}" if last > 1 else f"just one {noun}"
@@ -173,7 +174,7 @@ def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> Lin
     found = lines(store, job, stage, number, number)
     if not found:
         raise NotFound(
-            f"stage `{job.name}/{stage.seq}` has {_numbers('line', stage.lines)}, "
+            f"stage `{job.name}/{stage.seq}` has {numbers('line', stage.lines)}, "
             f"so there is no line {number}",
             hint=f"d0ctl status {job.name}/{stage.seq}",
         )
@@ -192,136 +193,11 @@ def package(store: Store, wanted: Selector) -> PackageView:
         of_line = line(store, of_job, of_stage, wanted.line.first)
         path = f"{of_job.name}/{of_stage.seq}/{of_line.seq}"
         raise NotFound(
-            f"line `{path}` has {_numbers('package', sum(of_line.counts.values()))}, "
+            f"line `{path}` has {numbers('package', sum(of_line.counts.values()))}, "
             f"so there is no package {wanted.package}",
             hint=f"d0ctl status {path}",
         )
     return make(PackageView, row)
-
-
-def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
-    """Fill `chosen` with the packages that are meant; how many.
-
-    Raises NotFound when there are none; with `lenient`, only if their level isn't there.
-    """
-    store.change("clear_chosen")
-    if len(wanted.parts) == 1:
-        parts, plain = [wanted], list[Selector]()
-    else:
-        plain = [part for part in wanted.parts if part.is_plain]
-        parts = [part for part in wanted.parts if not part.is_plain]
-    for part in _choose_plain(store, plain):
-        _check_levels(store, part)
-        raise _nothing(store, part)
-    for part in parts:
-        if not _choose(store, part, now) and not _matches(store, wanted, part, now):
-            _check_levels(store, part)
-            if not (lenient and part.is_filtered):
-                raise _nothing(store, part)
-    return int(store.value("count_chosen"))
-
-
-def _choose_plain(store: Store, parts: Sequence[Selector]) -> list[Selector]:
-    """Add the packages of selectors without filters, all at once; those that match nothing."""
-    ranges = json.dumps([
-        (part.job, part.stage.first, part.stage.last, part.line.first, part.line.last,
-         part.package.first, part.package.last)
-        for part in parts
-    ])  # fmt: skip
-    store.change("choose_by_ranges", ranges=ranges)
-    return [parts[row["key"]] for row in store.rows("empty_ranges", ranges=ranges)]
-
-
-def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool:
-    """Whether a part that has added nothing matches what other parts have chosen already."""
-    if not wanted.also:
-        return False
-    store.change("clear_chosen")
-    matches = _choose(store, part, now) > 0
-    for other in wanted.parts:
-        _choose(store, other, now)
-    return matches
-
-
-def _choose(store: Store, wanted: Selector, now: float) -> int:
-    """Add the packages of one selector to `chosen`; how many are new."""
-    if wanted.node is not None:
-        check_node(store, wanted.node)
-    phases = wanted.phases
-    by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_LOOKED_AT
-    return store.change(
-        "choose_by_phase" if by_phase else "choose_by_path",
-        job=wanted.job, stage_name=wanted.stage_name, stage_from=wanted.stage.first,
-        stage_to=wanted.stage.last, line_from=wanted.line.first, line_to=wanted.line.last,
-        package_from=wanted.package.first, package_to=wanted.package.last,
-        phases=None if phases is None else json.dumps(phases), node=wanted.node,
-        reason=wanted.reason,
-        before=None if wanted.older_than is None else now - wanted.older_than,
-    )  # fmt: skip
-
-
-def check_node(store: Store, name: str) -> None:
-    """Raise NotFound, with the nearest name, for a node that is not there."""
-    if not store.row("node_by_name", name=name):
-        names = [row[0] for row in store.rows("node_names")]
-        raise NotFound(f"there is no node `{name}`",
-                       hint=nearest(name, names) or "d0ctl node list")  # fmt: skip
-
-
-def _check_levels(store: Store, wanted: Selector) -> None:
-    """Raise NotFound for the first level that is not there."""
-    found = jobs(store, wanted.job)
-    if not found:
-        raise no_such_job(store, wanted.job)
-    single = wanted.wild_level != "job"
-    if not single or wanted.depth < 2:
-        return
-    if wanted.stage_name or wanted.stage.is_one:
-        there = stage(store, found[0], wanted)
-        if wanted.depth > 2 and wanted.line.is_one:
-            line(store, found[0], there, wanted.line.first)
-            if wanted.depth > 3 and wanted.package.is_one:
-                package(store, wanted)
-
-
-def _nothing(store: Store, wanted: Selector) -> NotFound:
-    words = [f"`{wanted}`"]
-    if wanted.reason:
-        words.append(f"that failed for {wanted.reason}")
-    if wanted.node:
-        words.append(f"on node `{wanted.node}`")
-    if wanted.older_than is not None:
-        words.append("that is as old")
-    return NotFound(f"no package matches {' '.join(words)}", hint=_nearest_to(store, wanted))
-
-
-def _nearest_to(store: Store, wanted: Selector) -> str:
-    """What is there instead of what was meant: how far ranges go, or other states and reasons."""
-    found = jobs(store, wanted.job)
-    there = stages(store, found[0])
-    if wanted.stage_name is None and wanted.stage.first > len(there):
-        return f"job `{found[0].name}` has {_numbers('stage', len(there))}"
-    one = next((s for s in there if s.name == wanted.stage_name or s.seq == wanted.stage.first),
-               there[0])  # fmt: skip
-    if wanted.line.first > one.lines:
-        return f"stage `{found[0].name}/{one.seq}` has {_numbers('line', one.lines)}"
-    if wanted.reason:
-        reasons = [row["reason"] for row in
-                   store.rows("job_failure_summary", job=found[0].id) if row["reason"]]  # fmt: skip
-        return nearest(wanted.reason, reasons) or (
-            f"its packages failed for {_these(reasons)}" if reasons else "none of it has failed"
-        )
-    counts = found[0].counts if wanted.depth == 1 else one.counts
-    if wanted.states:
-        told = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
-        where = found[0].name if wanted.depth == 1 else f"{found[0].name}/{one.seq}"
-        return f"`{where}` has {told}"
-    return f"d0ctl status {wanted.job}"
-
-
-def chosen(store: Store, limit: int = -1) -> list[PackageRow]:
-    """The chosen packages, in order."""
-    return [make(PackageRow, row) for row in store.rows("chosen_packages", limit=limit)]
 
 
 def in_phases(store: Store, job: int, phases: Iterable[Phase], limit: int) -> list[PackageRow]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views.browse import choose, is_blocked, is_stuck
+from d0ctl.store.views.browse import is_blocked, is_stuck
+from d0ctl.store.views.choice import choose
 from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageSummary, make
 
 COUNTED = 5_000
