@@ -89,11 +89,11 @@ def _cells(row: "Row") -> list[str]:
     if found["maker"] and not found["present"] and row["maker_phase"] == "done":
         absent = "purged"
     return [
-        clean(found["file"]),
-        clean(found["maker"] or "from outside"),
+        found["file"],
+        found["maker"] or "from outside",
         "" if found["size"] is None else size(found["size"]),
         files.disposition(row) or "as its readers need",
-        clean(listed(where) if where else absent),
+        listed(where) if where else absent,
     ]
 
 

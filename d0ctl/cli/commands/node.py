@@ -9,8 +9,11 @@ import typer
 from d0ctl.actions import node as node_plan
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
-from d0ctl.cli.terminal.output import emit, emit_json, glyph, mark, paint, table
+from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
 from d0ctl.errors import ExitCode, NotFound, Refused
+from d0ctl.show import signs
+from d0ctl.show.sheet import Cell
+from d0ctl.show.spans import Span
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import contact, draining, registry
 from d0ctl.store.nodes.site import site_name
@@ -77,29 +80,28 @@ def _burnt(bad: Row | None) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _row(row: Row, used: int, bad: Row | None, now: float) -> list[str]:
-    notes = []
+def _row(row: Row, used: int, bad: Row | None, now: float) -> list[Cell]:
+    notes: list[Span] = []
     if bad is not None:
         from d0ctl.show.why.node_pauses import trial
 
-        notes.append(paint(f"drained by d0ctl: {clean(bad['evidence'])}", "warn"))
-        notes.append(clean(trial(bad, now)))
+        notes += [(f"drained by d0ctl: {bad['evidence']}", "warn"), (trial(bad, now), "plain")]
     elif row["drained"]:
-        notes.append(paint(f"drained: {clean(row['drain_note'] or 'no reason given')}", "warn"))
+        notes.append((f"drained: {row['drain_note'] or 'no reason given'}", "warn"))
     if row["trouble"]:
-        notes.append(paint(clean(row["trouble"]), "bad"))
+        notes.append((row["trouble"], "bad"))
     is_off = row["state"] == "unknown" and row["contact"] is not None
     since = f"since {moment(row['since'], now)}" if row["since"] else ""
     if is_off:
         since = f"last heard {moment(row['contact'], now)}"
     return [
-        paint(clean(row["name"]), "strong"),
-        mark("not connected" if is_off else row["state"]),
+        (row["name"], "strong"),
+        signs.mark("not connected" if is_off else row["state"], glyphs()),
         f"{used}/{row['cpus']} in use",
-        clean(row["destination"] or "this machine"),
-        clean(row["platform"] or ""),
-        paint(since, "faint"),
-        "; ".join(notes),
+        row["destination"] or "this machine",
+        row["platform"],
+        (since, "faint"),
+        [span for note in notes for span in (("; ", "plain"), note)][1:],
     ]
 
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from d0ctl.cli import options, session
-from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint, table
+from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
+from d0ctl.show import signs
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, count, duration, iso, moment
 
 if TYPE_CHECKING:
+    from d0ctl.show.sheet import Cell
     from d0ctl.store.connection import Row, Store
 
 app = typer.Typer(
@@ -143,31 +145,31 @@ def _summary(said: dict[str, Any]) -> str:
     return f"people are told through {' and '.join(ways)}"
 
 
-def _section(title: str, rows: list[list[str]]) -> None:
+def _section(title: str, rows: "list[list[Cell]]") -> None:
     if rows:
         emit()
         emit(paint(title, "strong"))
-        table(rows, indent="  ")
+        table(rows, indent=2)
 
 
-def _waiting(row: "Row", now: float) -> list[str]:
+def _waiting(row: "Row", now: float) -> "list[Cell]":
     due = f"in {duration(row['due'] - now)}" if row["due"] > now else "now"
-    return [clean(row["recipient"]), count(row["things"], "thing"), f"to be written {due}"]
+    return [row["recipient"], count(row["things"], "thing"), f"to be written {due}"]
 
 
-def _on_way(row: "Row", now: float) -> list[str]:
-    told = clean(row["trouble"] or "")
+def _on_way(row: "Row", now: float) -> "list[Cell]":
+    told = row["trouble"] or ""
     if row["tries"]:
         again = duration(max(0.0, row["not_before"] - now))
         told = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {told}"
-    return [str(row["id"]), clean(row["recipient"]), moment(row["made"], now),
-            clean(row["title"]), told]  # fmt: skip
+    return [str(row["id"]), row["recipient"], moment(row["made"], now),
+            row["title"], told]  # fmt: skip
 
 
-def _ended(row: "Row", now: float) -> list[str]:
-    told = "" if row["sent"] else f"given up: {clean(row['trouble'] or '')}"
-    return [glyph("successful" if row["sent"] else "failed"), str(row["id"]),
-            clean(row["recipient"]), moment(row["ended"], now), clean(row["title"]),
+def _ended(row: "Row", now: float) -> "list[Cell]":
+    told = "" if row["sent"] else f"given up: {row['trouble'] or ''}"
+    return [signs.glyph("successful" if row["sent"] else "failed", glyphs()), str(row["id"]),
+            row["recipient"], moment(row["ended"], now), row["title"],
             told]  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def _draw(one: "InForce", is_one_of_many: bool) -> None:
     elif one.software and is_one_of_many:
         emit(paint(f"for packages with {clean(', '.join(one.software))}", "strong"))
     rows = [_row(reason, one.policy) for reason in sorted(one.policy.said) if reason != "never"]
-    table([[paint(word, "faint") for word in ("reason", "what follows", "from")], *rows])
+    table([[(word, "faint") for word in ("reason", "what follows", "from")], *rows])
     emit("any other reason: it stays failed until a person retries or drops it")
     emit(f"never again: {_never(one.policy)}")
     if is_one_of_many:
@@ -77,8 +77,8 @@ def _draw(one: "InForce", is_one_of_many: bool) -> None:
 
 def _row(reason: str, policy: "Policy") -> list[str]:
     keys = policy.said[reason]
-    return [clean(reason), ", ".join(_words(key, value) for key, (value, _) in keys.items()),
-            clean(_origins(policy, reason))]  # fmt: skip
+    return [reason, ", ".join(_words(key, value) for key, (value, _) in keys.items()),
+            _origins(policy, reason)]  # fmt: skip
 
 
 def _origins(policy: "Policy", reason: str) -> str:

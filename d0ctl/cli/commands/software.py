@@ -11,11 +11,12 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.software_title import no_such, split
 from d0ctl.cli.terminal import completion
-from d0ctl.cli.terminal.output import emit, emit_json, paint, table
+from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import clean, count, size
 
 if TYPE_CHECKING:
+    from d0ctl.show.sheet import Cell
     from d0ctl.sitefile.spec import SoftwareEntry
     from d0ctl.store.connection import Row, Store
 
@@ -67,13 +68,13 @@ def _document(row: "Row") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _row(row: "Row") -> list[str]:
+def _row(row: "Row") -> "list[Cell]":
     return [
-        paint(clean(row["title"]), "strong"),
-        clean(row["platform"] or "any platform"),
+        (row["title"], "strong"),
+        row["platform"] or "any platform",
         "script" if row["script"] else "",
         size(row["size"]) if row["size"] is not None else "",
-        clean(row["archive"] or ""),
+        row["archive"],
     ]
 
 

@@ -3,11 +3,10 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TextIO
 
 from d0ctl.errors import BadUsage
-from d0ctl.model import Counts
 from d0ctl.show import signs
 from d0ctl.show.sheet import Cell, Sheet
 from d0ctl.show.signs import ASCII, UNICODE, Glyphs
@@ -106,39 +105,11 @@ def glyph(status: str) -> str:
     return _painted(signs.glyph(status, glyphs()))
 
 
-def bar(counts: Counts, width: int = 24) -> str:
-    """Draw the progress of a job or stage."""
-    return "".join(map(_painted, signs.bar(counts, width, glyphs())))
-
-
-def tally(counts: Counts, blocked: bool = False) -> str:
-    """Return the counts that are not zero, with their words."""
-    return "  ".join(map(_painted, signs.tally(counts, blocked=blocked)))
-
-
-def table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), indent: str = "") -> None:
+def table(rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent: int = 0) -> None:
     """Print rows in columns; those numbered in `right` are flush right."""
-    if not rows:
-        return
-    widths = [max(_width(row[i]) for row in rows) for i in range(len(rows[0]))]
-    flush = set(right)
-    for row in rows:
-        cells = [
-            " " * (widths[i] - _width(cell)) + cell
-            if i in flush
-            else cell + " " * (widths[i] - _width(cell))
-            for i, cell in enumerate(row)
-        ]
-        emit((indent + "  ".join(cells)).rstrip())
-
-
-def _width(text: str) -> int:
-    """How many columns a text takes, colours aside."""
-    if "\x1b" not in text:
-        return len(text)
-    import re
-
-    return len(re.sub(r"\x1b\[[0-9;]*m", "", text))
+    page = sheet()
+    page.table(rows, right=right, indent=indent)
+    show(page)
 
 
 def can_ask() -> bool:
