@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypedDict
 
     class _Common(TypedDict):
-        """What every message says: which attempt, its place in the sequence, the node's time."""
+        """The fields of every message: attempt, secret, sequence number, time on the node."""
 
         attempt: int
         token: str
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         why: str
 
     class Progress(_Common):
-        """How far a binary is."""
+        """The progress of a binary."""
 
         kind: Literal["progress"]
         binary: int
