@@ -55,7 +55,7 @@ def stop() -> None:
 
 @app.command()
 def status(json: options.Json = False) -> None:
-    """Say whether it runs, since when, and what nobody could be told; exit 3 if it does not."""
+    """Show whether it runs, since when, and unsent mail; exit 3 if it does not run."""
     told: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.has_home():
         from d0ctl.daemon import background

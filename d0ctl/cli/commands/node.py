@@ -266,7 +266,7 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
 
 @app.command(cls=Changing)
 def drain(name: options.NodeName) -> None:
-    """Let a node take nothing new; what runs there goes on."""
+    """Give a node no new packages; running ones continue."""
     if _rehearsed("drain", name):
         return
     with session.founder() as store:

@@ -40,7 +40,7 @@ Address = Annotated[
 
 @app.command("list")
 def show_list(json: options.Json = False) -> None:
-    """List what waits to be told, what is on its way, and what went last."""
+    """List mail that waits, is being sent, or was sent last."""
     with session.reader() as store, store.reading():
         said = _said(store)
         waiting = mail_queue.unwritten(store)
