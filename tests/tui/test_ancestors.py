@@ -84,6 +84,6 @@ def test_progress_and_end_climb_from_the_package_to_its_job(site: Site, dashboar
         assert "10% 0/8" in job and "13% 0/6" in stage and "25% 0/2" in line
         assert all(">" in row.rpartition("/")[2] for row in (job, stage, line))
         await desk.press("g")
-        await desk.sees("10 % with what runs")
+        await desk.sees("10 % including running packages")
 
     dashboard(script, start="prod/1/1/1", size=(130, 36))

@@ -41,7 +41,7 @@ def test_a_click_on_a_node_shows_it(site: Site, dashboard: Open) -> None:
 
     async def script(desk: Desk) -> None:
         await click(desk, "nodes", "localhost")
-        await desk.sees("localhost  this machine", "here now")
+        await desk.sees("localhost  this machine", "running here")
 
     dashboard(script)
 
