@@ -474,10 +474,10 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/store/attempts/messages.py",
-        "_count_duration: `and` becomes `or`",
-        'if is_run and message["started"] is not None:',
-        'if is_run or message["started"] is not None:',
+        "d0ctl/store/attempts/endings.py",
+        "run time: `is` becomes `is not`",
+        'context["delivers"] or end["started"] is None:',
+        'context["delivers"] or end["started"] is not None:',
         (
             "tests/store/test_messages.py",
             "tests/store/test_recovery.py",
@@ -496,10 +496,10 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/store/attempts/messages.py",
-        "_tell_progress: `is` becomes `is not`",
-        'if known is None or message["seq"] > known["seq"]:',
-        'if known is not None or message["seq"] > known["seq"]:',
+        "d0ctl/store/attempts/message_rows.py",
+        "add_progress: `progress` becomes `state`",
+        'if message["kind"] == "progress":',
+        'if message["kind"] != "progress":',
         (
             "tests/store/test_messages.py",
             "tests/store/test_recovery.py",
@@ -507,9 +507,9 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/store/attempts/messages.py",
-        "_tell_states: the call of starts.setdefault is lost",
-        "starts.setdefault(attempt, message)",
+        "d0ctl/store/attempts/message_rows.py",
+        "add_states: the call of starts.setdefault is lost",
+        'starts.setdefault(message["attempt"], message)',
         "pass",
         (
             "tests/store/test_messages.py",
@@ -518,8 +518,8 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/store/attempts/messages.py",
-        "_tell_ends: the call of chains.settle is lost",
+        "d0ctl/store/attempts/message_rows.py",
+        "add_ends: the call of chains.settle is lost",
         "chains.settle(store, ends)",
         "pass",
         (
