@@ -25,8 +25,6 @@ FROM: Mapping[str, frozenset[Phase]] = {
 
 
 def _read(text: str) -> str:
-    if "/" in text:
-        raise ValueError("the status comes after the selectors")
     if text not in FROM:
         raise ValueError(f"`{text}` can't be set by hand: one of {', '.join(FROM)}")
     return text

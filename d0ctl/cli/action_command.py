@@ -14,6 +14,7 @@ from d0ctl.cli import changing, session
 from d0ctl.cli.changing import Changing, Choosing, chosen
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.output import emit, say
+from d0ctl.errors import BadUsage
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import clean
 
@@ -53,6 +54,7 @@ def command(name: str) -> typer.Typer:
 
     def run(selector: list[str], **given: Any) -> None:
         texts = {field.removesuffix("_"): text for field, text in given.items()}
+        _refuse_swapped(action, selector, texts)
         target = chosen(selector) if action.level == "any" else select.parse_all(selector)
         carry_out(action.request(target, read(action.options, texts)))
 
@@ -65,6 +67,16 @@ def command(name: str) -> typer.Typer:
         epilog=f"Example: d0ctl {name} {action.example}\n\n{EXIT_STATUS}",
     )(run)
     return app
+
+
+def _refuse_swapped(action: Action[Any, Any], selectors: list[str], texts: dict[str, Any]) -> None:
+    """Raise BadUsage if the value of an argument comes before the selector."""
+    for field, option, _ in fields_of(action.options):
+        if selectors[0] in option.choices and "/" in texts[field]:
+            raise BadUsage(
+                f"the selector comes before the {option.metavar.lower()}",
+                hint=f"d0ctl {action.name} {texts[field]} {selectors[0]}",
+            )
 
 
 def _parameters(action: Action[Any, Any]) -> Iterator[Parameter]:
