@@ -118,7 +118,7 @@ def test_the_palette_does_what_its_words_say(site: Site, dashboard: Open) -> Non
     async def script(desk: Desk) -> None:
         await desk.press("colon")
         await desk.type("hold")
-        await desk.sees("hold: keep from being scheduled", "d0ctl hold")
+        await desk.sees("hold: do not schedule", "d0ctl hold")
         await desk.press("enter")
         await desk.sees("would hold job `prod`")
 
