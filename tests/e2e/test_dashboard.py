@@ -46,9 +46,9 @@ def test_a_person_finds_the_failure_drops_the_line_and_sees_the_merge_end(site: 
         board.expect("working on 2")
         board.type("q")
         board.type("D")
-        board.expect("going on without them")
+        board.expect("going on without these files")
         board.type("bad tape\r")
-        board.expect("dropped 1 package")
+        board.expect("dropped package")
         site.wait_phase("reco/2/1/1", "done")
         board.type("\r")
         assert leave(board) == 0

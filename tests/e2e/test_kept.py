@@ -151,7 +151,7 @@ def test_outputs_go_when_they_were_kept_for_long_enough(site: Site) -> None:
 
     refused = site.d0ctl("set-status", "three/1/1/1", "successful", "--yes")
     assert refused.code == 4
-    assert "output `b` of `three/1/1/1` is not there" in refused.err
+    assert "output `b` of `three/1/1/1` is missing" in refused.err
 
 
 EXITS_3 = """
@@ -215,7 +215,7 @@ def test_what_was_never_made_cannot_be_set_successful(site: Site) -> None:
     refused = site.d0ctl("set-status", "three/1/1/1", "successful", "--yes")
 
     assert refused.code == 4
-    assert "output `b` of `three/1/1/1` is not there" in refused.err
+    assert "output `b` of `three/1/1/1` is missing" in refused.err
 
 
 def test_a_remake_removes_the_files_of_its_predecessor(site: Site) -> None:

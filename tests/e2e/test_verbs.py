@@ -92,7 +92,7 @@ def test_lines_dropped_before_and_during_the_wait_of_the_merge_leave_the_rest(si
     assert "1 of 3 inputs, missing: 2.root and 3.root" in site.ok("status", "reco001")
     refused = site.d0ctl("restore-line", "reco001/1/2")
     assert refused.code == 4
-    assert "was launched at" in refused.err
+    assert "was launched without its files at" in refused.err
     assert site.d0ctl("doctor").code == 0
 
 
