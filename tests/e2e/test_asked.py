@@ -367,7 +367,7 @@ stages:
     refused = site.d0ctl("peek", path, "work/mine")
 
     assert refused.code == 3
-    assert "leads out of the folder of the attempt" in refused.err
+    assert "the path is outside of the attempt's folder" in refused.err
     go.touch()
     site.ok("wait", "two")
 

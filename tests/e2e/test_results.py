@@ -41,7 +41,7 @@ def test_results_can_be_moved_aside_instead(site: Site) -> None:
     for n, folder in ((3, "fix.1"), (2, "fix.2")):
         run(site, n)
         told = site.ok("remove", "fix", "--keep-results", "--yes")
-        assert f"{n} files in results/ moved aside" in told
+        assert f"{n} files in results/ moved to `JOB.1`" in told
         assert len(names(site, folder)) == n
 
     run(site, 1)
