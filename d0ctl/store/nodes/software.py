@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.registry import CONTROL
 from d0ctl_wrapper.host.software import ARCHIVES
-
-CONTROL = 1
-"""The cluster of this machine."""
 
 RETRY_S = 5.0
 """How long an archive that could not be brought waits, times the tries it has had."""
