@@ -9,7 +9,8 @@ from d0ctl.jobfile.language.quoting import with_inputs
 from d0ctl.sitefile.invoking_script import Files, invoking_script
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes.catalogue import Catalogue
-from d0ctl.store.nodes.software import CONTROL, order_of
+from d0ctl.store.nodes.registry import CONTROL
+from d0ctl.store.nodes.software import order_of
 
 
 def equipped(

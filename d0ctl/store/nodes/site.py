@@ -11,7 +11,7 @@ from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, registry
-from d0ctl.store.nodes.software import CONTROL
+from d0ctl.store.nodes.registry import CONTROL
 
 MOVED = {"destination", "dir", "cluster"}
 """What of a node can't change while it is the same node."""
