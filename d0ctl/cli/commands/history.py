@@ -168,9 +168,10 @@ def _goes_on(page: Sheet, state: dict[str, Any], now: float) -> None:
     """Say until when a package cools off, or is held by the policy."""
     at = _seconds(state["not_before"])
     told = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
-            else recovery.held(at, now))  # fmt: skip
-    page.say(f"now: {told}")
-    page.add()
+            else recovery.held(state["actor"], at, now))  # fmt: skip
+    if told:
+        page.say(f"now: {told}")
+        page.add()
 
 
 def _seconds(text: str) -> float:

@@ -107,8 +107,9 @@ def _held(case: Case) -> None:
     case.told.commands.append(f"d0ctl {'resume' if one.parked else 'release'} {one.path}")
     case.told.details["held"] = {"by": one.actor, "since": iso(one.changed), "reason": one.note,
                                  "until": iso(one.not_before)}  # fmt: skip
+    if fact := recovery.held(one.actor, one.not_before, case.now):
+        case.told.facts.append(fact)
     if is_ours:
-        case.told.facts.append(recovery.held(one.not_before, case.now))
         case.told.commands.append(f"d0ctl policy show {one.path}")
 
 

@@ -25,11 +25,15 @@ def cooling(until: float | None, note: str | None, now: float) -> str:
     return f"{told}: {note}" if note else told
 
 
-def held(until: float | None, now: float) -> str:
-    """When the policy releases it, if it does."""
-    if until is None:
+def held(actor: str | None, until: float | None, now: float) -> str:
+    """When the policy releases it, if it does; else what is left of its cool-off, or nothing."""
+    if actor == BY_POLICY and until is None:
         return "the policy does not release it: a person has to"
-    return f"the policy releases it in {duration(until - now)}, at {moment(until, now)}"
+    if until is None or (actor != BY_POLICY and until <= now):
+        return ""
+    if actor == BY_POLICY:
+        return f"the policy releases it in {duration(until - now)}, at {moment(until, now)}"
+    return f"after a release it cools off until {moment(until, now)}"
 
 
 def refusal(store: Store, one: PackageView, last: AttemptView | None) -> list[str]:
