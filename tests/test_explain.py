@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.select import parse
 from d0ctl.show.why import group, node, package
 from d0ctl.show.why.common import Explanation
 from d0ctl.store import lifecycle, open_store
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.views import browse
 from d0ctl.units import iso, moment

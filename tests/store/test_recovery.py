@@ -10,7 +10,8 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.model import Phase
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import pause as pausing
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import is_settled

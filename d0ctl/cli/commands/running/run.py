@@ -11,13 +11,14 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.actions.submit import Submission, is_name, report
-from d0ctl.cli import changing, intake, options, session
+from d0ctl.actions.jobs.submit import Submission, is_name, report
+from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
-from d0ctl.cli.commands.status import draw_part
-from d0ctl.cli.commands.wait import stopped
+from d0ctl.cli.commands.looking.status import draw_part
+from d0ctl.cli.commands.running import intake
+from d0ctl.cli.commands.running.wait import stopped
 from d0ctl.cli.terminal.output import emit, say, sheet, show
-from d0ctl.cli.terminal.progress import Progress
+from d0ctl.cli.terminal.progress_bar import Progress
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
 from d0ctl.select import parse

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
-from d0ctl.actions.kill import WAIT, being_killed, describe_grace, grace
 from d0ctl.actions.option import Options, flag
+from d0ctl.actions.packages.kill import WAIT, being_killed, describe_grace, grace
 from d0ctl.actions.selection import (
     HOLDABLE,
     KILLABLE,

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Forestalled, Plan, Request
-from d0ctl.actions.kill_line import check_level
 from d0ctl.actions.option import Options
+from d0ctl.actions.packages.kill_line import check_level
 from d0ctl.actions.selection import rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import audit, restore
+from d0ctl.store.jobs import audit, restore_line
 from d0ctl.store.views import choice
 from d0ctl.units import count, moment
 
@@ -45,11 +45,11 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
     check_level(request.target)
     choice.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(store)["dropped"])
-    if not (own := restore.keep_named(store)):
+    if not (own := restore_line.keep_named(store)):
         raise _not_restorable(request, is_dropped)
     _check_not_ending(store, request)
     own_paths = {row.path for row in rows(store)}
-    restore.choose_restored(store)
+    restore_line.choose_restored(store)
     _check_not_launched(store, request, now)
     return _plan(store, request, own, own_paths)
 
@@ -60,7 +60,7 @@ def _plan(
     phases = lifecycle.phases(store)
     back = [row for row in rows(store) if row.phase == Phase.DROPPED]
     gainers = [Gainer(row["path"], row["gained"], row["had"], bool(row["waits"]))
-               for row in restore.gaining(store)]  # fmt: skip
+               for row in restore_line.gaining(store)]  # fmt: skip
     return RestoreLinePlan(
         request=request,
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
@@ -69,8 +69,8 @@ def _plan(
         kept={p: n for p, n in phases.items() if p != Phase.DROPPED},
         also=sum(phases.values()) - own,
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
-        files=restore.count_files(store),
-        files_restored=restore.files(store, MOST_SHOWN),
+        files=restore_line.count_files(store),
+        files_restored=restore_line.files(store, MOST_SHOWN),
         gainers=tuple(gainers[:MOST_SHOWN]),
         gaining=len(gainers),
     )
@@ -101,7 +101,7 @@ def _check_not_ending(store: Store, request: Request[Options]) -> None:
 
 
 def _check_not_launched(store: Store, request: Request[Options], now: float) -> None:
-    row = restore.launched_without(store)
+    row = restore_line.launched_without(store)
     if row is None:
         return
     at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
@@ -114,9 +114,9 @@ def _check_not_launched(store: Store, request: Request[Options], now: float) -> 
     )
 
 
-def restore_line(store: Store, plan: RestoreLinePlan, by: Author) -> None:
+def bring_back(store: Store, plan: RestoreLinePlan, by: Author) -> None:
     """Restore the lines, and all that was dropped because of them."""
-    restore.restore(store, actor=by.actor, note=by.note_or("restored"), now=by.now)
+    restore_line.restore(store, actor=by.actor, note=by.note_or("restored"), now=by.now)
 
 
 def describe(plan: RestoreLinePlan) -> Iterator[str]:
@@ -157,7 +157,7 @@ RESTORE_LINE = Action(
     past="restored",
     options=Options,
     plan=plan_restore_line,
-    act=restore_line,
+    act=bring_back,
     undo=lambda plan: undo.command("kill-line", undo.paths(plan.request.target), "--drop-outputs"),
     describe=describe,
     report=report,

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from d0ctl.cli import peek_folder
-from d0ctl.cli.peek_folder import Seen
+from d0ctl.cli.commands.looking import peek_folder
+from d0ctl.cli.commands.looking.peek_folder import Seen
 from d0ctl.cli.terminal.output import is_terminal, say
 from d0ctl.cli.terminal.passthrough import Raw
 from d0ctl.errors import NotFound, Refused

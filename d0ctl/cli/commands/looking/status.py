@@ -56,7 +56,7 @@ def status(
     refuse_both(watch, now, "--watch and --now")
     filtered = bool(status or reason or node or older_than)
     if check:
-        from d0ctl.cli import check as monitor
+        from d0ctl.cli.commands.looking import status_check as monitor
 
         refuse_both(check, bool(selector or filtered or watch or now), "--check and other choices")
         raise typer.Exit(monitor.run(json))
@@ -69,7 +69,7 @@ def status(
         return
     with session.reader() as store:
         if now:
-            from d0ctl.cli import live_status
+            from d0ctl.cli.commands.looking import live_status
 
             live_status.show(store, wanted, json)
         elif watch:

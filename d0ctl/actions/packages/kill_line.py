@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Forestalled, Plan, Request, Way
-from d0ctl.actions.kill import WAIT, being_killed
 from d0ctl.actions.option import Options, flag
+from d0ctl.actions.packages.kill import WAIT, being_killed
 from d0ctl.actions.selection import KILLABLE, rows, split_selected
 from d0ctl.errors import BadUsage
 from d0ctl.model import Phase

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 
-from d0ctl.actions import submit as action
+from d0ctl.actions.jobs import submit as action
+from d0ctl.actions.jobs.submit import MANY, Submission, Submitted
 from d0ctl.actions.option import pairs
-from d0ctl.actions.submit import MANY, Submission, Submitted
 from d0ctl.cli import changing, session
 from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, say
 from d0ctl.errors import BadUsage

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from d0ctl.model import Address
-from d0ctl.nodes.download import Limits
+from d0ctl.nodes.transports.download import Limits
 
 __all__ = ["CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "Address", "Stream", "Transport"]
 

@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.actions.submit import summary
-from d0ctl.cli import intake, options
+from d0ctl.actions.jobs.submit import summary
+from d0ctl.cli import options
+from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
 from d0ctl.units import count

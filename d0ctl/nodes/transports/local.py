@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
-from d0ctl.nodes import descriptors
-from d0ctl.nodes.download import Download, Limits
-from d0ctl.nodes.transport import IO_TIMEOUT_S
+from d0ctl.nodes.transports import descriptors
+from d0ctl.nodes.transports.download import Download, Limits
+from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
 
 CHUNK = 65536
 FILE_CHUNK = 1 << 20

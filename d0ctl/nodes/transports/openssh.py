@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Protocol
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
-from d0ctl.nodes.download import Download, Limits
-from d0ctl.nodes.local import ProcessStream
-from d0ctl.nodes.resolve import config_from_environment, parse
-from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
+from d0ctl.nodes.transports.download import Download, Limits
+from d0ctl.nodes.transports.local import ProcessStream
+from d0ctl.nodes.transports.resolve import config_from_environment, parse
+from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
 
 CHUNK = 1 << 18
 POLL_S = 0.02

@@ -10,9 +10,9 @@ from typing import Any
 
 from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.errors import BadUsage, NodeUnreachable
-from d0ctl.nodes import hostkeys
 from d0ctl.nodes.link import Site, open_link
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, registry

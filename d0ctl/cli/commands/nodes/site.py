@@ -78,7 +78,7 @@ def apply(
 
 def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, dict[str, Any]]:
     """What the new nodes say of themselves; their keys have to be trusted, as for `node add`."""
-    from d0ctl.cli import node_add
+    from d0ctl.cli.commands.nodes import node_add
     from d0ctl.store.nodes.site import to_meet
 
     return {

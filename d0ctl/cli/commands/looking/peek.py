@@ -34,7 +34,8 @@ def peek(
     json: options.Json = False,
 ) -> None:
     """List what lies in the folder of an attempt, or print a file."""
-    from d0ctl.cli import peek_file, peek_folder, visiting
+    from d0ctl.cli import visiting
+    from d0ctl.cli.commands.looking import peek_file, peek_folder
 
     refuse_both(all, head, "--all and --head")
     refuse_both(all, bytes is not None, "--all and --bytes")

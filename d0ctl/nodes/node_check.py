@@ -12,7 +12,7 @@ from typing import Any
 from d0ctl.config import NETWORK_DISKS, Home
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.link import Frame, Link, Site, open_link
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.units import size
 
 OLDEST_PYTHON = (3, 6)

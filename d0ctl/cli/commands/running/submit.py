@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.actions.submit import Submission, Submitted, report
-from d0ctl.cli import changing, intake, options, session
+from d0ctl.actions.jobs.submit import Submission, Submitted, report
+from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
+from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
@@ -35,7 +36,7 @@ def submit(
         submitted = intake.submit(store, submission)
         _tell(store, submitted, json)
     if wait:
-        from d0ctl.cli.commands.wait import wait_for
+        from d0ctl.cli.commands.running.wait import wait_for
 
         raise typer.Exit(wait_for(submitted.job))
 

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 import paramiko
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.nodes.download import Download, Limits
-from d0ctl.nodes.local import STDERR_KEPT, file_failure
-from d0ctl.nodes.openssh import ask_home, copy_in, copy_out
-from d0ctl.nodes.transport import IO_TIMEOUT_S
+from d0ctl.nodes.transports.download import Download, Limits
+from d0ctl.nodes.transports.local import STDERR_KEPT, file_failure
+from d0ctl.nodes.transports.openssh import ask_home, copy_in, copy_out
+from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
 
 log = logging.getLogger(__name__)
 

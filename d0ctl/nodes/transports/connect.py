@@ -17,12 +17,12 @@ import fabric
 import paramiko
 
 from d0ctl.errors import NodeUnreachable
-from d0ctl.nodes import hostkeys
-from d0ctl.nodes.local import LocalTransport
-from d0ctl.nodes.openssh import HostKeyRefused, OpenSshTransport
-from d0ctl.nodes.resolve import Hop, resolve
-from d0ctl.nodes.ssh import FabricTransport
-from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Transport
+from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports.local import LocalTransport
+from d0ctl.nodes.transports.openssh import HostKeyRefused, OpenSshTransport
+from d0ctl.nodes.transports.resolve import Hop, resolve
+from d0ctl.nodes.transports.ssh import FabricTransport
+from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Transport
 
 KEEPALIVE_S = 15
 HANDSHAKE_S = 15.0

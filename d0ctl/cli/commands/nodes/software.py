@@ -9,7 +9,7 @@ import typer
 
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
-from d0ctl.cli.software_title import no_such, split
+from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.errors import BadUsage, Refused
@@ -212,7 +212,7 @@ def verify(title: Title, node: Nodes = None, json: options.Json = False) -> None
 
 
 def _on_nodes(verb: str, title: str, node: list[str] | None, json: bool) -> None:
-    from d0ctl.cli import software_nodes
+    from d0ctl.cli.commands.nodes import software_nodes
 
     if verb != "verify" and changing.is_rehearsal():
         for line in software_nodes.preview(verb, title, node or ()):

@@ -8,7 +8,7 @@ from typing import Any
 
 from d0ctl.cli import session
 from d0ctl.cli.changing import rehearsal
-from d0ctl.cli.software_title import no_such, split
+from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.store.connection import Row, Store

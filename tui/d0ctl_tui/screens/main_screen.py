@@ -16,11 +16,11 @@ from d0ctl.select import Selector
 from d0ctl.show.spans import Line, Span
 from d0ctl.store.connection import Store
 from d0ctl.store.views import outline, search
+from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.messages import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.read import walk
 from d0ctl_tui.screens import search_results
 from d0ctl_tui.screens.failures import FailuresScreen

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from d0ctl.actions import node as node_plan
+from d0ctl.actions.nodes import node as node_plan
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
@@ -143,7 +143,7 @@ def add(
     ] = False,
 ) -> None:
     """Add a node, once its host key is trusted and it answers."""
-    from d0ctl.cli import node_add
+    from d0ctl.cli.commands.nodes import node_add
 
     address = node_add.address(name, destination, identity, directory, python, via, local=local)
     if changing.is_rehearsal():
@@ -163,7 +163,7 @@ def add(
 
 
 def _rehearse_adding(address: "Address", cpus: int | None, *, same_machine: bool) -> None:
-    from d0ctl.cli import node_add
+    from d0ctl.cli.commands.nodes import node_add
 
     with changing.rehearsal() as store:
         check_new(store, address.name)
@@ -200,7 +200,7 @@ def accept_key(
 
     Example: d0ctl node accept-key farm02 SHA256:Jx1... --reason "new disk"
     """
-    from d0ctl.cli import node_add
+    from d0ctl.cli.commands.nodes import node_add
 
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
@@ -239,7 +239,7 @@ def accept_key(
 @app.command()
 def check(name: options.NodeName, json: options.Json = False) -> None:
     """Look for what is wrong with a node."""
-    from d0ctl.nodes.check import check as look
+    from d0ctl.nodes.node_check import check as look
 
     with session.reader() as store:
         address = registry.address_of(registry.named(store, name))

@@ -8,14 +8,9 @@ from typing import Any
 
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.store import input_stream
-from d0ctl.store.attempts import (
-    black_holes,
-    chains,
-    failures,
-    input_sources,
-    run_time_history,
-)
-from d0ctl.store.attempts.software_env import equipped
+from d0ctl.store.attempts import black_holes, chains, failures, run_time_history
+from d0ctl.store.attempts.launching import input_sources
+from d0ctl.store.attempts.launching.software_env import equipped
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
