@@ -1,1 +1,0 @@
-"""Actions on whole jobs."""

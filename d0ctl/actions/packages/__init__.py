@@ -1,1 +1,0 @@
-"""Actions on packages, lines and jobs by their packages."""

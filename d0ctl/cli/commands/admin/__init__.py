@@ -1,1 +1,0 @@
-"""Commands that administer a home."""

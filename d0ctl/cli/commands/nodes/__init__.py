@@ -1,1 +1,0 @@
-"""Commands about nodes, their software, and files."""

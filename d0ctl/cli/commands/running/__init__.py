@@ -1,1 +1,0 @@
-"""Commands that submit jobs and follow them."""

@@ -1,1 +1,0 @@
-"""What a node is given to launch an attempt."""
