@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from d0ctl import actions
 from d0ctl.actions import request
-from d0ctl.actions.kill_line import KillLinePlan
+from d0ctl.actions.packages.kill_line import KillLinePlan
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.actions.action import Action
-from d0ctl.actions.finish import FINISH
-from d0ctl.actions.hold import HOLD, RELEASE
-from d0ctl.actions.kill import KILL
-from d0ctl.actions.kill_line import KILL_LINE
-from d0ctl.actions.pause import PAUSE, RESUME
-from d0ctl.actions.priority import PRIORITY
-from d0ctl.actions.remove import REMOVE
-from d0ctl.actions.restore_line import RESTORE_LINE
-from d0ctl.actions.retry import RETRY
-from d0ctl.actions.set_status import SET_STATUS
+from d0ctl.actions.jobs.finish import FINISH
+from d0ctl.actions.jobs.priority import PRIORITY
+from d0ctl.actions.jobs.remove import REMOVE
+from d0ctl.actions.packages.hold import HOLD, RELEASE
+from d0ctl.actions.packages.kill import KILL
+from d0ctl.actions.packages.kill_line import KILL_LINE
+from d0ctl.actions.packages.pause import PAUSE, RESUME
+from d0ctl.actions.packages.restore_line import RESTORE_LINE
+from d0ctl.actions.packages.retry import RETRY
+from d0ctl.actions.packages.set_status import SET_STATUS
 
 ACTIONS: Mapping[str, Action[Any, Any]] = {
     action.name: action

@@ -18,15 +18,23 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, D0Error, ExitCode
 from d0ctl.units import clean
 
+FOLDERS = {
+    "running": ("run", "validate", "submit", "wait"),
+    "looking": ("status", "why", "history", "logs", "peek", "report", "policy", "tui"),
+    "nodes": ("file", "node", "site", "software"),
+    "admin": ("daemon", "notify", "doctor", "backup", "restore"),
+}
+"""The modules of commands, by their folder in `commands`."""
+
 GROUPS = {
-    "Run jobs": ("run", "validate", "submit", "wait"),
-    "Look": ("status", "why", "history", "logs", "peek", "report", "policy", "tui"),
+    "Run jobs": FOLDERS["running"],
+    "Look": FOLDERS["looking"],
     "Act on jobs": (
         "hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
         "finish", "priority", "set-status", "remove",
     ),
-    "Files and nodes": ("file", "node", "site", "software"),
-    "Administer": ("daemon", "notify", "doctor", "backup", "restore"),
+    "Files and nodes": FOLDERS["nodes"],
+    "Administer": FOLDERS["admin"],
 }  # fmt: skip
 """Every command by its heading in `--help`."""
 
@@ -107,7 +115,8 @@ def _app_of(name: str) -> typer.Typer:
         from d0ctl.cli.action_command import command
 
         return command(name)
-    app: typer.Typer = import_module(f"d0ctl.cli.commands.{name}").app
+    folder = next(folder for folder, names in FOLDERS.items() if name in names)
+    app: typer.Typer = import_module(f"d0ctl.cli.commands.{folder}.{name}").app
     return app
 
 

@@ -18,8 +18,8 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.dropbox import DropBox
 from d0ctl.model import Counts
 from d0ctl.nodes import carry
-from d0ctl.nodes.descriptors import allow_many
 from d0ctl.nodes.link import Site
+from d0ctl.nodes.transports.descriptors import allow_many
 from d0ctl.store import Store, open_store
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep

@@ -9,7 +9,7 @@ from d0ctl.doctor.finding import RESTART, Finding, healing
 from d0ctl.errors import D0Error
 from d0ctl.nodes.inventory import Survey, survey
 from d0ctl.store import Store
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import registry

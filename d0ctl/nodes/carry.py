@@ -10,9 +10,9 @@ from pathlib import Path
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
-from d0ctl.nodes.download import Garbled, Limits, Oversized, Spoilt
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.transports.download import Garbled, Limits, Oversized, Spoilt
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Frame, Site, open_link
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 
 SURVEY_S = 20.0
 """How long a node may take to list its files."""

@@ -14,8 +14,8 @@ from typing import Any
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes import frames, ship
 from d0ctl.nodes.frames import Frame
-from d0ctl.nodes.local import LocalTransport
-from d0ctl.nodes.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
+from d0ctl.nodes.transports.local import LocalTransport
+from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
 from d0ctl_wrapper.protocol.frames import LONGEST
 from d0ctl_wrapper.protocol.lease import LEASE_S
 from d0ctl_wrapper.protocol.requests import KEEP_LOGS_S
@@ -209,7 +209,7 @@ def open_link(
 def _reach(address: Address, site: Site) -> Transport:
     if address.kind == "local":
         return LocalTransport(address.name)
-    from d0ctl.nodes.connect import connect
+    from d0ctl.nodes.transports.connect import connect
 
     return connect(address, site.known_hosts)
 

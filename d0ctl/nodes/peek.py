@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.nodes.link import Frame, Link, Site, open_link
-from d0ctl.nodes.transport import IO_TIMEOUT_S, Address
+from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, Address
 
 PIECE = 1 << 20
 """How many bytes of a file are asked for at a time."""

@@ -14,7 +14,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from d0ctl.errors import NodeUnreachable
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 
 PYTHONS = ("python3", "/usr/libexec/platform-python")
 """The pythons to try if the node has none configured (RHEL 8 may have only the second)."""

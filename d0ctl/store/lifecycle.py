@@ -62,7 +62,7 @@ def hold(store: Store, *, actor: str, note: str | None, now: float) -> int:
 
 
 def release(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """held -> ready or waiting; how many."""
+    """held -> ready or waiting, or back to its cool-off; return how many."""
     released = store.change("release_held_packages", actor=actor, note=note, now=now)
     store.change("reopen_jobs")
     return released

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.jobfile.reader import read
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import registry

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, open_store
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE

@@ -9,7 +9,7 @@ from d0ctl.daemon.steps.schedule import schedule
 from d0ctl.daemon.turn import Turn
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import contact, registry

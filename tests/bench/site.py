@@ -19,7 +19,7 @@ from d0ctl.jobfile.spec import (
     PackageSpec,
     StageSpec,
 )
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import Store, open_store
 from d0ctl.store.nodes import registry
 from tests.bench.measure import D0CTL

@@ -71,12 +71,25 @@ def _runs(field: Field) -> Iterator[str]:
             yield f"attempt {attempt} ran the binary of `{output}` {times} times"
         if attempt not in known or known[attempt][0] != path:
             yield f"`{path}` ran as attempt {attempt}, which it never had"
-    ended = {attempt for _, attempt, _ in field.journal.notes("end")}
     for attempt, (path, outcome, _) in known.items():
-        if outcome == "successful" and attempt not in ended:
-            yield f"attempt {attempt} of `{path}` counts, and never came to its end"
+        if outcome == "successful":
+            yield from unfinished(field.journal, path, attempt)
         if outcome is None:
             yield f"attempt {attempt} of `{path}` is still open"
+
+
+def unfinished(journal: work.Journal, path: str, attempt: int) -> Iterator[str]:
+    """The outputs of an attempt that counts whose binary never came to its end.
+
+    An attempt that begins in mid-chain, or only delivers, has outputs from attempts before it.
+    """
+    started = [note for note in journal.notes("start") if note[0] == path]
+    ended = [note for note in journal.notes("end") if note[0] == path]
+    for output in {name for _, _, name in started} or {"anything"}:
+        own = (path, attempt, output)
+        before = [number for _, number, name in ended if name == output and number <= attempt]
+        if not before or (own in started and own not in ended):
+            yield f"attempt {attempt} of `{path}` counts, and `{output}` never came to its end"
 
 
 def counted_twice(field: Field) -> Iterator[str]:

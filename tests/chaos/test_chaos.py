@@ -96,6 +96,29 @@ def test_what_was_spoilt_may_be_rejected(field: Field) -> None:
     assert not list(rejected.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("runs", "finished"),
+    [
+        ("start 7 a, end 7 a", True),
+        ("start 5 a, end 5 a", True),
+        ("start 5 a, end 5 a, start 7 b, end 7 b", True),
+        ("start 7 a", False),
+        ("start 5 a, end 5 a, start 7 a", False),
+        ("start 5 a, end 5 a, start 7 b", False),
+        ("start 7 a, start 9 a, end 9 a", False),
+        ("", False),
+    ],
+)
+def test_an_attempt_counts_once_it_or_one_before_it_has_ended_each_binary(
+    field: Field, runs: str, finished: bool
+) -> None:
+    notes = [run.split() for run in runs.split(", ") if run]
+    lines = [f"{word} storm/1/1/1 {attempt} {output}\n" for word, attempt, output in notes]
+    field.journal.path.write_text("".join(lines))
+
+    assert bool([*checks.unfinished(field.journal, "storm/1/1/1", 7)]) != finished
+
+
 LISTS = "from tests.chaos import trap; trap.lay(r'{}', 'call'); import d0ctl.units as units\n"
 
 

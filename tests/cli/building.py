@@ -18,7 +18,8 @@ from d0ctl.jobfile.spec import StageSpec as Stage
 from d0ctl.schedule.place import Decision
 from d0ctl.select import parse
 from d0ctl.store import Store
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import contact, placement, registry
 from d0ctl.store.views import browse

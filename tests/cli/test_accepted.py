@@ -13,16 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl.cli import documents, peek_folder
+from d0ctl.cli import documents
+from d0ctl.cli.commands.looking import peek_folder
 from d0ctl.cli.terminal import output
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import frames
-from d0ctl.nodes.check import _facts as check_facts
 from d0ctl.nodes.link import Link
-from d0ctl.nodes.local import LocalTransport
+from d0ctl.nodes.node_check import _facts as check_facts
+from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.show import live_status
 from d0ctl.store import Store
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact
 from d0ctl.units import duration, iso, moment, size
 from d0ctl_wrapper.protocol import message

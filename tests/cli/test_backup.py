@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.backup import GENERATION_BITS
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.nodes import contact, leases

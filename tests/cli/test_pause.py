@@ -6,9 +6,9 @@ import pytest
 
 from d0ctl import actions
 from d0ctl.actions import request
-from d0ctl.actions.pause import PausePlan
+from d0ctl.actions.packages.pause import PausePlan
 from d0ctl.select import parse
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import placement, registry
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type

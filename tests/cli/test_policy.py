@@ -96,6 +96,23 @@ def test_what_the_policy_holds_says_who_why_and_until_when(d0ctl: Type, site: Si
     assert site.phase("prod/1/1/1") == "ready"
 
 
+def test_a_package_held_in_its_cool_off_says_that_it_cools_off_for_the_rest_after_release(
+    d0ctl: Type, site: Site
+) -> None:
+    site.submit(production(lines=1, policy=RULES))
+    site.fail("prod/1/1/1")
+    assert d0ctl("hold", "prod/1/1/1").exit_code == 0
+
+    for words in (("why", "prod/1/1/1"), ("history", "prod/1/1/1")):
+        told = d0ctl(*words).stdout
+        assert "the policy releases" not in told
+        assert "after a release it cools off until " in told
+    d0ctl("release", "prod/1/1/1")
+
+    assert site.phase("prod/1/1/1") == "cooloff"
+    assert "is cooling off until " in d0ctl("why", "prod/1/1/1").stdout
+
+
 def test_what_failed_for_good_says_to_fix_the_cause_first(d0ctl: Type, site: Site) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")

@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl.actions import ACTIONS
 from d0ctl.actions.option import fields_of
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type

@@ -24,9 +24,9 @@ from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Frame, Link, Site
 from d0ctl.nodes.reports import FileFacts, NodeDown, NodeUp, Received, Report, TransferEnded
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import Store, connection, open_store
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from tests.daemon.contact import PATIENCE_S, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.waiting import wait_until

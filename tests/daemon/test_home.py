@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.cli.commands.wait import stopped
+from d0ctl.cli.commands.running.wait import stopped
 from d0ctl.config import Home
 from d0ctl.daemon import background
 from d0ctl.daemon.background import only_daemon, status

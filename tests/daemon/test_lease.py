@@ -16,7 +16,7 @@ from d0ctl.nodes import health_check
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Frame, Site
 from d0ctl.nodes.reports import NodeUp, Report
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import lifecycle
 from tests.daemon.contact import PATIENCE_S, Stub
 from tests.support.jobs import NOW, job, simple, submitted

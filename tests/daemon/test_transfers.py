@@ -13,8 +13,8 @@ from d0ctl.daemon.steps.schedule import schedule
 from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.nodes import courier as couriers
-from d0ctl.nodes.transport import Address
-from d0ctl.store.attempts import launches
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import registry
 from tests.daemon.contact import Disk, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, simple, submitted

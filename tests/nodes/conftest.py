@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.nodes import hostkeys
-from d0ctl.nodes.connect import connect
-from d0ctl.nodes.resolve import CONFIG_VARIABLE
-from d0ctl.nodes.transport import Address, Transport
+from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports.connect import connect
+from d0ctl.nodes.transports.resolve import CONFIG_VARIABLE
+from d0ctl.nodes.transports.transport import Address, Transport
 from tests.support.sshd import Sshd, find_client
 
 SshdStarter = Callable[..., Sshd]

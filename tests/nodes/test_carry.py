@@ -11,10 +11,10 @@ import pytest
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy, checksum_of
-from d0ctl.nodes.download import NoSpace, Oversized, Spoilt
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.local import LocalTransport
 from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
+from d0ctl.nodes.transports.local import LocalTransport
 from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
 

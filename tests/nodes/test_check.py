@@ -7,11 +7,11 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.nodes import frames, ship
-from d0ctl.nodes.check import _facts as check_facts
-from d0ctl.nodes.check import check
 from d0ctl.nodes.link import Link
-from d0ctl.nodes.local import LocalTransport
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.node_check import _facts as check_facts
+from d0ctl.nodes.node_check import check
+from d0ctl.nodes.transports.local import LocalTransport
+from d0ctl.nodes.transports.transport import Address
 from tests.support.sshd import Sshd
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import NodeUnreachable
-from d0ctl.nodes import hostkeys
-from d0ctl.nodes.connect import LoginRefused, connect
-from d0ctl.nodes.hostkeys import ChangedKey, UnknownKey
-from d0ctl.nodes.openssh import OpenSshTransport
-from d0ctl.nodes.ssh import FabricTransport
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports.connect import LoginRefused, connect
+from d0ctl.nodes.transports.hostkeys import ChangedKey, UnknownKey
+from d0ctl.nodes.transports.openssh import OpenSshTransport
+from d0ctl.nodes.transports.ssh import FabricTransport
+from d0ctl.nodes.transports.transport import Address
 from tests.nodes.conftest import SshdStarter, in_config, one_plain_line, trust
 from tests.support.sshd import Sshd, free_port, make_key
 
@@ -390,6 +390,6 @@ def test_failures_print_nothing_and_leave_nothing_open(
 
 
 def test_the_contract_alone_brings_no_ssh_library_in() -> None:
-    code = "import sys, d0ctl.nodes.transport; sys.exit('paramiko' in sys.modules)"
+    code = "import sys, d0ctl.nodes.transports.transport; sys.exit('paramiko' in sys.modules)"
 
     subprocess.run([sys.executable, "-c", code], check=True)

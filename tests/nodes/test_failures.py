@@ -12,9 +12,9 @@ import paramiko
 import pytest
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.nodes import ssh
-from d0ctl.nodes.download import Limits
-from d0ctl.nodes.transport import Stream, Transport
+from d0ctl.nodes.transports import ssh
+from d0ctl.nodes.transports.download import Limits
+from d0ctl.nodes.transports.transport import Stream, Transport
 from tests.nodes.conftest import Opener, one_plain_line, trust
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
@@ -219,9 +219,9 @@ def test_nothing_outlives_us_when_we_are_killed(sshd: Sshd, known_hosts: Path, v
 VICTIM = """
 import sys
 from pathlib import Path
-from d0ctl.nodes.connect import connect
-from d0ctl.nodes.download import Limits
-from d0ctl.nodes.transport import Address
+from d0ctl.nodes.transports.connect import connect
+from d0ctl.nodes.transports.download import Limits
+from d0ctl.nodes.transports.transport import Address
 destination, identity, via, known_hosts = sys.argv[1:]
 node = connect(Address("n", "ssh", destination, identity, via=via), Path(known_hosts))
 stream = node.start("exec cat")

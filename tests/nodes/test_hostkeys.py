@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.nodes.hostkeys import ChangedKey, HostKey, RevokedKey, UnknownKey, accept, check
+from d0ctl.nodes.transports.hostkeys import (
+    ChangedKey,
+    HostKey,
+    RevokedKey,
+    UnknownKey,
+    accept,
+    check,
+)
 from tests.nodes.conftest import one_plain_line
 from tests.support.sshd import make_key
 

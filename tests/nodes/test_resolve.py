@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import BadUsage, NodeUnreachable
-from d0ctl.nodes.resolve import Destination, parse, resolve
+from d0ctl.nodes.transports.resolve import Destination, parse, resolve
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
-from d0ctl.nodes.connect import connect
-from d0ctl.nodes.download import Limits, NoSpace, Oversized
-from d0ctl.nodes.transport import Address, Stream, Transport
+from d0ctl.nodes.transports.connect import connect
+from d0ctl.nodes.transports.download import Limits, NoSpace, Oversized
+from d0ctl.nodes.transports.transport import Address, Stream, Transport
 from tests.nodes.conftest import Opener, SshdStarter, one_plain_line
 from tests.support.users import mounted, needs_root
 from tests.support.waiting import wait_until

@@ -5,7 +5,8 @@ from typing import Any
 from d0ctl.model import Address
 from d0ctl.show.mail import body
 from d0ctl.store import Store
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import removal
 from d0ctl.store.nodes import contact, placement, registry
 from tests.cli.building import Site, job, line, package, production

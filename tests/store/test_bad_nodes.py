@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from d0ctl.config import Home
 from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store.attempts import launches, messages, node_record
+from d0ctl.store.attempts import messages, node_record
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import retry
 from d0ctl.store.nodes import draining, placement, registry
 from tests.support.homes import faults, make_home

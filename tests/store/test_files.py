@@ -5,7 +5,7 @@ import pytest
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.model import Address
 from d0ctl.store import Store, lifecycle
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.nodes import contact, placement, registry

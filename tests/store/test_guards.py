@@ -10,7 +10,7 @@ from d0ctl.policy.guards import FEWEST_RUNS, Habit, Watching, silence
 from d0ctl.sitefile.spec import SoftwareEntry
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
-from d0ctl.store.attempts.launches import Launch, launch
+from d0ctl.store.attempts.launching.launches import Launch, launch
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.jobs.removal import remove_rows

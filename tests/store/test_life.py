@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from d0ctl.jobfile.spec import InputSpec, OutputSpec
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
-from d0ctl.store.jobs import restore as restoring
+from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
 from d0ctl.store.nodes import placement
 from tests.support.homes import faults, make_home

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, stage, submitted
 from tests.support.world import Message, World, end_message, output, start_message

@@ -10,7 +10,9 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.model import Phase
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.jobs import pause as pausing
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import is_settled
 from tests.support.homes import faults, make_home
@@ -78,6 +80,20 @@ def person(store: Store, phase: str) -> None:
             " where id = 1",
             [phase],
         )
+
+
+def hold(store: Store, now: float) -> None:
+    """A person holds the package."""
+    with store.writing():
+        lifecycle.choose(store, [1])
+        lifecycle.hold(store, actor="eve", note=None, now=now)
+
+
+def release(store: Store, now: float) -> None:
+    """A person releases it."""
+    with store.writing():
+        lifecycle.choose(store, [1])
+        lifecycle.release(store, actor="eve", note=None, now=now)
 
 
 def kinds(store: Store) -> list[tuple[str, str]]:
@@ -254,6 +270,53 @@ def test_held_for_good_it_waits_for_a_person_whose_release_counts_anew(store: St
         lifecycle.choose(store, [1])
         lifecycle.release(store, actor="eve", note=None, now=NOW)
     assert (row(store)["phase"], row(store)["tried_from"]) == ("ready", 1)
+
+
+def test_a_package_that_is_held_in_its_cool_off_cools_off_for_the_rest_once_it_is_released(
+    store: Store,
+) -> None:
+    submitted(store, job("one", [simple()]))
+    launch(World(store))
+    fail(store, "stage-in")
+
+    hold(store, now=NOW + 10)
+    assert wait(store, NOW + 20) == "held"
+    release(store, now=NOW + 30)
+
+    assert (row(store)["phase"], row(store)["not_before"]) == ("cooloff", NOW + 300)
+    assert wait(store, NOW + 299) == "cooloff"
+    assert wait(store, NOW + 300) == "ready"
+    assert (row(store)["tried_from"], faults(store)) == (0, {})
+
+
+def test_a_package_that_a_user_holds_is_not_released_when_its_cool_off_ends(store: Store) -> None:
+    number = submitted(store, job("one", [simple()]))
+    launch(World(store))
+    fail(store, "stage-in")
+
+    hold(store, now=NOW + 10)
+
+    assert wait(store, NOW + 301) == "held"
+    assert is_settled(store, number)
+    release(store, now=NOW + 302)
+    assert (row(store)["phase"], row(store)["not_before"]) == ("ready", None)
+
+
+def test_a_package_that_is_paused_in_its_cool_off_cools_off_for_the_rest_once_it_is_resumed(
+    store: Store,
+) -> None:
+    submitted(store, job("one", [simple()]))
+    launch(World(store))
+    fail(store, "stage-in")
+
+    with store.writing():
+        lifecycle.choose(store, [1])
+        pausing.pause(store, running=False, actor="eve", note=None, now=NOW + 10)
+        pausing.resume(store, actor="eve", note=None, now=NOW + 20)
+
+    assert (row(store)["phase"], row(store)["not_before"]) == ("cooloff", NOW + 300)
+    assert wait(store, NOW + 300) == "ready"
+    assert faults(store) == {}
 
 
 def test_a_passive_rule_counts_and_does_not_act(store: Store) -> None:

@@ -9,7 +9,7 @@ from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, OutputSpec
 from d0ctl.model import Address
 from d0ctl.sitefile.spec import SoftwareEntry
 from d0ctl.store import Store
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, placement, registry, software
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import keep_software

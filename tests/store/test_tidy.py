@@ -7,7 +7,8 @@ import pytest
 
 from d0ctl.jobfile.spec import Acquire, Disposition, InputSpec, OutputSpec
 from d0ctl.store import Store, lifecycle
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import retry, unneeded_files
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, package, phases, simple, stage, submitted

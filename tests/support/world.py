@@ -13,8 +13,9 @@ from d0ctl.daemon.steps.schedule import decide
 from d0ctl.model import Address
 from d0ctl.store import Store
 from d0ctl.store import input_stream as feed
-from d0ctl.store.attempts import launches, messages
-from d0ctl.store.attempts.launches import Launch
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.attempts.launching.launches import Launch
 from d0ctl.store.files import copies
 from d0ctl.store.nodes import contact, placement, registry
 from tests.support.jobs import NOW

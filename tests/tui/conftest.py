@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from d0ctl.config import Home
 from d0ctl.store import open_store
 from d0ctl_tui.app import Dashboard, Terminal
-from d0ctl_tui.screens.main import MainScreen
+from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.widgets.lines import LineView
 from tests.cli.building import Site
 from tests.support.homes import make_home

@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl.actions import apply, request
 from d0ctl.actions.option import read_words, typed
-from d0ctl.actions.retry import RetryOptions
+from d0ctl.actions.packages.retry import RetryOptions
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
 from d0ctl.select import parse

@@ -25,21 +25,21 @@ from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import told
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
+from d0ctl_tui.app_events import Changed, CommandClicked, Handed, PathClicked, Troubled
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.messages import Changed, CommandClicked, Handed, PathClicked, Troubled
 from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import logs, snapshot
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat
-from d0ctl_tui.read.source import Source
+from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import AnyAction, NodeAction, first_way, level, misfit
 from d0ctl_tui.screens import search_results
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
-from d0ctl_tui.screens.main import MainScreen
+from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.screens.plan import PlanDialog
 from d0ctl_tui.screens.search_box import Ask, Choice, Finder

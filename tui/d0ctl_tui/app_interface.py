@@ -12,7 +12,7 @@ from d0ctl_tui.commands import Command
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat
-from d0ctl_tui.read.source import Source
+from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import AnyAction
 
 

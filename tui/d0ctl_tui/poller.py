@@ -9,7 +9,7 @@ from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.store.connection import Store, open_store
 from d0ctl.store.nodes.leases import leases, living_holder
 from d0ctl.store.sqlite_errors import told
-from d0ctl_tui.messages import Changed, Troubled
+from d0ctl_tui.app_events import Changed, Troubled
 
 LOOK_S = 0.05
 """How often it looks whether anything was committed."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from d0ctl import actions
-from d0ctl.actions import ACTIONS, Request, node
+from d0ctl.actions import ACTIONS, Request
 from d0ctl.actions.action import Way
+from d0ctl.actions.nodes import node
 from d0ctl.actions.option import hint, read_words
 from d0ctl.config import Home
 from d0ctl.errors import D0Error

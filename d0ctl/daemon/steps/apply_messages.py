@@ -6,7 +6,8 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Reason
 from d0ctl.sitefile.defaults import GRACE_S
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.units import clean
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE

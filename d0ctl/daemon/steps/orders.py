@@ -7,7 +7,7 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier, launch
 from d0ctl.nodes.link import Frame
 from d0ctl.store import input_stream
-from d0ctl.store.attempts import launches
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes.site import default

@@ -11,7 +11,8 @@ from d0ctl.nodes.courier import Courier, launch, order_many
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.reports import NodeDown, NodeUp, Received, TransferEnded
 from d0ctl.sitefile.defaults import GRACE_S
-from d0ctl.store.attempts import launches, messages
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import contact, registry
 from d0ctl.units import clean

@@ -134,6 +134,7 @@ insert into transition (old, new, verb) values
     ('failed',       'held',         'hold'),
     ('held',         'waiting',      'release'),
     ('held',         'ready',        'release'),
+    ('held',         'cooloff',      'release'),
 
     -- Kill.
     ('starting',     'killing',      'kill'),
@@ -349,7 +350,8 @@ create table package (
                                            -- `drop now` or `resubmit`
     parked      integer not null default 0 check (parked in (0, 1)),
                                            -- 1: held by `pause`, so that `resume` releases it
-    not_before  real,                      -- end of cooloff, or when a policy releases it
+    not_before  real,                      -- end of cooloff, or when a policy releases it; of a
+                                           -- package that a user holds: end of its cooloff
 
     -- Inputs; triggers keep these counters.
     missing     integer not null default 0 check (missing >= 0),
@@ -409,7 +411,7 @@ create index package_cooling on package (not_before) where phase = 'cooloff';
 
 -- The packages that a policy holds for a time.
 create index package_releasing on package (not_before, job_id)
-    where phase = 'held' and not_before is not null;
+    where phase = 'held' and actor = 'policy' and not_before is not null;
 
 -- The packages that have just become ready.
 create index package_released on package (id) where phase = 'waiting' and missing = 0;

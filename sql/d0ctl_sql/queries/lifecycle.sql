@@ -11,17 +11,20 @@ update job
  where id = :job and hold = 1;
 
 -- name: hold_packages
--- waiting, ready, cooloff, assigned -> held: of the chosen ones, what is not launched.
+-- waiting, ready, cooloff, assigned -> held: of the chosen ones, what is not launched. One that
+-- cools off keeps the end of its cool-off.
 update package
-   set phase = 'held', parked = 0, node_id = null, staging = 0, not_before = null,
+   set phase = 'held', parked = 0, node_id = null, staging = 0,
        changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
 
 -- name: release_held_packages
--- held -> ready or waiting.
+-- held -> ready or waiting, or cooloff if it was held in its cool-off and that has not ended.
 update package
-   set phase = case when missing = 0 then 'ready' else 'waiting' end, parked = 0, not_before = null,
+   set phase = case when actor <> 'policy' and not_before > :now then 'cooloff'
+                    when missing = 0 then 'ready' else 'waiting' end,
+       not_before = iif(actor <> 'policy' and not_before > :now, not_before, null), parked = 0,
        changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'held';
 

@@ -77,7 +77,7 @@ select package.id
 -- How many of the needed packages are in which phase, by job, and whether that keeps them back;
 -- whether a policy will release those that are held.
 select job.name as job, job.hold or job.pause as is_held, package.phase, count(*) as n,
-       max(coalesce(package.not_before, 0)) > 0 as releases
+       max(package.actor is 'policy' and package.not_before is not null) as releases
   from needed
   join package on package.id = needed.package_id
   join job on job.id = package.job_id

@@ -76,12 +76,13 @@ update demand set stay = null where stay = :node;
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, not_before = null,
        changed = :now, actor = null, note = 'released by the policy'
- where phase = 'held' and not_before is not null and not_before <= :now;
+ where phase = 'held' and actor = 'policy' and not_before is not null and not_before <= :now;
 
 -- name: releases_to_come
 -- Whether a package of a job is held and will be released by the policy.
 select 1 from package indexed by package_releasing
- where phase = 'held' and not_before is not null and not_before > 0 and job_id = :job
+ where phase = 'held' and actor = 'policy' and not_before is not null and not_before > 0
+   and job_id = :job
  limit 1;
 
 -- name: settle_refused

@@ -47,17 +47,20 @@ update package set request = null
    and request = 'resume' and phase in ('starting', 'staging-in', 'running');
 
 -- name: park_packages
--- waiting, ready, cooloff, assigned -> held: until they are resumed.
+-- waiting, ready, cooloff, assigned -> held: until they are resumed. One that cools off keeps the
+-- end of its cool-off.
 update package
-   set phase = 'held', parked = 1, node_id = null, staging = 0, not_before = null,
+   set phase = 'held', parked = 1, node_id = null, staging = 0,
        changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen)
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
 
 -- name: unpark_packages
--- held -> ready or waiting: of what was paused.
+-- held -> ready or waiting, or cooloff if that has not ended: of what was paused.
 update package
-   set phase = case when missing = 0 then 'ready' else 'waiting' end, parked = 0,
+   set phase = case when not_before > :now then 'cooloff'
+                    when missing = 0 then 'ready' else 'waiting' end,
+       not_before = iif(not_before > :now, not_before, null), parked = 0,
        changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'held' and parked = 1;
 

@@ -7,7 +7,7 @@ from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, outline
 from d0ctl_tui.read.outline import Path
-from d0ctl_tui.read.source import Source
+from d0ctl_tui.read.tree_source import Source
 
 REMEMBERED = 40
 

@@ -8,7 +8,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import outline
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl_tui.read.outline import Path
-from d0ctl_tui.read.source import Row, Source
+from d0ctl_tui.read.tree_source import Row, Source
 
 PHASES = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 

@@ -13,6 +13,7 @@ from d0ctl.store.sqlite_errors import told
 from d0ctl.store.views import activity, outline
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, listed
+from d0ctl_tui.app_events import Handed, LineOpened
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import rows
@@ -20,9 +21,8 @@ from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
 from d0ctl_tui.draw.rows import Sight, clock
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.read.outline import Outline
-from d0ctl_tui.read.source import PAGE
+from d0ctl_tui.read.tree_source import PAGE
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 

@@ -11,11 +11,11 @@ from textual.timer import Timer
 from d0ctl.errors import D0Error
 from d0ctl.show.spans import EMPTY, Line, Span, foreign, spread
 from d0ctl.units import size
+from d0ctl_tui.app_events import Repeated
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw import log_text
 from d0ctl_tui.draw.pager import Pager
-from d0ctl_tui.messages import Repeated
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.search_box import Ask

@@ -9,10 +9,10 @@ from d0ctl.show.node import Node
 from d0ctl.show.read import About, Gone, about_node
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.spans import EMPTY, Line
+from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import strips
-from d0ctl_tui.messages import CursorMoved, LineOpened
 from d0ctl_tui.run_action import NodeAction
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView

@@ -10,9 +10,9 @@ from textual.widgets import Input, Label
 
 from d0ctl.errors import D0Error
 from d0ctl.show.spans import EMPTY, Line, foreign, wrap
+from d0ctl_tui.app_events import Handed
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.messages import Handed
 from d0ctl_tui.run_action import AnyAction, latest
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.status_lines import Band, Page

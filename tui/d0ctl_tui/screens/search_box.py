@@ -11,9 +11,9 @@ from textual.widgets import Input, Label
 
 from d0ctl.show.signs import Glyphs
 from d0ctl.show.spans import EMPTY, Line, Span, fit, foreign, spread
+from d0ctl_tui.app_events import Handed, LineOpened
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.messages import Handed, LineOpened
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.lines import LineView
 

@@ -16,9 +16,9 @@ from d0ctl.show.signs import Glyphs, is_live
 from d0ctl.show.spans import Line
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import told
-from d0ctl_tui.messages import Handed
+from d0ctl_tui.app_events import Handed
 from d0ctl_tui.read import logs
-from d0ctl_tui.read.source import Source
+from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page
 
 REST_S = 0.03

@@ -10,8 +10,8 @@ from textual.strip import Strip
 
 from d0ctl.show.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.spans import EMPTY, Line, merged, width
+from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.commands import MOVE, bindings
-from d0ctl_tui.messages import CursorMoved, LineOpened
 
 WHEEL = 3
 """How many lines a turn of the mouse wheel scrolls."""

@@ -11,15 +11,15 @@ from d0ctl.show.spans import Line
 from d0ctl.store.views import outline as store_outline
 from d0ctl.store.views.activity import Headway
 from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow, StageSummary
+from d0ctl_tui.app_events import ColumnsMoved, RowChosen, RowOpened
 from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimate, Share, remaining
 from d0ctl_tui.draw.rows import Row, Sight
 from d0ctl_tui.marks import Marks, Whole, beside, filtered
-from d0ctl_tui.messages import ColumnsMoved, RowChosen, RowOpened
 from d0ctl_tui.read.outline import Outline, Path
-from d0ctl_tui.read.source import PAGE, Source
+from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.widgets.lines import LineView
 
 LEAF = 5

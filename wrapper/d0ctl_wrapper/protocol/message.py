@@ -8,7 +8,7 @@ import hmac
 import re
 from typing import Any, Dict, List, Tuple
 
-from d0ctl_wrapper.protocol import parts, ranges, retained, shape, stamp
+from d0ctl_wrapper.protocol import parts, quick, ranges, retained, shape, stamp
 
 Message = Dict[str, Any]
 
@@ -62,6 +62,9 @@ LARGEST_COUNT = 1e18
 """The largest count of progress, in the binary's own unit."""
 
 
+_TOKEN = re.compile(r"[0-9a-f]{64}\Z")
+
+
 def token(key: bytes, attempt: int) -> str:
     """Return the secret by which messages of `attempt` prove that its wrapper wrote them."""
     return hmac.new(key, str(attempt).encode("ascii"), hashlib.sha256).hexdigest()
@@ -108,13 +111,12 @@ def _parse_line(number: int, line: str) -> Message:
         if len(line) > LONGEST:
             raise ValueError("is longer than %d characters" % LONGEST)
         value = shape.decode_bounded(line)
-        kind = shape.record({"kind": _kind})(value)["kind"]
+        kind = _KIND(value)["kind"]
         message: Message = _CHECKS[kind](value)
         if kind == "end":
             _check_outcome(message)
         elif kind == "part":
-            items = shape.record({"items": shape.many(_ITEMS[message["field"]])})
-            message = {**message, **items(message)}
+            message["items"] = _PART_ITEMS[message["field"]](message)["items"]
     except ValueError as error:
         raise ValueError("line %d %s" % (number, error))
     return message
@@ -127,31 +129,34 @@ def _check_outcome(end: Message) -> None:
         raise ValueError("has outcome `%s` with reason `%s`" % (end["outcome"], reason))
 
 
+@quick.test(shape.PLAIN + " and pattern(x)", pattern=_TOKEN.match)
 def _token(value: Any) -> str:
     if not _TOKEN.match(shape.string(value)):
         raise ValueError("is not a token")
     return str(value)
 
 
+@quick.test("type(x) is str and x in reasons", reasons=frozenset(REASONS))
 def _reason(value: Any) -> str:
     if shape.string(value) not in REASONS and not _SITE_REASON.match(value):
         raise ValueError("is not a known reason")
     return str(value)
 
 
+@quick.test(shape.PLAIN + " and len(x) <= %d and '\\n' not in x" % LINE_LIMIT)
 def _line(value: Any) -> str:
     if len(shape.string(value)) > LINE_LIMIT or "\n" in value:
         raise ValueError("is not a line of at most %d characters" % LINE_LIMIT)
     return str(value)
 
 
+@quick.test(shape.PLAIN + " and len(x) <= %d" % STDERR_LIMIT)
 def _stderr(value: Any) -> str:
     if len(shape.string(value)) > STDERR_LIMIT:
         raise ValueError("is longer than %d characters" % STDERR_LIMIT)
     return str(value)
 
 
-_TOKEN = re.compile(r"[0-9a-f]{64}\Z")
 _TOKEN_FIELD = re.compile(rb'("token": ?")([0-9a-f]+)')
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 
@@ -159,6 +164,8 @@ LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
 """The reasons that a log rule may give."""
 
 _kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "part", "end")
+
+_KIND = shape.record({"kind": _kind})
 
 _phase = shape.one_of("staging-in", "running", "suspended")
 
@@ -173,6 +180,7 @@ _offset = shape.between(-86399, 86399)
 _text = shape.bounded(shape.string)
 
 
+@quick.test("type(x) is int and -86399 <= x <= 86399")
 def _utc_offset(value: Any) -> int:
     return shape.integer(_offset(value))
 
@@ -242,6 +250,8 @@ _ITEMS: "Dict[str, shape.Check]" = {
     "retained.stored": retained.STORED,
 }
 """The checks of the items in the lists of an end message."""
+
+_PART_ITEMS = {field: shape.record({"items": shape.many(check)}) for field, check in _ITEMS.items()}
 
 _PART = {
     "field": shape.one_of(*parts.FIELDS),

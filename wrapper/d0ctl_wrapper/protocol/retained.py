@@ -10,13 +10,14 @@ binaries are done, and outputs that are not in `stored` have yet to reach their 
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper.protocol import ranges, shape
+from d0ctl_wrapper.protocol import quick, ranges, shape
 
 Retained = Dict[str, Any]
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 
 
+@quick.test(shape.PLAIN + " and pattern(x)", pattern=_CHECKSUM.match)
 def checksum(value: Any) -> str:
     """Accept a checksum as wrappers write it."""
     if not _CHECKSUM.match(shape.string(value)):

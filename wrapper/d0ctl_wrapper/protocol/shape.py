@@ -5,11 +5,13 @@ The message of the error is the end of a sentence, such as "is not a whole numbe
 
 import json
 import math
-from typing import Any, Callable, Dict, List, Mapping, Pattern, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Pattern, Tuple
+
+from d0ctl_wrapper.protocol import quick
+
+Check = quick.Check
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-
-Check = Callable[[Any], Any]
 
 _NONE: "Mapping[str, Tuple[Check, Any]]" = {}
 
@@ -24,6 +26,11 @@ MOST_CONTAINERS = 250000
 
 An empty one takes 3 bytes of JSON and 60 bytes of memory.
 """
+
+
+_WHOLE = "type(x) is int and %d <= x <= %d"
+PLAIN = "type(x) is str and len(x) <= %d and x.isascii() and '\\0' not in x" % TEXT
+"""The test of a text that has at most TEXT characters, all of them ASCII."""
 
 
 def decode_bounded(text: "str | bytes") -> Any:
@@ -55,6 +62,7 @@ def encode(value: Any) -> str:
     return _encode(value)
 
 
+@quick.test(_WHOLE % (0, LARGEST))
 def whole(value: Any) -> int:
     """Accept 0, 1, 2 and so on."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
@@ -62,6 +70,7 @@ def whole(value: Any) -> int:
     return value
 
 
+@quick.test(_WHOLE % (1, LARGEST))
 def positive(value: Any) -> int:
     """Accept 1, 2, 3 and so on."""
     if whole(value) == 0:
@@ -69,6 +78,7 @@ def positive(value: Any) -> int:
     return int(value)
 
 
+@quick.test(_WHOLE % (-LARGEST, LARGEST))
 def integer(value: Any) -> int:
     """Accept a whole number of either sign."""
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST:
@@ -85,6 +95,7 @@ def number(value: Any) -> float:
     return value
 
 
+@quick.test("x is True or x is False")
 def boolean(value: Any) -> bool:
     """Accept true and false."""
     if not isinstance(value, bool):
@@ -92,6 +103,7 @@ def boolean(value: Any) -> bool:
     return value
 
 
+@quick.test(PLAIN)
 def string(value: Any) -> str:
     """Accept text that fits into a file name, an argument or a database."""
     if not isinstance(value, str):
@@ -105,6 +117,7 @@ def string(value: Any) -> str:
     return value
 
 
+@quick.test("x and " + PLAIN)
 def filled(value: Any) -> str:
     """Accept text that is not empty."""
     if not string(value):
@@ -119,6 +132,7 @@ def base_name(value: Any) -> str:
     return str(value)
 
 
+@quick.test(PLAIN + " and '..' not in x and x[:1] != '/' and x[-1:] not in '/.'")
 def relative(value: Any) -> str:
     """Accept the path of a file below a folder."""
     parts = filled(value).split("/")
@@ -127,6 +141,7 @@ def relative(value: Any) -> str:
     return str(value)
 
 
+@quick.test(PLAIN + " and x[:1] == '/'")
 def absolute(value: Any) -> str:
     """Accept a path that starts at the root."""
     if not filled(value).startswith("/"):
@@ -137,6 +152,7 @@ def absolute(value: Any) -> str:
 def one_of(*choices: Any) -> Check:
     """Make a check that accepts these values only."""
 
+    @quick.test("type(x) is str and x in choices", choices=frozenset(choices))
     def check(value: Any) -> Any:
         if not isinstance(value, str) or value not in choices:
             raise ValueError("is none of %s" % ", ".join(choices))
@@ -153,9 +169,10 @@ def bounded(check: Check) -> Check:
             raise ValueError("is longer than %d characters" % TEXT)
         return check(value)
 
-    return check_length
+    return _with_test_of(check, check_length, "(%s)")
 
 
+@quick.test(PLAIN)
 def prose(value: Any) -> str:
     """Accept a text for people, and cut it after TEXT characters."""
     return string(value[:TEXT] if isinstance(value, str) else value)
@@ -163,7 +180,9 @@ def prose(value: Any) -> str:
 
 def between(least: float, most: float) -> Check:
     """Make a check of a number in a range, its ends included."""
+    ends = (max(least, -LARGEST), min(most, LARGEST))
 
+    @quick.test("(type(x) is float or type(x) is int) and %r <= x <= %r" % ends)
     def check(value: Any) -> float:
         found = number(value)
         if not least <= found <= most:
@@ -176,6 +195,7 @@ def between(least: float, most: float) -> Check:
 def match(pattern: "Pattern[str]", what: str) -> Check:
     """Make a check of text that matches a regular expression."""
 
+    @quick.test(PLAIN + " and pattern.match(x)", pattern=pattern)
     def check(value: Any) -> str:
         if not pattern.match(string(value)):
             raise ValueError("is not %s" % what)
@@ -186,7 +206,17 @@ def match(pattern: "Pattern[str]", what: str) -> Check:
 
 def maybe(check: Check) -> Check:
     """Make a check that accepts null as well."""
-    return lambda value: None if value is None else check(value)
+
+    def check_other(value: Any) -> Any:
+        return None if value is None else check(value)
+
+    return _with_test_of(check, check_other, "x is None or (%s)")
+
+
+def _with_test_of(inner: Check, outer: Check, expression: str) -> Check:
+    """Give the test of one check to a check around it; no test accepts a text beyond TEXT."""
+    found = quick.of(inner)
+    return quick.test(expression % found[0], **found[1])(outer) if found else outer
 
 
 def many(check: Check, most: int = LARGEST) -> Check:
@@ -197,6 +227,10 @@ def many(check: Check, most: int = LARGEST) -> Check:
             raise ValueError("is not a list")
         if len(value) > most:
             raise ValueError("has more than %d items" % most)
+        try:
+            return [check(item) for item in value]
+        except ValueError:
+            pass  # once more, to name the item
         return [_within("item %d" % number, check, item) for number, item in enumerate(value, 1)]
 
     return check_all
@@ -232,15 +266,32 @@ def record(
     A field of `others` may be absent and gets its default.
     """
 
+    compiled: "List[Optional[Check]]" = []
+
     def check(value: Any) -> "Dict[str, Any]":
-        if not isinstance(value, dict):
-            raise ValueError("is not an object")
-        found = {name: _field(value, name, fields[name]) for name in fields}
-        for name, (each, default) in others.items():
-            found[name] = _within("`%s`" % name, each, value[name]) if name in value else default
-        return found
+        if not compiled:  # when it is first needed: most records of a process never are
+            compiled.append(quick.record(fields, others))
+        if compiled[0] is not None:
+            try:
+                found: "Dict[str, Any]" = compiled[0](value)
+                return found
+            except (KeyError, ValueError, quick.NotQuick):
+                pass  # once more, to name the fault
+        return check_by_field(value, fields, others)
 
     return check
+
+
+def check_by_field(
+    value: Any, fields: "Mapping[str, Check]", others: "Mapping[str, Tuple[Check, Any]]"
+) -> "Dict[str, Any]":
+    """Return an object with all of `fields`; raise ValueError that names the field at fault."""
+    if not isinstance(value, dict):
+        raise ValueError("is not an object")
+    found = {name: _field(value, name, fields[name]) for name in fields}
+    for name, (each, default) in others.items():
+        found[name] = _within("`%s`" % name, each, value[name]) if name in value else default
+    return found
 
 
 def _field(value: "Dict[str, Any]", name: str, check: Check) -> Any:

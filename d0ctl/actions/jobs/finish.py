@@ -1,0 +1,170 @@
+"""finish: start no more packages; let running ones end (soft) or end them (hard) (JEDI)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import Action, Author, Plan, Request, Way
+from d0ctl.actions.option import Options, flag
+from d0ctl.actions.packages.kill import WAIT, being_killed, describe_grace, grace
+from d0ctl.actions.selection import (
+    HOLDABLE,
+    KILLABLE,
+    LIVE,
+    changeable,
+    has_ended,
+    is_whole_job,
+    jobs_of,
+)
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.model import Phase
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.finish import finish_jobs, sweep_all
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import count, moment
+
+IDLE = HOLDABLE | {Phase.HELD}
+
+
+@dataclass(frozen=True, slots=True)
+class FinishOptions(Options):
+    """Options of finish."""
+
+    soft: bool = flag("--soft", "Let running packages end by themselves (default).")
+    hard: bool = flag("--hard", "Kill running packages, too.")
+    partial: bool = flag("--partial", "With --hard: keep the files made so far, marked partial.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishPlan(Plan):
+    """What finishing would do."""
+
+    launched: int = 0
+    """How many packages of whole jobs are launched."""
+    grace: float | None = None
+    """How many seconds binaries have to end by themselves, if their outputs are kept."""
+
+
+def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> FinishPlan:
+    """Plan to set the flag of whole jobs, or to end the packages of a part of one."""
+    options = request.options
+    if options.soft and options.hard:
+        raise BadUsage("--soft and --hard exclude each other")
+    time = grace(store, options.partial)
+    if not is_whole_job(request.target):
+        able = KILLABLE if options.hard else IDLE
+        hastens = options.hard and not options.partial
+        split = changeable(store, request.target, able, "finished", now, hastens=hastens)
+        return FinishPlan(request=request, packages=split.packages, grace=time, **split._asdict())
+    jobs = jobs_of(store, request.target)
+    free = [job for job in jobs if not has_ended(job) and _goes_beyond(job, options)]
+    if not free:
+        raise _not_finishable(jobs, request, now)
+    return FinishPlan(
+        request=request,
+        jobs=tuple(job.name for job in free),
+        packages=sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free),
+        launched=sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free),
+        grace=time,
+    )
+
+
+def _goes_beyond(job: JobSummary, options: FinishOptions) -> bool:
+    if job.finish is None or (options.hard and job.finish == "soft"):
+        return True
+    return options.hard and not options.partial and job.counts.get(Phase.KILLING, 0) > 0
+
+
+def _not_finishable(jobs: list[JobSummary], request: Request[FinishOptions], now: float) -> Refused:
+    if len(jobs) > 1:
+        return Refused(f"no job of `{request.target.brief}` can be finished", hint="d0ctl status")
+    job = jobs[0]
+    if has_ended(job):
+        return Refused(f"job `{job.name}` is {job.status}, so it can't be finished",
+                       hint=f"d0ctl status {job.name}")  # fmt: skip
+    hard = f"d0ctl finish {job.name} --hard kills running packages"
+    return Refused(
+        f"job `{job.name}` has been finishing since {moment(job.finish_since, now)}, "
+        f"as {job.finish_actor} requested",
+        hint=f"d0ctl status {job.name}" if request.options.hard else hard,
+    )
+
+
+def finish(store: Store, plan: FinishPlan, by: Author) -> None:
+    """Set the flags, and kill running packages if that is wanted; or end the packages."""
+    options: FinishOptions = plan.request.options
+    note = by.note_or("finished")
+    if plan.jobs:
+        jobs = [browse.job(store, name).id for name in plan.jobs]
+        finish_jobs(store, jobs, hard=options.hard, **by._asdict())
+    if options.hard:
+        lifecycle.kill(store, actor=by.actor, note=note, now=by.now, partial=options.partial)
+    elif not plan.jobs:
+        lifecycle.cancel_idle(store, actor=by.actor, note=note, now=by.now)
+
+
+def cancel_rest(store: Store, plan: FinishPlan, now: float) -> None:
+    """Cancel the packages of the jobs that are not launched, by short transactions."""
+    if plan.jobs:
+        sweep_all(store)
+
+
+def describe(plan: FinishPlan) -> Iterator[str]:
+    """Say what finishing would do."""
+    if not plan.jobs:
+        yield from wording.describe_packages(plan, "finish")
+        yield from describe_grace(plan.grace)
+        yield WAIT
+        return
+    ends = "be killed" if plan.request.options.hard else "continue to its end"
+    running = f"; {count(plan.launched, 'running package')} would {ends}" if plan.launched else ""
+    yield f"would finish {wording.jobs(plan)}: {_number(plan.packages)} would be canceled{running}"
+    yield from describe_grace(plan.grace)
+
+
+def report(plan: FinishPlan) -> Iterator[str]:
+    """Say what was finished."""
+    if plan.jobs:
+        yield f"finished {wording.jobs(plan)}"
+        state = "being killed" if plan.request.options.hard else "still running"
+        running = f", {count(plan.launched)} {state}" if plan.launched else ""
+        yield f"{_number(plan.packages)} canceled{running}"
+        return
+    yield from wording.report_packages(plan, "finish", "finished")
+    if plan.request.options.hard:
+        yield from being_killed(plan)
+    yield from wording.unchanged(plan)
+
+
+def _number(packages: int) -> str:
+    return count(packages, "package") if packages else "no package"
+
+
+FINISH = Action(
+    name="finish",
+    help="Start no more packages; with --hard, kill running ones.",
+    example="reco001 --hard --partial",
+    past="finished",
+    options=FinishOptions,
+    plan=plan_finish,
+    act=finish,
+    follow=cancel_rest,
+    undo=lambda plan: undo.command(
+        "retry", undo.in_state(plan, "canceled", always=bool(plan.jobs))
+    ),
+    describe=describe,
+    report=report,
+    question="finish it?",
+    destroys=True,
+    is_flag=True,
+    conflicts=frozenset({"retry", "remove"}),
+    key="E",
+    title="finish: start no more",
+    ways=(
+        Way("let running packages end"),
+        Way("kill running packages, too", frozenset({"--hard"})),
+        Way("kill running packages, keep their files", frozenset({"--hard", "--partial"})),
+    ),
+)

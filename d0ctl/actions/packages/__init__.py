@@ -1,0 +1,1 @@
+"""Actions on packages, lines and jobs by their packages."""

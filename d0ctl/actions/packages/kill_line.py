@@ -1,0 +1,205 @@
+"""kill-line: end lines, and on request let later packages go on without their outputs."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Forestalled, Plan, Request, Way
+from d0ctl.actions.option import Options, flag
+from d0ctl.actions.packages.kill import WAIT, being_killed
+from d0ctl.actions.selection import KILLABLE, rows, split_selected
+from d0ctl.errors import BadUsage
+from d0ctl.model import Phase
+from d0ctl.select import Selector
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import audit
+from d0ctl.store.jobs.audit import Deed
+from d0ctl.store.views import browse, choice
+from d0ctl.units import count
+
+
+@dataclass(frozen=True, slots=True)
+class KillLineOptions(Options):
+    """Options of kill-line."""
+
+    drop_outputs: bool = flag(
+        "--drop-outputs", "Remove their files from the inputs of later packages."
+    )
+
+
+class Loser(NamedTuple):
+    """A package that loses inputs and goes on; `starts` if no other input is missing."""
+
+    path: str
+    lost: int
+    left: int
+    starts: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KillLinePlan(Plan):
+    """What kill-line would do; all but the common part is about dropped outputs."""
+
+    also: int = 0
+    """How many packages are dropped because their inputs are."""
+    also_dropped: tuple[Change, ...] = ()
+    files: int = 0
+    files_lost: tuple[str, ...] = ()
+    losers: tuple[Loser, ...] = ()
+    losing: int = 0
+    starting: int = 0
+
+
+def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
+    """Plan for whole lines, and with dropped outputs for all packages that can't do without."""
+    target = request.target
+    for part in target.parts:
+        if not browse.jobs(store, part.job):
+            raise browse.no_such_job(store, part.job)
+    check_level(target)
+    choice.choose(store, target, now=now)
+    if not lifecycle.lines(store)["undropped"]:
+        what = "line" if target.is_one else "every line of"
+        raise Forestalled(
+            f"{what} `{target.brief}` is already dropped",
+            hint=f"d0ctl status {target.parts[0]}",
+            deed=audit.last(store),
+        )
+    if request.options.drop_outputs:
+        return _plan_drop(store, request)
+    split = split_selected(store, KILLABLE | {Phase.FAILED}, hastens=True)
+    return KillLinePlan(request=request, packages=split.packages, **split._asdict())
+
+
+def check_level(target: Selector) -> None:
+    """Raise BadUsage for a selection of anything but lines."""
+    if target.level != "line":
+        raise BadUsage(f"`{target.brief}` does not name a line",
+                       hint=f"a line reads JOB/STAGE/LINE: d0ctl status {target.job}")  # fmt: skip
+
+
+def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
+    own = lifecycle.count(store)
+    own_paths = {row.path for row in rows(store)}
+    lifecycle.ask_lines(store)
+    lifecycle.choose_bereft(store)
+    phases = lifecycle.phases(store)
+    stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}
+    leaving = [row for row in rows(store) if row.phase not in stay]
+    losers = [Loser(row["path"], row["lost"], row["left"], bool(row["starts"]))
+              for row in lifecycle.losing(store)]  # fmt: skip
+    everything = sum(phases.values())
+    return KillLinePlan(
+        request=request,
+        phases={p: n for p, n in phases.items() if p not in stay},
+        packages=everything - sum(stay.values()),
+        changes=tuple(row for row in leaving if row.path in own_paths)[:MOST_SHOWN],
+        kept=stay,
+        also=everything - own,
+        also_dropped=tuple(row for row in leaving if row.path not in own_paths)[:MOST_SHOWN],
+        files=lifecycle.count_dropped_files(store),
+        files_lost=tuple(lifecycle.dropped_files(store, MOST_SHOWN)),
+        losers=tuple(losers[:MOST_SHOWN]),
+        losing=len(losers),
+        starting=sum(loser.starts for loser in losers),
+    )
+
+
+def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
+    """End the lines, and remove their files from all inputs if that was asked for."""
+    if plan.request.options.drop_outputs:
+        lifecycle.drop(store, actor=by.actor, note=by.note_or("dropped"), now=by.now)
+    else:
+        lifecycle.kill(store, actor=by.actor, note=by.note_or("killed"), now=by.now)
+        lifecycle.cancel_failed(store, actor=by.actor, now=by.now)
+
+
+def undo_kill_line(plan: KillLinePlan) -> str | None:
+    """Return the command that undoes it."""
+    paths = undo.paths(plan.request.target)
+    if plan.request.options.drop_outputs:
+        return undo.command("restore-line", paths)
+    return undo.command("retry", [f"{path}:canceled,failed" for path in paths]) if (
+        plan.packages) else None  # fmt: skip
+
+
+def describe(plan: KillLinePlan) -> Iterator[str]:
+    """Say what kill-line would do."""
+    if plan.request.options.drop_outputs:
+        yield from wording.describe_packages(plan, "drop", named=plan.packages - plan.also)
+        yield from _describe_drop(plan)
+        return
+    yield from wording.describe_packages(plan, "kill")
+    yield WAIT
+    target = plan.request.target
+    if not target.also:
+        path = shlex.quote(target.path)
+        yield f"to go on without this line: d0ctl kill-line {path} --drop-outputs"
+
+
+def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
+    if plan.also:
+        yield f"also dropped, because their inputs are: {count(plan.also, 'package')}"
+        yield from wording.changed(plan.also_dropped, plan.also)
+    if plan.files:
+        yield f"removed from the inputs of later packages: {count(plan.files, 'file')}"
+        yield from wording.few(plan.files_lost, plan.files)
+    if plan.losing:
+        yield f"going on without these files: {count(plan.losing, 'package')}"
+        losers = [
+            f"{loser.path} loses {count(loser.lost, 'input')}, keeps {count(loser.left)}"
+            + (", and can start now" if loser.starts else "")
+            for loser in plan.losers
+        ]
+        yield from wording.few(losers, plan.losing)
+    else:
+        yield "no other package needs these files"
+
+
+def report(plan: KillLinePlan) -> Iterator[str]:
+    """Say what was killed or dropped."""
+    drops = plan.request.options.drop_outputs
+    if drops and plan.files and not plan.packages:
+        yield f"dropped the files of `{plan.request.target.brief}`; there was no package to drop"
+    else:
+        verb, past = ("drop", "dropped") if drops else ("kill", "killed")
+        yield from wording.report_packages(plan, verb, past)
+    yield from being_killed(plan)
+    yield from wording.unchanged(plan)
+    if plan.also:
+        yield f"{count(plan.also)} of them because their inputs are dropped"
+    if plan.losing:
+        starting = f"; {count(plan.starting)} can start now" if plan.starting else ""
+        goes = count(plan.losing, "package goes", "packages go")
+        yield f"{goes} on without these files{starting}"
+
+
+def past(deed: Deed) -> str:
+    """Return what somebody did by it, as its undo shows."""
+    return "dropped" if (deed.undo or "").startswith("d0ctl restore-line ") else "killed"
+
+
+KILL_LINE = Action(
+    name="kill-line",
+    help="End lines; with --drop-outputs, the job goes on.",
+    example="reco001/1/4 --drop-outputs --reason 'bad tape'",
+    past=past,
+    options=KillLineOptions,
+    plan=plan_kill_line,
+    act=kill_line,
+    undo=undo_kill_line,
+    describe=describe,
+    report=report,
+    level="line",
+    question="do that?",
+    destroys=True,
+    key="D",
+    title="kill-line: end or drop it",
+    ways=(
+        Way("drop the outputs, too", frozenset({"--drop-outputs"})),
+        Way("keep the outputs"),
+    ),
+)

@@ -1,0 +1,167 @@
+"""restore-line: bring back dropped lines, until a package was launched without their files."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Forestalled, Plan, Request
+from d0ctl.actions.option import Options
+from d0ctl.actions.packages.kill_line import check_level
+from d0ctl.actions.selection import rows
+from d0ctl.errors import Refused
+from d0ctl.model import Phase
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import audit, restore_line
+from d0ctl.store.views import choice
+from d0ctl.units import count, moment
+
+
+class Gainer(NamedTuple):
+    """A package that gets inputs back beside those it has; `waits` if one is missing."""
+
+    path: str
+    gained: int
+    had: int
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreLinePlan(Plan):
+    """What restore-line would do."""
+
+    also: int
+    """How many packages come back because their inputs do."""
+    also_restored: tuple[Change, ...]
+    files: int
+    files_restored: tuple[str, ...]
+    gainers: tuple[Gainer, ...]
+    gaining: int
+
+
+def plan_restore_line(store: Store, request: Request[Options], now: float) -> RestoreLinePlan:
+    """Plan for the dropped lines, and for all that was dropped because of them."""
+    check_level(request.target)
+    choice.choose(store, request.target, now=now)
+    is_dropped = bool(lifecycle.lines(store)["dropped"])
+    if not (own := restore_line.keep_named(store)):
+        raise _not_restorable(request, is_dropped)
+    _check_not_ending(store, request)
+    own_paths = {row.path for row in rows(store)}
+    restore_line.choose_restored(store)
+    _check_not_launched(store, request, now)
+    return _plan(store, request, own, own_paths)
+
+
+def _plan(
+    store: Store, request: Request[Options], own: int, own_paths: set[str]
+) -> RestoreLinePlan:
+    phases = lifecycle.phases(store)
+    back = [row for row in rows(store) if row.phase == Phase.DROPPED]
+    gainers = [Gainer(row["path"], row["gained"], row["had"], bool(row["waits"]))
+               for row in restore_line.gaining(store)]  # fmt: skip
+    return RestoreLinePlan(
+        request=request,
+        phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
+        packages=phases.get(Phase.DROPPED, 0),
+        changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
+        kept={p: n for p, n in phases.items() if p != Phase.DROPPED},
+        also=sum(phases.values()) - own,
+        also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
+        files=restore_line.count_files(store),
+        files_restored=restore_line.files(store, MOST_SHOWN),
+        gainers=tuple(gainers[:MOST_SHOWN]),
+        gaining=len(gainers),
+    )
+
+
+def _not_restorable(request: Request[Options], is_dropped: bool) -> Refused:
+    target = request.target
+    if not is_dropped:
+        what = (
+            f"line `{target.brief}` is not" if target.is_one else f"no line of `{target.brief}` is"
+        )
+        return Refused(f"{what} dropped, so it can't be restored",
+                       hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip
+    what = f"line `{target.brief}` was" if target.is_one else f"the lines `{target.brief}` were"
+    return Refused(
+        f"{what} dropped because of another line, and can only be restored with it",
+        hint=f"`d0ctl history {target.job}` lists the dropped lines",
+    )
+
+
+def _check_not_ending(store: Store, request: Request[Options]) -> None:
+    if ending := lifecycle.phases(store).get(Phase.KILLING, 0):
+        raise Refused(
+            f"{wording.packages_are(ending)} still being killed in `{request.target.brief}`, "
+            "so it can't be restored yet",
+            hint=f"d0ctl status '{request.target.parts[0]}'",
+        )
+
+
+def _check_not_launched(store: Store, request: Request[Options], now: float) -> None:
+    row = restore_line.launched_without(store)
+    if row is None:
+        return
+    at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
+    line = "line" if request.target.is_one else "lines"
+    raise Forestalled(
+        f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
+        f"was launched without its files{at}",
+        hint=f"`d0ctl status {row['path']}` lists its missing inputs",
+        deed=audit.last(store),
+    )
+
+
+def bring_back(store: Store, plan: RestoreLinePlan, by: Author) -> None:
+    """Restore the lines, and all that was dropped because of them."""
+    restore_line.restore(store, actor=by.actor, note=by.note_or("restored"), now=by.now)
+
+
+def describe(plan: RestoreLinePlan) -> Iterator[str]:
+    """Say what would come back."""
+    yield from wording.describe_packages(plan, "restore", named=plan.packages - plan.also)
+    if plan.also:
+        yield f"also restored, because their inputs are back: {count(plan.also, 'package')}"
+        yield from wording.changed(plan.also_restored, plan.also)
+    if plan.files:
+        yield f"added to the inputs of later packages: {count(plan.files, 'file')}"
+        yield from wording.few(plan.files_restored, plan.files)
+    if plan.gaining:
+        yield f"reading them again: {count(plan.gaining, 'package')}"
+        gainers = [
+            f"{gainer.path} gets {count(gainer.gained, 'input')} back beside {count(gainer.had)}"
+            + (", and waits for missing files" if gainer.waits else "")
+            for gainer in plan.gainers
+        ]
+        yield from wording.few(gainers, plan.gaining)
+
+
+def report(plan: RestoreLinePlan) -> Iterator[str]:
+    """Say what came back."""
+    yield from wording.report_packages(plan, "restore", "restored")
+    yield from wording.unchanged(plan)
+    if plan.also:
+        yield f"{count(plan.also)} of them because their inputs are back"
+    if plan.gaining:
+        reads = count(plan.gaining, "package reads", "packages read")
+        yield f"{reads} their files again"
+
+
+RESTORE_LINE = Action(
+    name="restore-line",
+    help="Bring back dropped lines.",
+    more_help="Possible until a package was launched without their files.",
+    example="reco001/1/4",
+    past="restored",
+    options=Options,
+    plan=plan_restore_line,
+    act=bring_back,
+    undo=lambda plan: undo.command("kill-line", undo.paths(plan.request.target), "--drop-outputs"),
+    describe=describe,
+    report=report,
+    level="line",
+    key="U",
+    title="restore-line after a drop",
+)

@@ -1,0 +1,185 @@
+"""`d0ctl history`: failures by reason, count, node and time; every transition of a package."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import documents, options, session
+from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.select import Selector, brief
+from d0ctl.show.lists import STDERR_LINES, cause
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.why import recovery
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.views import browse, choice, failure_counts
+from d0ctl.store.views.shapes import PackageView
+from d0ctl.units import count, iso, moment
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+MOST_SHOWN = 20
+MOST_IN_DOCUMENT = 10_000
+
+
+@app.command()
+def history(
+    selector: options.Target,
+    status: options.Status = None,
+    reason: options.Reason = None,
+    node: options.Node = None,
+    older_than: options.OlderThan = None,
+    json: options.Json = False,
+) -> None:
+    """Show failures with their reasons; of a package, all changes."""
+    wanted = select.parse(selector, status=status or (), reason=reason, node=node,
+                          older_than=older_than)  # fmt: skip
+    with session.reader() as store, store.reading():
+        document = _read(store, wanted, MOST_IN_DOCUMENT if json else MOST_SHOWN)
+    if json:
+        emit_json(document)
+    else:
+        _draw(document, time.time())
+
+
+def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
+    """What happened to what is meant."""
+    events: list[dict[str, Any]] = []
+    now: dict[str, Any] | None = None
+    notes: list[dict[str, Any]] = []
+    if wanted.is_one and wanted.level == "job":
+        job = browse.job(store, wanted.job)
+        reasons = failure_counts.reasons_of_job(store, job.id)
+        failed = failure_counts.attempts_of_job(store, job.id, limit)
+    else:
+        choice.choose(store, wanted, now=time.time(), lenient=True)
+        reasons = failure_counts.reasons_of_chosen(store)
+        failed = failure_counts.attempts_of_chosen(store, limit)
+    if wanted.is_one and wanted.level == "package":
+        one = browse.package(store, wanted)
+        events = [documents.event(event) for event in browse.events(store, one.id)]
+        now = _now(one)
+        notes = [documents.note(note) for note in browse.notes(store, one.id)]
+    return {
+        "selector": str(wanted),
+        "reasons": [_reason(row) for row in reasons],
+        "failures": [_failure(row) for row in failed],
+        "events": events,
+        "notes": notes,
+        "actions": _actions(store, wanted),
+        "now": now,
+    }
+
+
+def _now(one: PackageView) -> dict[str, Any]:
+    """Where the history of a package has led to, and when it goes on by itself."""
+    return {"phase": one.phase, "actor": one.actor, "note": one.note,
+            "not_before": iso(one.not_before)}  # fmt: skip
+
+
+def _reason(row: Row) -> dict[str, Any]:
+    return {"reason": row["reason"], "count": row["count"], "nodes": row["nodes"],
+            "last": iso(row["last"])}  # fmt: skip
+
+
+def _failure(row: Row) -> dict[str, Any]:
+    return {
+        "path": row["path"], "attempt": row["number"], "outcome": row["outcome"],
+        "ended": iso(row["ended"]), "node": row["node_name"], "binary": row["binary"],
+        "reason": row["reason"], "message": row["message"], "exit_code": row["exit_code"],
+        "signal": row["signal"], "stderr": row["stderr"],
+    }  # fmt: skip
+
+
+def _actions(store: Store, wanted: Selector) -> list[dict[str, Any]]:
+    """What people did to the job, where just one is meant."""
+    if wanted.wild_level == "job":
+        return []
+    return [
+        {"at": iso(one.at), "actor": one.actor, "verb": one.verb, "target": one.target,
+         "reason": one.note, "packages": one.packages, "undo": one.undo}
+        for one in browse.actions(store, wanted.job, 50)
+    ]  # fmt: skip
+
+
+def _draw(document: dict[str, Any], now: float) -> None:
+    page = sheet()
+    if document["events"]:
+        _events(page, document["events"], now)
+    if document["now"] and document["now"]["not_before"]:
+        _goes_on(page, document["now"], now)
+    _failures(page, document, now)
+    if document["notes"]:
+        page.head("notes of wrappers")
+        page.table([
+            [_when(one["at"], now), f"attempt {one['attempt']}",
+             f"binary {one['binary']}" if one["binary"] else "", one["text"]]
+            for one in document["notes"]
+        ])  # fmt: skip
+    if document["actions"]:
+        page.head("actions of people")
+        page.table([
+            [_when(one["at"], now), one["actor"], one["verb"], brief(one["target"]),
+             count(one["packages"], "package") if one["packages"] else "", one["reason"]]
+            for one in reversed(document["actions"])
+        ])  # fmt: skip
+    show(page)
+
+
+def _failures(page: Sheet, document: dict[str, Any], now: float) -> None:
+    if not document["reasons"]:
+        page.say("nothing has failed")
+        return
+    page.head("failures")
+    page.table([
+        [one["reason"] or "unknown", count(one["count"], "time"),
+         f"on {count(one['nodes'], 'node')}", f"last {_when(one['last'], now)}"]
+        for one in document["reasons"]
+    ])  # fmt: skip
+    page.add()
+    for one in document["failures"]:
+        page.add(f"  {_when(one['ended'], now)}  ", (one["path"], "strong"),
+                 f" attempt {one['attempt']} on {one['node']}: ",
+                 (cause(one["reason"], one["message"]), "bad"))  # fmt: skip
+        if one["stderr"]:
+            page.quote(one["stderr"], STDERR_LINES)
+    total = sum(one["count"] for one in document["reasons"])
+    if total > len(document["failures"]):
+        more = count(total - len(document["failures"]))
+        page.add((f"  and {more} more: --json prints them", "faint"))
+
+
+def _events(page: Sheet, events: Sequence[dict[str, Any]], now: float) -> None:
+    page.head("every change")
+    page.table([
+        [
+            _when(one["at"], now), f"{one['from']} {page.glyphs.arrow} {one['to']}",
+            f"attempt {one['attempt']}" if one["attempt"] else "", one["node"],
+            ": ".join(word for word in (one["actor"], one["note"]) if word),
+        ]
+        for one in events
+    ])  # fmt: skip
+    page.add()
+
+
+def _goes_on(page: Sheet, state: dict[str, Any], now: float) -> None:
+    """Say until when a package cools off, or is held by the policy."""
+    at = _seconds(state["not_before"])
+    told = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
+            else recovery.held(state["actor"], at, now))  # fmt: skip
+    if told:
+        page.say(f"now: {told}")
+        page.add()
+
+
+def _seconds(text: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _when(text: str | None, now: float) -> str:
+    """A time of the document on the reader's clock."""
+    return moment(_seconds(text), now) if text else "-"

@@ -1,0 +1,60 @@
+"""`d0ctl peek`: what lies in the folder of an attempt, and how far it is."""
+
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.output import refuse_both
+from d0ctl.errors import BadUsage
+from d0ctl.store.views import browse
+from d0ctl.units import parse_size
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def peek(
+    package: options.Target,
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PATH", help="A file or folder of the attempt; none: what there is."
+        ),
+    ] = None,
+    attempt: Annotated[
+        int | None, typer.Option("--attempt", min=1, help="Which attempt; the last one otherwise.")
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="Print the whole file.")] = False,
+    head: Annotated[bool, typer.Option("--head", help="Print its beginning, not its end.")] = False,
+    bytes: Annotated[
+        str | None,
+        typer.Option("--bytes", metavar="SIZE", help="How much of it to print (default: 64 KiB)."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """List what lies in the folder of an attempt, or print a file."""
+    from d0ctl.cli import visiting
+    from d0ctl.cli.commands.looking import peek_file, peek_folder
+
+    refuse_both(all, head, "--all and --head")
+    refuse_both(all, bytes is not None, "--all and --bytes")
+    part = peek_file.Part(all, head, peek_file.LENGTH if bytes is None else _size(bytes))
+    with session.reader() as store:
+        wanted = visiting.one_package(store, package, "peek")
+        one = browse.package(store, wanted)
+        tried = visiting.attempt_of(store, one, attempt)
+        seen = peek_folder.Seen(
+            one, tried, visiting.where(store, tried), browse.progress(store, one.id)
+        )
+    if path is None:
+        peek_folder.show(seen, json)
+    else:
+        peek_file.show(seen, path, part, json)
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise BadUsage(f"--bytes: {error}") from error

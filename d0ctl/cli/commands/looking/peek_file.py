@@ -1,0 +1,77 @@
+"""The only place that prints a file of an attempt: its end, unless more is asked for."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from d0ctl.cli.commands.looking import peek_folder
+from d0ctl.cli.commands.looking.peek_folder import Seen
+from d0ctl.cli.terminal.output import is_terminal, say
+from d0ctl.cli.terminal.passthrough import Raw
+from d0ctl.errors import NotFound, Refused
+from d0ctl.nodes.link import Frame
+from d0ctl.nodes.peek import Visit, visit
+from d0ctl.units import size
+
+LENGTH = 64 * 1024
+"""How many bytes are printed where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How much of a file is printed: all, or so many bytes of its beginning or its end."""
+
+    is_all: bool
+    is_head: bool
+    length: int
+
+    def of(self, whole: int) -> tuple[int, int]:
+        """Give where in a file of this size the part begins and ends."""
+        if self.is_all:
+            return 0, whole
+        length = min(self.length, whole)
+        return (0, length) if self.is_head else (whole - length, whole)
+
+
+def show(seen: Seen, path: str, part: Part, json: bool) -> None:
+    """Print a file, or list a folder. Raises NotFound, NodeUnreachable and Refused."""
+    with visit(seen.where) as here:
+        true, listing = _find(seen, here, path)
+        if json or listing["type"] == "folder":
+            peek_folder.show_listing(seen, true, listing, json)
+        elif listing["type"] != "file":
+            raise NotFound(f"`{true}` is neither a file nor a folder")
+        else:
+            begin, end = part.of(listing["entries"][0]["size"])
+            _print(true, here.pieces(true, begin, end))
+            _say_what_lacks(end - begin, listing["entries"][0]["size"], part)
+
+
+def _find(seen: Seen, here: Visit, path: str) -> tuple[str, Frame]:
+    """Look for a path in the folder of the attempt, then in its working directory."""
+    first = here.listing(path)
+    if not first["message"]:
+        return path, first
+    second = here.listing(f"work/{path}")
+    if second["message"]:
+        raise NotFound(f"`{path}` in the folder of `{seen.package.path}` can't be read: "
+                       f"{first['message'][:1].lower()}{first['message'][1:]}",
+                       hint=f"d0ctl peek {seen.package.path}")  # fmt: skip
+    return f"work/{path}", second
+
+
+def _print(path: str, pieces: Iterator[bytes]) -> None:
+    raw = Raw()
+    for place, piece in enumerate(pieces):
+        if place == 0 and is_terminal(sys.stdout) and b"\0" in piece:
+            raise Refused(f"`{path}` is no text, so it is not for a terminal",
+                          hint="let its output go to a file or a pipe")  # fmt: skip
+        raw.write(path, piece)
+    if raw.is_terminal:
+        raw.end_line()
+
+
+def _say_what_lacks(printed: int, whole: int, part: Part) -> None:
+    if printed < whole:
+        end = "first" if part.is_head else "last"
+        say(f"the {end} {size(printed)} of {size(whole)}: --all prints all")

@@ -1,0 +1,1 @@
+"""Commands about nodes, their software, and files."""

@@ -1,0 +1,143 @@
+"""`d0ctl site`: what a site is, out of one file."""
+
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.terminal.output import emit, emit_json, say
+from d0ctl.errors import NotFound
+from d0ctl.units import clean, count
+
+if TYPE_CHECKING:
+    from d0ctl.sitefile.spec import Site
+    from d0ctl.store.connection import Store
+    from d0ctl.store.nodes.site import Difference
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="What the site is, from one file: check, apply, show.",
+)
+
+SiteFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE", help="A site file; else `site.yaml` in the home."),
+]
+
+_SIGNS = {"add": "+", "change": "~", "remove": "-"}
+_PAST = {"add": "added", "change": "changed", "remove": "removed"}
+
+
+@app.command()
+def check(file: SiteFile = None, json: options.Json = False) -> None:
+    """List every fault and warning of a site file, and do nothing."""
+    site = _read(file)
+    parts = {"nodes": len(site.nodes), "clusters": len(site.clusters),
+             "software": len(site.software), "settings": sorted(site.settings),
+             "warnings": site.warnings}  # fmt: skip
+    if json:
+        emit_json(parts)
+    else:
+        for warning in site.warnings:
+            say(warning)
+        emit(f"ok: {_summary(site)}")
+
+
+def _summary(site: "Site") -> str:
+    words = [count(len(site.nodes), "node"), f"{count(len(site.software))} of software"]
+    return ", ".join([*words, *(f"`{name}`" for name in site.settings)])
+
+
+@app.command(cls=Changing)
+def apply(
+    file: SiteFile = None,
+) -> None:
+    """Make the site what the file says, whole or not at all."""
+    from d0ctl.store.nodes import site
+
+    wanted = _read(file)
+    if changing.is_rehearsal():
+        with changing.rehearsal() as store:
+            _tell(site.compare(store, wanted), would=True)
+        return
+    with session.founder() as store:
+        found = site.compare(store, wanted)
+        if found:
+            changing.confirm("apply this?", map(clean, _lines(found)))
+        facts = _meet(store, wanted, found)
+        found = site.apply(store, wanted, facts, actor=session.actor(), note=changing.reason(),
+                            now=time.time(), source=str(_path(file)))  # fmt: skip
+    _tell(found, would=False)
+
+
+def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, dict[str, Any]]:
+    """What the new nodes say of themselves; their keys have to be trusted, as for `node add`."""
+    from d0ctl.cli.commands.nodes import node_add
+    from d0ctl.store.nodes.site import to_meet
+
+    return {
+        node.name: node_add.meet(
+            store,
+            node.address,
+            node.accept_key,
+            node_add.add_command(node.address, node.cpus, same_machine=node.same_machine),
+        )
+        for node in to_meet(site, found)
+    }
+
+
+def _tell(found: "list[Difference]", *, would: bool) -> None:
+    if not found:
+        emit("nothing changes: the site is what the file says")
+        return
+    for line in _lines(found):
+        emit(clean(line))
+    numbers = {verb: sum(one.verb == verb for one in found) for verb in _SIGNS}
+    told = ", ".join(f"{count(n)} {_PAST[verb]}" for verb, n in numbers.items() if n)
+    emit(f"would be: {told}" if would else told)
+
+
+def _lines(found: "list[Difference]") -> list[str]:
+    return [
+        f"{_SIGNS[one.verb]} {one.kind} {one.name}"
+        + (f": {', '.join(one.keys)}" if one.keys and one.kind != "setting" else "")
+        for one in found
+    ]
+
+
+@app.command()
+def show(json: options.Json = False) -> None:
+    """Print what is in force, as a file that `site apply` takes back."""
+    from d0ctl.sitefile.spec import Site
+    from d0ctl.sitefile.writer import document, text
+    from d0ctl.store.nodes.site import current
+
+    site = Site()
+    if session.has_home():
+        with session.reader() as store, store.reading():
+            site = current(store)
+    if json:
+        emit_json(document(site))
+    else:
+        emit(text(site).rstrip("\n"))
+
+
+def _path(file: Path | None) -> Path:
+    return file if file is not None else session.home().site_file
+
+
+def _read(file: Path | None) -> "Site":
+    from d0ctl.sitefile.reader import read
+
+    path = _path(file)
+    if file is None and not path.exists():
+        shown = shlex.quote(str(path))
+        raise NotFound(f"the home has no site file `{path}`",
+                       hint=f"d0ctl site show > {shown} writes what is in force")  # fmt: skip
+    return read(path)

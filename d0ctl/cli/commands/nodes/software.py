@@ -1,0 +1,223 @@
+"""`d0ctl software`: the catalogue, and the software that lies on nodes."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.commands.nodes.software_title import no_such, split
+from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.units import clean, count, size
+
+if TYPE_CHECKING:
+    from d0ctl.show.sheet import Cell
+    from d0ctl.sitefile.spec import SoftwareEntry
+    from d0ctl.store.connection import Row, Store
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="The software of the site and of its nodes: list, add and more.",
+)
+
+Title = Annotated[str, typer.Argument(metavar="NAME/VERSION", help="As a job file calls it.")]
+Platform = Annotated[
+    str, typer.Option(metavar="PLATFORM", help="For this platform only; else for any.")
+]
+
+
+Nodes = Annotated[
+    list[str] | None,
+    typer.Option("--node", metavar="NODE", autocompletion=completion.node_names,
+                 help="This node; may be repeated. Else all nodes."),
+]  # fmt: skip
+
+
+@app.command("list")
+def list_software(json: options.Json = False) -> None:
+    """Show the catalogue."""
+    from d0ctl.store.nodes import catalogue
+
+    rows: list[Row] = []
+    if session.has_home():
+        with session.reader() as store:
+            rows = catalogue.entries(store)
+    if json:
+        emit_json({"software": [_document(row) for row in rows]})
+    elif rows:
+        table([_row(row) for row in rows])
+    else:
+        emit("no software yet: d0ctl software add NAME/VERSION --archive FILE")
+
+
+def _document(row: "Row") -> dict[str, Any]:
+    import json
+
+    return {
+        "name": row["name"], "version": row["version"], "platform": row["platform"] or None,
+        "script": row["script"], "archive": row["archive"], "size": row["size"],
+        "checksum": row["checksum"], "manifest": row["manifest"],
+        "needs": json.loads(row["needs"]), "runtime": row["runtime"],
+    }  # fmt: skip
+
+
+def _row(row: "Row") -> "list[Cell]":
+    return [
+        (row["title"], "strong"),
+        row["platform"] or "any platform",
+        "script" if row["script"] else "",
+        size(row["size"]) if row["size"] is not None else "",
+        row["archive"],
+    ]
+
+
+@app.command(cls=Changing)
+def add(
+    title: Title,
+    archive: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A tar file; its `bin` goes on PATH.")
+    ] = None,
+    platform: Platform = "",
+    script: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What a job without `run` executes.")
+    ] = None,
+    checksum: Annotated[
+        str | None, typer.Option(metavar="SHA256:...", help="Of an archive behind a URL.")
+    ] = None,
+) -> None:
+    """Add software to the catalogue, with its tar file looked through."""
+    from d0ctl.store.lifecycle import keep_action
+    from d0ctl.store.nodes.site import keep_software, software_name
+
+    if changing.is_rehearsal():
+        with changing.rehearsal() as store:
+            entry = _made(store, title, archive, platform, script, checksum)
+            _check_new(store, entry)
+        emit(f"would add `{clean(software_name(entry))}`")
+        return
+    with session.founder() as store:
+        entry = _made(store, title, archive, platform, script, checksum)
+        with store.writing():
+            _check_new(store, entry)
+            keep_software(store, entry, applied=False)
+            keep_action(store, verb="software add", target=title, actor=session.actor(),
+                        note=changing.reason(), packages=0, now=time.time())  # fmt: skip
+    told = f": {size(entry.size)}, {entry.checksum}" if entry.checksum and entry.size else ""
+    emit(f"added `{clean(software_name(entry))}`{told}")
+
+
+def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
+    from d0ctl.store.nodes import catalogue
+    from d0ctl.store.nodes.site import software_name
+
+    if catalogue.has_entry(store, entry.name, entry.version, entry.platform):
+        raise Refused(f"there is software `{software_name(entry)}` already",
+                      hint=f"d0ctl software remove {entry.name}/{entry.version}")  # fmt: skip
+
+
+def _made(
+    store: "Store",
+    title: str,
+    archive: str | None,
+    platform: str,
+    script: str | None,
+    checksum: str | None,
+) -> "SoftwareEntry":
+    """The entry that these words make, by the same rules as in a site file. Raises BadUsage."""
+    from d0ctl.errors import BadJobFile
+    from d0ctl.sitefile.reader import read_text
+    from d0ctl.sitefile.spec import Site, SoftwareEntry
+    from d0ctl.sitefile.writer import text
+    from d0ctl.store.nodes.site import setting
+
+    name, version = split(title)
+    if archive is None and script is None:
+        raise BadUsage("software needs --archive, --script or both")
+    if archive is not None and "://" not in archive:
+        archive = str(Path(archive).expanduser().absolute())
+    entry = SoftwareEntry(name, version, platform, script, archive=archive, checksum=checksum)
+    server = setting(store, "code-server")
+    settings = {"code-server": server} if server and "://" in server else {}
+    try:
+        (found,) = read_text(text(Site(software=(entry,), settings=settings))).software
+    except BadJobFile as error:
+        first = error.faults[0].split(": ", 1)[1]
+        raise BadUsage(f"software `{title}`: {first}") from error
+    return replace(found, runtime=None)
+
+
+@app.command(cls=Changing)
+def remove(
+    title: Title,
+    platform: Annotated[
+        str | None, typer.Option(metavar="PLATFORM", help="That for this platform only.")
+    ] = None,
+) -> None:
+    """Take software out of the catalogue, and off no node."""
+    from d0ctl.store.lifecycle import keep_action
+    from d0ctl.store.nodes import catalogue
+    from d0ctl.store.nodes.site import current, remove_software
+
+    name, version = split(title)
+    if not session.has_home():
+        raise no_such(title)
+    with session.writer() as store:
+        found = [one for one in current(store).software if one.key[:2] == (name, version)]
+        if platform is not None:
+            found = [one for one in found if one.platform == platform]
+        if not found:
+            raise no_such(title)
+        if job := catalogue.user_of(store, title):
+            raise Refused(f"job `{job}` asks for software `{title}`, so it can't be removed",
+                          hint=f"d0ctl kill {job}")  # fmt: skip
+        entries = count(len(found), "entry", "entries")
+        if changing.is_rehearsal():
+            emit(f"would remove {entries} of `{title}` from the catalogue")
+            return
+        changing.confirm(f"remove {entries} of `{title}` from the catalogue?")
+        with store.writing():
+            for entry in found:
+                remove_software(store, entry)
+            keep_action(store, verb="software remove", target=title, actor=session.actor(),
+                        note=changing.reason(), packages=0, now=time.time())  # fmt: skip
+    emit(f"removed `{title}`")
+
+
+@app.command(cls=Changing)
+def push(title: Title, node: Nodes = None, json: options.Json = False) -> None:
+    """Bring software to nodes before a package asks for it."""
+    _on_nodes("push", title, node, json)
+
+
+@app.command(cls=Changing)
+def purge(title: Title, node: Nodes = None, json: options.Json = False) -> None:
+    """Remove software from nodes, until a package asks for it."""
+    if not changing.is_rehearsal():
+        where = ", ".join(f"`{name}`" for name in node or ()) or "all nodes"
+        changing.confirm(f"purge `{title}` on {where}?")
+    _on_nodes("purge", title, node, json)
+
+
+@app.command()
+def verify(title: Title, node: Nodes = None, json: options.Json = False) -> None:
+    """Verify the checksum of each file of software on nodes."""
+    _on_nodes("verify", title, node, json)
+
+
+def _on_nodes(verb: str, title: str, node: list[str] | None, json: bool) -> None:
+    from d0ctl.cli.commands.nodes import software_nodes
+
+    if verb != "verify" and changing.is_rehearsal():
+        for line in software_nodes.preview(verb, title, node or ()):
+            emit(line)
+        return
+    note = changing.reason() if verb != "verify" else None
+    asked = software_nodes.ask(verb, title, node or (), note)
+    raise typer.Exit(software_nodes.tell(title, software_nodes.wait(asked), json))

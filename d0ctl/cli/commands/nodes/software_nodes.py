@@ -1,0 +1,155 @@
+"""How nodes are asked to push, purge and verify software, and what they answer."""
+
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from d0ctl.cli import session
+from d0ctl.cli.changing import rehearsal
+from d0ctl.cli.commands.nodes.software_title import no_such, split
+from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint
+from d0ctl.errors import ExitCode, NotFound, Refused
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import registry, software
+from d0ctl.store.nodes.catalogue import Catalogue, user_on
+from d0ctl.units import clean, listed
+
+Entry = Mapping[str, Any]
+
+NO_FILES = {"archive": "-", "checksum": "-", "size": None, "manifest": None}
+"""What is said of software that is to go and that the catalogue has not any more."""
+
+
+def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[int]:
+    """Keep an order for each node; their numbers. Raises NotFound and Refused."""
+    from d0ctl.store.lifecycle import keep_action
+
+    split(title)
+    if not session.has_home():
+        raise NotFound(f"there is no software `{title}`", hint="d0ctl software list")
+    now = time.time()
+    with session.writer() as store, store.writing():
+        asked = [
+            software.ask(store, verb, node, entry, actor=session.actor(), now=now)
+            for node in _nodes(store, names)
+            for entry in _entries(store, verb, title, node, told=bool(names))
+        ]
+        if not asked:
+            raise Refused(f"no node can have software `{title}`", hint="d0ctl software list")
+        keep_action(store, verb=f"software {verb}", target=title, actor=session.actor(),
+                    note=note, packages=0, now=now)  # fmt: skip
+    return asked
+
+
+def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
+    """What nodes would be asked to do. Raises NotFound and Refused as `ask` does."""
+    split(title)
+    with rehearsal() as store:
+        found = [
+            node["name"]
+            for node in _nodes(store, names)
+            if _entries(store, verb, title, node, told=bool(names))
+        ]
+    if not found:
+        raise Refused(f"no node can have software `{title}`", hint="d0ctl software list")
+    return [f"would {verb} `{title}` on {listed(f'`{name}`' for name in found)}"]
+
+
+def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
+    if names:
+        return [registry.named(store, name) for name in dict.fromkeys(names)]
+    return registry.nodes(store)
+
+
+def _entries(store: Store, verb: str, title: str, node: Row, *, told: bool) -> list[Entry]:
+    """The entries of the catalogue that are meant on a node; `told` that it was named."""
+    catalogue = Catalogue(store)
+    if verb == "purge":
+        _refuse_use(store, title, node)
+    entry = catalogue.entry(title, node["platform"])
+    if entry is not None and entry["archive"] is not None:
+        return [{key: entry[key] for key in entry.keys()}]  # noqa: SIM118
+    if entry is not None:
+        raise Refused(f"software `{title}` has no archive, so there is nothing to {verb}",
+                      hint="d0ctl software list")  # fmt: skip
+    if verb == "purge" and not catalogue.entries(title):
+        name, version = split(title)
+        platforms = dict.fromkeys(("", node["platform"] or ""))
+        return [{"name": name, "version": version, "platform": p, **NO_FILES} for p in platforms]
+    if not catalogue.entries(title):
+        raise no_such(title)
+    if told:
+        platform = node["platform"] or "unknown: d0ctl node check " + node["name"]
+        raise Refused(f"software `{title}` is not there for node `{node['name']}`, whose platform "
+                      f"is {platform}")  # fmt: skip
+    return []
+
+
+def _refuse_use(store: Store, title: str, node: Row) -> None:
+    path = user_on(store, node["id"], title)
+    if path:
+        raise Refused(f"package `{path}` on node `{node['name']}` uses software `{title}`",
+                      hint=f"d0ctl kill {path}")  # fmt: skip
+
+
+def wait(ids: Sequence[int]) -> list[Row]:
+    """Reach the nodes until each has answered or is in trouble; the orders then.
+
+    A check of one that does not answer is forgotten; all else is done when it can be.
+    """
+    from d0ctl.daemon.drive import attend
+
+    def is_done(store: Store) -> bool:
+        return all(_is_told(row) for row in software.orders(store, ids))
+
+    attend(session.home(), is_done, threading.Event())
+    with session.writer() as store, store.writing():
+        rows = software.orders(store, ids)
+        for row in rows:
+            if row["ended"] is None and row["verb"] == "verify":
+                software.forget_order(store, row["id"])
+    return rows
+
+
+def _is_told(row: Row) -> bool:
+    return bool(row["ended"] or row["state"] == "down" or row["hindrance"])
+
+
+def tell(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
+    """Say what came of the orders; the exit code."""
+    if as_json:
+        emit_json({"software": title, "nodes": [_document(row) for row in rows]})
+    else:
+        for row in rows:
+            _tell_one(row)
+    if any(row["ended"] is None for row in rows):
+        return ExitCode.NODE
+    return ExitCode.DONE if all(row["ok"] for row in rows) else ExitCode.FAILED
+
+
+def _document(row: Row) -> dict[str, Any]:
+    return {
+        "node": row["node"], "verb": row["verb"], "platform": row["platform"] or None,
+        "ok": None if row["ended"] is None else bool(row["ok"]),
+        "message": row["message"] if row["ended"] is not None else _trouble(row),
+        "faults": json.loads(row["faults"]),
+    }  # fmt: skip
+
+
+def _trouble(row: Row) -> str:
+    if row["state"] != "down" and row["hindrance"]:
+        return f"its archive could not be brought: {row['hindrance']}"
+    return f"is down: {row['trouble'] or 'no answer'}"
+
+
+def _tell_one(row: Row) -> None:
+    name = paint(f"{clean(row['node']):<16}", "strong")
+    if row["ended"] is None:
+        later = "" if row["verb"] == "verify" else "; it is done when it can be"
+        emit(f"{glyph('down')} {name} {clean(_trouble(row))}{later}")
+        return
+    emit(f"{glyph('successful' if row['ok'] else 'failed')} {name} {clean(row['message'])}")
+    for fault in json.loads(row["faults"]):
+        emit(f"    {clean(fault)}")

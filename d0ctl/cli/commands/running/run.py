@@ -1,0 +1,221 @@
+"""`d0ctl run`: submit a job, drive it to its end, and say where its results lie."""
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.actions.jobs.submit import Submission, is_name, report
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.commands.looking.status import draw_part
+from d0ctl.cli.commands.running import intake
+from d0ctl.cli.commands.running.wait import stopped
+from d0ctl.cli.terminal.output import emit, say, sheet, show
+from d0ctl.cli.terminal.progress_bar import Progress
+from d0ctl.errors import BadUsage, ExitCode, NotFound
+from d0ctl.model import by_status
+from d0ctl.select import parse
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import job_standing
+from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import clean, count, duration
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+MOST_RESULTS = 8
+
+File = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="A job file, or the name of a job to continue."),
+]
+
+
+@app.command(cls=Changing)
+def run(
+    file: File,
+    parameter: options.Parameters = None,
+    name: options.As = None,
+    force: options.Force = False,
+) -> None:
+    """Run a job from its file to its end, with no daemon needed."""
+    job = _job_to_go_on_with(file)
+    if changing.is_rehearsal():
+        _rehearse(file, job, parameter, name, force)
+        return
+    if job is None:
+        _check_file(file)
+        job = _submit(file, parameter, name, force)
+    elif parameter or name:
+        raise BadUsage(f"`{file}` is a job already, so --set and --as come too late")
+    _drive(job)
+    raise typer.Exit(_end(job))
+
+
+def _job_to_go_on_with(file: str) -> str | None:
+    """The job of that name, when there is no such file."""
+    if file == "-" or Path(file).exists() or not session.home().exists():
+        return None
+    with session.reader() as store:
+        return file if file in browse.job_names(store) else None
+
+
+def _rehearse(
+    file: str, job: str | None, parameter: list[str] | None, name: str | None, force: bool
+) -> None:
+    if job is None:
+        submission = Submission(intake.read(file, parameter), name, force=force)
+        intake.rehearse(submission, json=False)
+    else:
+        emit(f"would continue job `{job}`")
+
+
+def _check_file(file: str) -> None:
+    """Raise NotFound for a bare word that is neither a file nor a job."""
+    if file == "-" or Path(file).exists() or not is_name(file):
+        return
+    hint = "d0ctl run FILE"
+    if session.home().exists():
+        with session.reader() as store:
+            hint = browse.nearest(file, browse.job_names(store)) or hint
+    raise NotFound(f"there is no file and no job `{file}`", hint=hint)
+
+
+def _submit(file: str, parameter: list[str] | None, name: str | None, force: bool) -> str:
+    submission = Submission(intake.read(file, parameter), name, force=force)
+    intake.warn(submission.spec, file)
+    with session.founder() as store:
+        store.home.site_key()  # without it no package can be launched
+        submitted = intake.submit(store, submission)
+    say(report(submitted))
+    return submitted.job
+
+
+def _drive(name: str) -> None:
+    """Drive the job in a thread of its own, so that Ctrl-C reaches us and not its steps."""
+    from d0ctl.daemon.drive import drive
+
+    with session.reader() as store:
+        job = browse.job(store, name)
+    if job.hold:
+        say(f"`{name}` is held, so nothing of it starts: d0ctl release {name}")
+    progress = Progress(sys.stderr, name)
+    stop, ended = threading.Event(), threading.Event()
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            drive(session.home(), job.id, progress.show, stop)
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            ended.set()
+
+    thread = threading.Thread(target=work, name=f"drive {name}")
+    thread.start()
+    try:
+        with _terminable():
+            _watch(ended, progress)
+    except KeyboardInterrupt:
+        _stop(ended, stop, progress)
+        say(f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`; "
+            f"`d0ctl kill {name}` ends it")  # fmt: skip
+        raise
+    finally:
+        progress.close()
+    if failures:
+        raise failures[0]
+
+
+class Terminated(KeyboardInterrupt):
+    """This process was asked to end, by SIGTERM or because its terminal is gone."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Raise Terminated on SIGTERM and SIGHUP, so that leases are given back and workers end."""
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    former = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in former.items():
+        if handler != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def _watch(ended: threading.Event, progress: Progress) -> None:
+    """Wait for the end; Ctrl-C asks once.
+
+    Not by `join`: up to python 3.12 one that is interrupted takes the thread for ended.
+    """
+    while not ended.is_set():
+        try:
+            ended.wait(1.0)
+        except Terminated:
+            raise
+        except KeyboardInterrupt:
+            if not _really_stop(progress):
+                continue
+            raise
+
+
+def _really_stop(progress: Progress) -> bool:
+    if changing.is_confirmed():
+        return True
+    progress.pause()
+    print("stop here? what runs goes on, and the job can be resumed [Y/n] ", end="",
+          file=sys.stderr, flush=True)  # fmt: skip
+    answer = sys.stdin.readline().strip().lower()
+    progress.resume()
+    return answer not in ("n", "no")
+
+
+def _stop(ended: threading.Event, stop: threading.Event, progress: Progress) -> None:
+    progress.pause()
+    stop.set()
+    ended.wait()
+
+
+def _end(name: str) -> ExitCode:
+    """Say how it ended and where its results lie."""
+    with session.reader() as store:
+        with store.reading():
+            job = browse.job(store, name)
+            page, now = sheet(), time.time()
+            draw_part(page, store, parse(name), now)
+            reason = stopped(store, job_standing(store, job.id, now=now), now)
+        if job.status == "successful":
+            _tell(store, job)
+            return ExitCode.DONE
+    show(page)
+    if reason:
+        say(f"`{name}` stands still: {clean(reason)}")
+    return ExitCode.FAILED
+
+
+def _tell(store: Store, job: JobSummary) -> None:
+    done = by_status(job.counts)["successful"]
+    took = duration((job.ended or time.time()) - job.submitted)
+    emit(f"`{job.name}` is successful: {count(done, 'package')} in {took}")
+    folder = store.home.results / job.name
+    made = file_locations.results(store, job.id)
+    files = sorted(name for name in made if (folder / name).is_file())
+    if files:
+        emit(f"results in {clean(str(folder))}")
+        for path in files[:MOST_RESULTS]:
+            emit(f"  {clean(path)}")
+        if len(files) > MOST_RESULTS:
+            emit(f"  and {count(len(files) - MOST_RESULTS)} more")

@@ -1,0 +1,39 @@
+"""`d0ctl validate`: every fault and warning of a job file, and nothing done."""
+
+from typing import Annotated
+
+import typer
+
+from d0ctl.actions.jobs.submit import summary
+from d0ctl.cli import options
+from d0ctl.cli.commands.running import intake
+from d0ctl.cli.terminal.output import emit, emit_json, say
+from d0ctl.errors import ExitCode
+from d0ctl.units import count
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 2 if there are warnings.")]
+
+
+@app.command()
+def validate(
+    file: options.JobFile,
+    parameter: options.Parameters = None,
+    strict: Strict = False,
+    json: options.Json = False,
+) -> None:
+    """List every fault and warning of a job file, and do nothing."""
+    spec = intake.read(file, parameter)
+    warnings = intake.warnings(spec, file)
+    if json:
+        stages = [stage.name for stage in spec.stages]
+        emit_json({"job": spec.name, "packages": spec.packages, "stages": stages,
+                   "warnings": warnings})  # fmt: skip
+    else:
+        for warning in warnings:
+            say(warning)
+        told = f", {count(len(warnings), 'warning')}" if warnings else ""
+        emit(f"ok: {summary(spec)}{told}")
+    if strict and warnings:
+        raise typer.Exit(ExitCode.USAGE)

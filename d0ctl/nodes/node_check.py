@@ -1,0 +1,198 @@
+"""The check of a node: it tries what a production will do there."""
+
+import re
+import shlex
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.config import NETWORK_DISKS, Home
+from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes.link import Frame, Link, Site, open_link
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.units import size
+
+OLDEST_PYTHON = (3, 6)
+MOST_SKEW_S = 5.0
+"""A clock that is off by more than this misleads people who read logs."""
+
+LEAST_DISK = 1 << 30
+"""Less free disk than this many bytes will not carry a production far."""
+
+PROOF_S = 20.0
+"""How long each step of the test of detached processes may take."""
+
+AFTER_DROP_S = 2.0
+"""How long the login manager of a node may take to kill processes after a connection drops."""
+
+KNOWN_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "tcsh", "csh", "fish"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check; `ok` is None for information."""
+
+    ok: bool | None
+    what: str
+    detail: str
+    advice: str = ""
+
+
+def check(home: Home, address: Address, site: str) -> Iterator[Finding]:
+    """Check a node, yield the findings one by one, and leave nothing behind."""
+    proof = f"check-{uuid.uuid4().hex[:12]}"
+    place = Site(f"{site}/{proof}", home.nodes, home.known_hosts, home.dropbox)
+    began = time.monotonic()
+    try:
+        link = open_link(address, place, aside=True)
+    except D0Error as error:
+        yield Finding(False, "reach", str(error), error.hint or "")
+        return
+    yield Finding(True, "reach", f"relay at work after {time.monotonic() - began:.1f} s")
+    yield from _facts(link)
+    yield _clock(link)
+    yield _detached(link, lambda: open_link(address, place, aside=True))
+
+
+def _facts(link: Link) -> Iterator[Finding]:
+    facts = link.facts
+    yield Finding(None, "host", f"{facts['hostname']}, user {facts['user']}, {facts['os']}")
+    shell = facts["shell"].rpartition("/")[2]
+    yield Finding(shell in KNOWN_SHELLS or None, "login shell", facts["shell"] or "none known")
+    is_recent = _is_recent(facts["python"])
+    yield Finding(
+        is_recent,
+        "python",
+        f"{facts['python']} ({facts['executable']})",
+        "" if is_recent else "d0ctl node add ... --python PATH",
+    )
+    yield Finding(None, "platform", f"{facts['system']} {facts['machine']}")
+    load = "unknown" if facts["load"] is None else f"{facts['load']:.1f}"
+    yield Finding(None, "cpus", f"{facts['cpus']}, load {load}")
+    yield Finding(None, "memory", size(facts["memory"]))
+    yield from _disk(facts)
+
+
+def _is_recent(version: str) -> bool:
+    """Return whether a version of python is new enough; one that can't be parsed is not."""
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", version, re.ASCII)
+    return found is not None and (int(found[1]), int(found[2])) >= OLDEST_PYTHON
+
+
+def _disk(facts: dict[str, Any]) -> Iterator[Finding]:
+    has_space = (facts["disk_free"] or 0) >= LEAST_DISK
+    yield Finding(
+        has_space,
+        "disk",
+        f"{size(facts['disk_free'])} of {size(facts['disk_total'])} free",
+        "" if has_space else "free some, or d0ctl node add ... --dir DIR on another disk",
+    )
+    kind = facts["filesystem"]
+    if facts["noexec"]:
+        yield Finding(
+            False,
+            "file system",
+            f"{kind}, noexec: binaries can't run there",
+            "d0ctl node add ... --dir DIR on a disk that allows it",
+        )
+    elif kind in NETWORK_DISKS:
+        yield Finding(
+            None,
+            "file system",
+            f"{kind}: works, and is slower than a local disk",
+            "d0ctl node add ... --dir DIR on a local disk",
+        )
+    else:
+        yield Finding(True, "file system", kind)
+
+
+def _clock(link: Link) -> Finding:
+    asked = time.time()
+    facts = _answer(link, {"kind": "stat", "id": "clock"}, "facts")["facts"]
+    skew = facts["time"] - (asked + time.time()) / 2
+    fine = abs(skew) <= MOST_SKEW_S
+    told = f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} this machine"
+    if abs(skew) < 0.5:
+        told = "in step with this machine"
+    return Finding(fine, "clock", told, "" if fine else "let chrony or ntpd run there")
+
+
+def _detached(link: Link, again: Callable[[], Link]) -> Finding:
+    """Launch an attempt, drop the connection, and find out whether the attempt survives."""
+    what = "detached processes"
+    try:
+        with closing(link):
+            _launch(link)
+        time.sleep(AFTER_DROP_S)
+        with closing(again()) as back:
+            survived = back.attempts.get(1) == "running"
+            _clean(back)
+    except (NodeUnreachable, KeyError) as error:
+        return Finding(False, what, f"could not be proved: {error}")
+    if survived:
+        return Finding(True, what, "live on when the connection drops")
+    return Finding(
+        False,
+        what,
+        "are killed when the connection drops",
+        "as root there: loginctl enable-linger USER, or KillUserProcesses=no in logind.conf",
+    )
+
+
+def _launch(link: Link) -> None:
+    binary = {
+        "name": "sleep",
+        "script": None,
+        "shell": "sh",
+        "argv": ["sleep", "600"],
+        "inputs": [],
+        "outputs": [],
+    }
+    launch = {
+        "attempt": 1,
+        "token": "0" * 64,
+        "path": "check",
+        "cpus": 1,
+        "environment": {},
+        "inputs": [],
+        "binaries": [binary],
+        "keep": [],
+    }
+    link.send({"kind": "launch", "attempts": [launch]})
+    for frame in _frames(link):
+        if frame["kind"] == "messages":
+            return
+        if frame["kind"] in ("refused", "dead"):
+            raise NodeUnreachable(str(frame.get("message", "it did not start")))
+    raise NodeUnreachable("the relay ended")
+
+
+def _clean(link: Link) -> None:
+    """End the attempt, and remove all its files."""
+    link.send({"kind": "kill", "attempts": [1], "grace": 1.0})
+    for frame in _frames(link):
+        texts = [file["text"] for file in frame.get("files", ())]
+        if frame["kind"] in ("absent", "dead") or any('"end"' in text for text in texts):
+            break
+    with suppress(NodeUnreachable):
+        stream = link.transport.start(f"exec rm -rf {shlex.quote(link.base.rpartition('/')[0])}")
+        while stream.read():
+            pass
+        stream.close()
+
+
+def _answer(link: Link, question: Frame, kind: str) -> Frame:
+    link.send(question)
+    for frame in _frames(link):
+        if frame["kind"] == kind:
+            return frame
+    raise NodeUnreachable("the relay ended before it answered")
+
+
+def _frames(link: Link) -> Iterator[Frame]:
+    """Yield frames for as long as a step may take."""
+    with link.bounded(PROOF_S):
+        yield from link.frames()

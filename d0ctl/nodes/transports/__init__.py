@@ -1,0 +1,1 @@
+"""Ways to reach a node: a process of this machine, paramiko, or the ssh of the system."""

@@ -1,0 +1,307 @@
+"""Connections to nodes: the transport, the jump hosts, the host keys and the login.
+
+This imports paramiko, which is slow: import it where a node is about to be reached.
+"""
+
+import logging
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import fabric
+import paramiko
+
+from d0ctl.errors import NodeUnreachable
+from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports.local import LocalTransport
+from d0ctl.nodes.transports.openssh import HostKeyRefused, OpenSshTransport
+from d0ctl.nodes.transports.resolve import Hop, resolve
+from d0ctl.nodes.transports.ssh import FabricTransport
+from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Transport
+
+KEEPALIVE_S = 15
+HANDSHAKE_S = 15.0
+"""After this paramiko gives up a key exchange, whatever time-out is set."""
+
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its threads log tracebacks
+
+
+class LoginRefused(NodeUnreachable):
+    """The host answers with the right key, but refuses the login."""
+
+
+def connect(
+    address: Address,
+    known_hosts: Path,
+    *,
+    connect_timeout: float = CONNECT_TIMEOUT_S,
+    io_timeout: float = IO_TIMEOUT_S,
+    config: Path | None = None,
+) -> Transport:
+    """Connect to a node by fabric, or by the ssh program if requested or if only that can log in.
+
+    Raises hostkeys.UntrustedKey for the first host on the way whose key is not trusted;
+    after `hostkeys.accept` of its `name` and `key`, try again. `config` is as for `resolve`.
+    """
+    if address.kind == "local":
+        return LocalTransport(address.name, io_timeout=io_timeout)
+    try:
+        if address.via != "openssh":
+            try:
+                return by_fabric(address, known_hosts, connect_timeout, io_timeout, config)
+            except LoginRefused:
+                if address.via == "fabric" or not shutil.which("ssh"):
+                    raise
+        return by_openssh(address, known_hosts, connect_timeout, io_timeout, config)
+    except hostkeys.UntrustedKey as untrusted:
+        if untrusted.hint is None:
+            command = f"d0ctl node accept-key {address.name} {untrusted.key.fingerprint}"
+            untrusted.hint = f"{command}   # if that is its key"
+        raise
+
+
+def by_fabric(
+    address: Address,
+    known_hosts: Path,
+    connect_timeout: float,
+    io_timeout: float,
+    config: Path | None,
+) -> FabricTransport:
+    """Connect from host to host until the node is reached; nothing stays open on failure."""
+    route = resolve(address.destination, address.identity, config)
+    way = Way(known_hosts, connect_timeout, io_timeout)
+    try:
+        for hop in route.hops:
+            way.extend(hop)
+    except BaseException:
+        way.close()
+        raise
+    return FabricTransport(address.name, way.transport, way.close, io_timeout=io_timeout)
+
+
+def by_openssh(
+    address: Address,
+    known_hosts: Path,
+    connect_timeout: float,
+    io_timeout: float,
+    config: Path | None,
+) -> OpenSshTransport:
+    """Connect by the ssh program; name the host key that it refuses."""
+    try:
+        return OpenSshTransport(
+            address,
+            known_hosts,
+            connect_timeout=connect_timeout,
+            io_timeout=io_timeout,
+            config=config,
+        )
+    except HostKeyRefused:
+        with suppress(LoginRefused):
+            by_fabric(address, known_hosts, connect_timeout, io_timeout, config).close()
+        raise
+
+
+class Way:
+    """Connections one inside the other: to each jump host, and to the node."""
+
+    def __init__(self, known_hosts: Path, timeout: float, io_timeout: float) -> None:
+        self._known_hosts, self._timeout, self._io_timeout = known_hosts, timeout, io_timeout
+        self._connections: list[fabric.Connection] = []
+        self._stack = ExitStack()
+
+    @property
+    def transport(self) -> paramiko.Transport:
+        """The connection to the last host that was reached."""
+        return self._connections[-1].transport
+
+    def extend(self, hop: Hop) -> None:
+        """Connect to the next host: reach it, check its key, log in."""
+        timeout = min(self._timeout, hop.connect_timeout or self._timeout)
+        options: dict[str, object] = {"auth_strategy": Login(hop)}
+        for limit in ("banner_timeout", "auth_timeout", "channel_timeout"):
+            options[limit] = timeout
+        if not self._connections:
+            options["sock"] = dial(hop, timeout, self._io_timeout, self._stack)
+        connection = fabric.Connection(
+            hop.host,
+            user=hop.user,
+            port=hop.port,
+            config=fabric.Config(lazy=True, overrides={"load_ssh_configs": False}),
+            gateway=self._connections[-1] if self._connections else False,
+            connect_timeout=timeout,
+            connect_kwargs=options,
+        )
+        self._trust(connection, hop)
+        self._connections.append(connection)
+        self._stack.callback(connection.client.close)
+        began = time.monotonic()
+        try:
+            connection.open()
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            self._check_key(hop)
+            slow = time.monotonic() - began > 0.9 * min(timeout, HANDSHAKE_S)
+            raise unreachable(hop, timeout, TimeoutError() if slow else error) from error
+        connection.transport.set_keepalive(KEEPALIVE_S)
+
+    def close(self) -> None:
+        """Close all connections, the innermost first."""
+        self._stack.close()
+
+    def _trust(self, connection: fabric.Connection, hop: Hop) -> None:
+        """Make paramiko trust only the keys of d0ctl's known_hosts for this host."""
+        client = connection.client
+        client.set_missing_host_key_policy(paramiko.RejectPolicy())
+        name = hop.host if hop.port == 22 else f"[{hop.host}]:{hop.port}"
+        for entry in hostkeys.entries(self._known_hosts, hop.known_as):
+            with suppress(paramiko.UnknownKeyType, paramiko.SSHException):
+                key = paramiko.PKey.from_type_string(entry.key.algorithm, entry.key.blob)
+                client.get_host_keys().add(name, key.get_name(), key)
+
+    def _check_key(self, hop: Hop) -> None:
+        """Raise the error of the host key, if that is why the connection failed."""
+        transport = self._connections[-1].client.get_transport()
+        shown = transport.host_key if transport else None
+        if shown:
+            key = hostkeys.HostKey(shown.get_name(), shown.get_base64())
+            hostkeys.check(self._known_hosts, hop.known_as, key)
+
+
+def dial(hop: Hop, timeout: float, io_timeout: float, stack: ExitStack) -> socket.socket:
+    """Return a socket to the host, by TCP or its ProxyCommand; `stack` closes it."""
+    if hop.proxy_command:
+        return command_socket(["/bin/sh", "-c", f"exec {hop.proxy_command}"], stack)
+    try:
+        connection = socket.create_connection((hop.host, hop.port), timeout)
+    except OSError as error:
+        raise unreachable(hop, timeout, error) from error
+    stack.enter_context(connection)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(io_timeout * 1000))
+    return connection
+
+
+def command_socket(command: list[str], stack: ExitStack) -> socket.socket:
+    """Return one end of a socket pair whose other end is stdin and stdout of a command."""
+    ours, theirs = socket.socketpair()
+    stack.enter_context(ours)
+    with theirs:
+        process = subprocess.Popen(
+            command,
+            stdin=theirs.fileno(),
+            stdout=theirs.fileno(),
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    stack.callback(process.wait)
+    stack.callback(process.kill)
+    return ours
+
+
+def unreachable(hop: Hop, timeout: float, error: Exception) -> NodeUnreachable:
+    """Return the error that says why a host could not be reached."""
+    match error:
+        case socket.gaierror():
+            why = f"there is no host of the name `{hop.host}`"
+        case TimeoutError():
+            why = f"`{hop}` does not answer within {timeout:g} s"
+        case ConnectionRefusedError():
+            why = f"`{hop}` refuses the connection: no sshd listens on that port"
+        case paramiko.ChannelException():
+            why = f"the jump host can't reach `{hop}`: {error.text.lower()}"
+        case OSError() if error.strerror:
+            why = f"can't reach `{hop}`: {error.strerror.lower()}"
+        case _:
+            why = f"can't speak ssh with `{hop}`: {error or 'it hung up'}"
+    return NodeUnreachable(why)
+
+
+class Login:
+    """A login by the keys that OpenSSH would try, in its order; it records them for the error."""
+
+    def __init__(self, hop: Hop) -> None:
+        self._hop = hop
+        self._tried: list[str] = []
+
+    def authenticate(self, transport: paramiko.Transport) -> None:
+        """Log in, or raise LoginRefused with all that was tried."""
+        deadline = time.monotonic() + transport.auth_timeout
+        agent = self._agent(transport.auth_timeout)
+        try:
+            if not any(self._fits(transport, key, deadline) for key in self._keys(agent)):
+                raise self._refused("")
+        finally:
+            agent._close()
+
+    def _fits(self, transport: paramiko.Transport, key: paramiko.PKey, deadline: float) -> bool:
+        """Return whether the host accepts this key."""
+        try:
+            more = transport.auth_publickey(self._hop.user, key)
+        except paramiko.AuthenticationException as error:
+            if time.monotonic() >= deadline:
+                raise TimeoutError from error
+            if transport.is_active():
+                return False
+            raise self._refused(" and breaks off") from error
+        if more:
+            raise self._refused(f" without {' or '.join(more)}, too (see `--via openssh`)")
+        return True
+
+    def _refused(self, how: str) -> LoginRefused:
+        tried = ", ".join(self._tried) or "nothing, for there is no key and no agent"
+        return LoginRefused(
+            f"`{self._hop}` refuses the login{how}; tried {tried}",
+            hint=f"see that `ssh {self._hop.asked}` works without a question, "
+            "or name a key: `d0ctl node add ... --identity FILE`",
+        )
+
+    def _agent(self, timeout: float) -> Any:
+        """Return the agent of this hop; it has no keys if there is none."""
+        agent = paramiko.agent.AgentSSH()
+        if not self._hop.agent:
+            return agent
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(timeout)
+        try:
+            connection.connect(self._hop.agent)
+            agent._connect(connection)
+        except (OSError, paramiko.SSHException):
+            connection.close()
+            self._tried.append(f"the agent at `{self._hop.agent}`, which does not answer")
+        return agent
+
+    def _keys(self, agent: Any) -> Iterator[paramiko.PKey]:
+        """Yield the agent's keys, those of identity files first, then the files that it lacks."""
+        held = {key.get_base64(): key for key in agent.get_keys()}
+        files = {path: public_part(path) for path in self._hop.identities if path.is_file()}
+        wanted = [text for text in files.values() if text in held]
+        others = [] if self._hop.identities_only else [text for text in held if text not in wanted]
+        for text in (*wanted, *others):
+            self._tried.append(f"`{held[text].comment}` of the agent")
+            yield held[text]
+        if self._hop.identities_only and not files:
+            self._tried += [f"`{path}`, which is not there" for path in self._hop.identities]
+        for path in (path for path, text in files.items() if text not in held):
+            try:
+                key = paramiko.PKey.from_path(path)
+            except TypeError:
+                self._tried.append(f"`{path}`, which has a passphrase and is in no agent")
+            except (OSError, ValueError, paramiko.SSHException, paramiko.UnknownKeyType):
+                self._tried.append(f"`{path}`, which is no key that can be read")
+            else:
+                self._tried.append(f"`{path}`")
+                yield key
+
+
+def public_part(identity: Path) -> str:
+    """Return the key in `identity`.pub; empty if there is none."""
+    try:
+        return Path(f"{identity}.pub").read_text().split()[1]
+    except (OSError, ValueError, IndexError):
+        return ""

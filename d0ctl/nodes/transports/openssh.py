@@ -1,0 +1,290 @@
+"""The transport by the ssh program, for logins and proxies that only OpenSSH supports.
+
+It copies files by a constant command at the end of a stream, which needs no sftp.
+"""
+
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Protocol
+
+from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes.transports.download import Download, Limits
+from d0ctl.nodes.transports.local import ProcessStream
+from d0ctl.nodes.transports.resolve import config_from_environment, parse
+from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
+
+CHUNK = 1 << 18
+POLL_S = 0.02
+MOST_BEFORE = 1 << 20
+"""How many bytes a login shell may print before the output of a command."""
+LOST = 255
+"""The exit code of ssh if the connection ended, not the remote command."""
+HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
+PUT = (
+    'exec sh -c \'umask 077; IFS= read -r path; mkdir -p "${path%/*}" && cat > "$path" '
+    '&& chmod 600 "$path" && echo d0ctl-size: $(wc -c < "$path")\''
+)
+GET = (
+    'exec sh -c \'IFS= read -r path; test -f "$path" || exec echo No such file: "$path" >&2; '
+    'size=$(wc -c < "$path") && echo d0ctl-size: $size '
+    '&& exec cat "$path"\''
+)
+"""The commands are the same text to sh, bash, tcsh and fish; a path goes over stdin."""
+
+
+class CopyStream(Stream, Protocol):
+    """A stream whose stdin can be closed first, and whose reads have a time limit."""
+
+    def read(self, limit: float | None = None) -> bytes:
+        """As for any stream; NodeUnreachable when nothing comes for `limit` seconds."""
+
+    def finish(self) -> None:
+        """Close the process's stdin, and go on reading."""
+
+
+class Starter(Protocol):
+    """Anything that can start a command on a node."""
+
+    def start(self, command: str) -> CopyStream:
+        """Start `command` through the login shell."""
+
+
+def ask_home(node: Starter, limit: float) -> str:
+    """Return the home directory that the login shell has there."""
+    with closing(node.start(HOME)) as stream:
+        found = expect(stream, rb"d0ctl-home: (/.*)\n", limit)
+        return found[1].decode()
+
+
+def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
+    """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
+    with source.open("rb") as ours, closing(node.start(PUT)) as stream:
+        try:
+            stream.write(one_line(target))
+            while piece := ours.read(CHUNK):
+                stream.write(piece)
+            stream.finish()
+        except NodeUnreachable:
+            while stream.read(limit):  # raises, unless it is the command that has ended
+                pass
+            if said := stream.stderr():
+                raise refusal(said) from None
+            raise
+        arrived = int(expect(stream, rb"d0ctl-size: +(\d{1,18})\n", limit)[1])
+        if arrived != ours.tell():
+            raise D0Error(f"can't copy `{target}`: only {arrived} of {ours.tell()} bytes arrived")
+
+
+def copy_out(node: Starter, source: str, target: Download, limit: float) -> None:
+    """Copy the file at `source` to `target`, within its limits."""
+    with closing(node.start(GET)) as stream:
+        stream.write(one_line(source))
+        stream.finish()
+        found = expect(stream, rb"d0ctl-size: +(\d{1,18})\n", limit)
+        size = int(found[1])
+        with target:
+            target.expect(size)
+            target.write(found.string[found.end() :])
+            while target.size < size and (piece := stream.read(limit)):
+                target.write(piece)
+    if target.size != size:
+        raise D0Error(f"can't copy `{source}`: {target.size} of {size} bytes came")
+
+
+def one_line(path: str) -> bytes:
+    """Return a path as the command reads it."""
+    if "\n" in path:
+        raise D0Error(f"can't copy {path!r}: a name with a line break in it")
+    return path.encode(errors="surrogateescape") + b"\n"
+
+
+def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
+    """Read until something matches, past what the login shell prints; D0Error when nothing does.
+
+    What it prints may lack its line end, and may be endless.
+    """
+    came = b""
+    while not (found := re.search(pattern, came)):
+        piece = stream.read(limit)
+        if not piece:
+            raise refusal(stream.stderr())
+        came += piece
+        if len(came) > MOST_BEFORE:
+            raise D0Error("can't copy a file: the login shell prints without end")
+    return found
+
+
+def refusal(said: str) -> D0Error:
+    """Return the error of a command that failed on a node that is up."""
+    reason = said.splitlines()[-1] if said else "the command said nothing"
+    return (NotFound if "No such file" in reason else D0Error)(f"can't copy a file: {reason}")
+
+
+class OpenSshTransport:
+    """A node behind an ssh master process; each stream is a client of the master."""
+
+    def __init__(
+        self,
+        address: Address,
+        known_hosts: Path,
+        *,
+        connect_timeout: float = CONNECT_TIMEOUT_S,
+        io_timeout: float = IO_TIMEOUT_S,
+        config: Path | None = None,
+    ) -> None:
+        self._name, self._io_timeout = address.name, io_timeout
+        self._folder = short_folder()
+        self._log = (self._folder / "log").open("w+b")
+        self._streams: list[ClientStream] = []
+        settings = ssh_config(known_hosts, connect_timeout, io_timeout, config)
+        (self._folder / "config").write_text(settings)
+        self._words = parse(address.destination).words()
+        if address.identity:
+            key = str(Path(address.identity).expanduser())
+            self._words = ["-i", key, "-o", "IdentitiesOnly=yes", *self._words]
+        self._master = self._start_master()
+        try:
+            self._await_master(connect_timeout)
+        except BaseException:
+            self.close()
+            raise
+
+    def home(self) -> str:
+        """Return the home directory that the login shell has there."""
+        return ask_home(self, self._io_timeout)
+
+    def start(self, command: str) -> ProcessStream:
+        """Start `command` through the login shell; what prevents it shows when reading."""
+        # Without the master, a client would make a connection of its own.
+        only_master = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
+        words = self._ssh(*only_master, "-T", *self._words, command)
+        stream = ClientStream(self._name, words, io_timeout=self._io_timeout)
+        self._streams = [*filter(ClientStream.is_open, self._streams), stream]
+        return stream
+
+    def put(self, source: Path, target: str) -> None:
+        """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
+        copy_in(self, source, target, self._io_timeout)
+
+    def get(self, source: str, target: Path, limits: Limits) -> None:
+        """Copy the file at `source` to `target`, within the limits."""
+        copy_out(self, source, Download(source, target, limits), self._io_timeout)
+
+    def close(self) -> None:
+        """End the streams and the master."""
+        for stream in self._streams:
+            stream.close()
+        assert self._master.stdin
+        self._master.stdin.close()
+        if self._master.poll() is None:
+            os.killpg(self._master.pid, signal.SIGKILL)
+            self._master.wait()
+        self._log.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _ssh(self, *words: str) -> list[str]:
+        control = f"ControlPath={self._folder}/master"
+        return ["ssh", "-F", f"{self._folder}/config", "-o", control, *words]
+
+    def _start_master(self) -> subprocess.Popen[bytes]:
+        """Start the master; it runs `cat`, so that it ends and cleans up even if we are killed."""
+        ssh = self._ssh("-o", "ControlMaster=yes", "-T", *self._words, "exec cat")
+        return subprocess.Popen(
+            ["/bin/sh", "-c", '"$@"; rm -rf "$0"', str(self._folder), *ssh],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            start_new_session=True,
+        )
+
+    def _await_master(self, timeout: float) -> None:
+        """Return once the master is logged in."""
+        deadline = time.monotonic() + timeout
+        while not (self._folder / "master").exists():
+            with suppress(subprocess.TimeoutExpired):
+                self._master.wait(POLL_S)
+                raise self._failure()
+            if time.monotonic() > deadline:
+                raise NodeUnreachable(f"`{self._name}` does not answer within {timeout:g} s")
+
+    def _failure(self) -> NodeUnreachable:
+        """Return the first error of ssh, which is the cause: later ones follow from it."""
+        self._log.seek(0)
+        log = self._log.read().decode(errors="replace")
+        said = [line for line in log.splitlines() if not line.startswith(("@", "Warning:"))]
+        reason = said[0].rstrip(".") if said else "it said nothing"
+        failure = HostKeyRefused if "Host key verification failed" in log else NodeUnreachable
+        return failure(f"ssh can't reach `{self._name}`: {reason}")
+
+
+class HostKeyRefused(NodeUnreachable):
+    """The ssh program refuses a host key, without details."""
+
+
+class ClientStream(ProcessStream):
+    """The stream of a client of the master."""
+
+    def close(self) -> None:
+        """Close it and end the client, whereupon the remote process sees its stdin close."""
+        super().close()
+        self._process.terminate()
+
+    def _ended(self) -> bytes:
+        super()._ended()
+        if self._process.returncode == LOST:
+            raise NodeUnreachable(f"the connection to `{self.name}` broke")
+        return b""
+
+
+def short_folder() -> Path:
+    """Return a private folder with a path short enough for a socket in it."""
+    usual = tempfile.gettempdir()
+    return Path(tempfile.mkdtemp(prefix="d0ctl-", dir=usual if len(usual) < 40 else "/tmp"))
+
+
+def ssh_config(known_hosts: Path, connect: float, io: float, config: Path | None) -> str:
+    """The settings that hold for the node and, unlike options of a command, for each jump host.
+
+    ssh takes the first value it meets, so ours stand before the user's.
+    """
+    chosen = config or config_from_environment()
+    user = [chosen] if chosen else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]
+    return "\n".join(
+        [
+            "Host *",
+            f"UserKnownHostsFile {quoted(known_hosts)}",
+            "GlobalKnownHostsFile /dev/null",
+            "KnownHostsCommand none",
+            "StrictHostKeyChecking yes",
+            "VerifyHostKeyDNS no",
+            "UpdateHostKeys no",
+            "CheckHostIP no",
+            "BatchMode yes",
+            "ControlPath none",
+            "ControlMaster no",
+            "ControlPersist no",
+            "ClearAllForwardings yes",
+            "PermitLocalCommand no",
+            "RemoteCommand none",
+            "RequestTTY no",
+            "LogLevel ERROR",
+            f"ConnectTimeout {math.ceil(connect)}",
+            f"ServerAliveInterval {math.ceil(io / 4)}",
+            "ServerAliveCountMax 3",
+            *(f"Include {quoted(path)}" for path in user),
+            "",
+        ]
+    )
+
+
+def quoted(path: Path) -> str:
+    """Return a path as ssh_config reads it."""
+    return '"' + str(path).replace("%", "%%") + '"'

@@ -1,0 +1,56 @@
+"""A transport to a node: one two-way stream, and copying files (InGrid, Communication Methods)."""
+
+from pathlib import Path
+from typing import Protocol
+
+from d0ctl.model import Address
+from d0ctl.nodes.transports.download import Limits
+
+__all__ = ["CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "Address", "Stream", "Transport"]
+
+CONNECT_TIMEOUT_S = 20.0
+"""How long connecting to a node may take, with key exchange and login."""
+
+IO_TIMEOUT_S = 60.0
+"""How long a read, write or file operation may make no progress before the node is down."""
+
+
+class Stream(Protocol):
+    """The two-way byte stream of one remote process."""
+
+    def read(self) -> bytes:
+        """Wait for bytes and return them; empty when the other side has ended.
+
+        Raises NodeUnreachable when the connection breaks.
+        """
+
+    def write(self, data: bytes) -> None:
+        """Send all of `data`, or raise NodeUnreachable when it does not go within the time-out."""
+
+    def stderr(self) -> str:
+        """The last kilobyte that the remote side printed as an error, for messages to people."""
+
+    def close(self) -> None:
+        """End the stream; the remote process sees its stdin close. Safe to call from any thread."""
+
+
+class Transport(Protocol):
+    """An open connection to one node. Every operation has a time-out and raises NodeUnreachable."""
+
+    def home(self) -> str:
+        """Return the absolute home directory there."""
+
+    def start(self, command: str) -> Stream:
+        """Start `command`, which is made of plain words, through the login shell."""
+
+    def put(self, source: Path, target: str) -> None:
+        """Copy a file to the absolute path `target`, making its folders; not atomic."""
+
+    def get(self, source: str, target: Path, limits: Limits) -> None:
+        """Copy the file at the absolute path `source` to `target` here; not atomic.
+
+        Raises Oversized and NoSpace as soon as it goes beyond the limits.
+        """
+
+    def close(self) -> None:
+        """Close the connection; streams end."""

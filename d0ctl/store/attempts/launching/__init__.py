@@ -1,0 +1,1 @@
+"""What a node is given to launch an attempt."""

@@ -1,0 +1,259 @@
+"""From a decision to a launched attempt, and what nodes say of launches."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
+from d0ctl.store import input_stream
+from d0ctl.store.attempts import black_holes, chains, failures, run_time_history
+from d0ctl.store.attempts.launching import input_sources
+from d0ctl.store.attempts.launching.software_env import equipped
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.site import default
+from d0ctl_wrapper.protocol.message import token
+
+Launch = dict[str, Any]
+"""All that a wrapper must know of its attempt (docs/protocol.md)."""
+
+
+def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
+    """assigned -> starting for the packages of a node whose inputs are there.
+
+    What it returns may be sent once the transaction around it has committed.
+    """
+    packages = [row[0] for row in store.rows("launchable_packages", node=node, limit=limit)]
+    if not packages:
+        return []
+    store.change("clear_decision")
+    store.change_many("decide", ((package, node) for package in packages))
+    store.change("begin_attempts", now=now)
+    store.change("purge_left")
+    store.change("forget_left")
+    store.change("launch_packages", now=now)
+    input_stream.begin(store)
+    store.change("keep_left_out")
+    return details(store)
+
+
+def launch_again(store: Store, node: int, attempts: Iterable[int]) -> list[Launch]:
+    """The launches of these attempts once more, for a node that may never have had them."""
+    store.change("clear_decision")
+    for attempt in attempts:
+        store.change("choose_starting", node=node, attempt=attempt)
+    return details(store)
+
+
+def details(store: Store) -> list[Launch]:
+    """The launches of the packages decided on."""
+    key = store.home.site_key()
+    binaries = _by_package(store.rows("launch_binaries"))
+    inputs = _by_package(store.rows("launch_inputs"))
+    outputs = _by_package(store.rows("launch_outputs"))
+    formers, judges = chains.formers(store), chains.site_judges(store)
+    catalogue, site, nice = Catalogue(store), run_time_history.site(store), default(store, "nice")
+    leave = default(store, "keep-failed") > 0
+    carried = input_sources.Rules(store)
+    launches = []
+    for row in store.rows("launch_details"):
+        package = row["package_id"]
+        launch = _launch(
+            row,
+            key,
+            catalogue,
+            nice,
+            binaries[package],
+            inputs[package],
+            outputs[package],
+            formers.get(package),
+        )
+        if leave:
+            launch["leave"] = True
+        carried.add(launch)
+        launch = chains.judged(launch, *judges)
+        launches.append(run_time_history.guarded(launch, row, binaries[package], site))
+    return launches
+
+
+def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
+    grouped: defaultdict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["package_id"]].append(row)
+    return grouped
+
+
+def _launch(
+    package: Row,
+    key: bytes,
+    catalogue: Catalogue,
+    nice: int,
+    binaries: Sequence[Row],
+    inputs: Sequence[Row],
+    outputs: Sequence[Row],
+    formers: list[dict[str, Any]] | None,
+) -> Launch:
+    attempt = package["attempt_id"]
+    launch: Launch = {
+        "attempt": attempt,
+        "number": package["number"],
+        "token": token(key, attempt),
+        "path": package["path"],
+        "cpus": package["cpus"],
+        "environment": json.loads(package["environment"] or "{}"),
+        "inputs": input_sources.links(inputs),
+        "binaries": [
+            equipped(_binary(row, inputs, outputs), row, package, inputs, catalogue)
+            for row in binaries
+        ],
+        "keep": [row["name"] for row in outputs],
+        "nice": nice,
+    }
+    if deliver := input_sources.deliveries(outputs, package):
+        launch["deliver"] = deliver
+    if package["wrapper"] is not None:
+        launch["startup"] = {
+            "path": package["wrapper"],
+            "parameters": json.loads(package["wrapper_parameters"] or "{}"),
+        }
+    if formers:
+        launch["previous"] = formers
+    if package["delivers"]:
+        launch["delivers"] = True
+    if package["early"] == 1:
+        launch["early"] = True
+    if package["accept"] is not None:
+        launch.update(accept=package["accept"], inputs=[], early=False)
+    return launch
+
+
+def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[str, Any]:
+    names = [
+        row["name"] if row["own"] else input_sources.base_name(row["name"])
+        for row in inputs
+        if row["binary"] == binary["seq"]
+    ]
+    script, argv = binary["script"], binary["argv"]
+    made = [row for row in outputs if row["binary"] == binary["seq"]]
+    launch = {
+        "name": binary["name"],
+        "script": None if script is None else with_inputs(script, names),
+        "shell": binary["shell"],
+        "argv": None if argv is None else arguments_with_inputs(json.loads(argv), names),
+        "inputs": names,
+        "outputs": chains.outputs(made),
+        **chains.verification(binary),
+    }
+    if binary["check"] is not None:
+        launch["check"] = with_inputs(binary["check"], names)
+    if binary["progress"] is not None:
+        launch["progress"] = _progress(json.loads(binary["progress"]), made)
+    if binary["runtime"] is not None:
+        launch["runtime"] = binary["runtime"]
+    if binary["work_size"] is not None:
+        launch["work_size"] = binary["work_size"]
+    return launch
+
+
+def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
+    """A rule for progress; an output whose whole size is not told is as large as it is to be."""
+    sizes = {row["name"]: row["size_asked"] for row in made}
+    return {"of": sizes.get(rule.get("output", "")), **rule}
+
+
+MOST_UNKNOWN = 1_000
+"""How many attempts that nobody knows a node is asked to remove after one list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What is to be asked of a node after it has listed its attempts."""
+
+    launch: list[Launch]
+    resend: list[int]
+    kill: list[int]
+    lost: list[int]
+
+
+def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) -> Reconciled:
+    """Hold a node's list of attempts against what should be alive there (docs/architecture.md).
+
+    What was never accepted is launched again, there and nowhere else; what the node had
+    and has no more is lost; what it runs without need is ended.
+    """
+    store.change("regain_contact", node=node, now=now)
+    input_stream.again(store, node)
+    expected = {row["attempt_id"]: row for row in store.rows("live_attempts", node=node)}
+    absent = [attempt for attempt in expected if attempt not in listed]
+    never_there = [a for a in absent if expected[a]["started"] is None]
+    again = [a for a in never_there if expected[a]["phase"] != "killing"]
+    for attempt in set(never_there) - set(again):
+        end_unstarted(store, node, [attempt], now=now)
+    dead = [attempt for attempt, state in listed.items() if state == "dead"]
+    _purge_unknown(store, node, (a for a in listed if listed[a] != "running" and a not in expected))
+    return Reconciled(
+        launch=launch_again(store, node, again),
+        resend=[a for a, state in listed.items() if state == "ended" and a in expected],
+        kill=[a for a, state in listed.items() if state == "running" and a not in expected],
+        lost=[a for a in absent if a not in never_there]
+        + [attempt for attempt in dead if attempt in expected],
+    )
+
+
+def _purge_unknown(store: Store, node: int, attempts: Iterable[int]) -> None:
+    """Have a node remove attempts that nobody knows; of very many the others at its next list."""
+    found = 0
+    for attempt in attempts:
+        found += store.change("purge_unknown", node=node, attempt=attempt)
+        if found >= MOST_UNKNOWN:
+            return
+
+
+def refuse(store: Store, node: int, attempt: int, reason: str, message: str, *, now: float) -> None:
+    """starting -> cooloff or held: no wrapper came to be, so this was no failure of the package."""
+    if failures.refused(store, node, attempt, reason, message, now=now):
+        store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
+        black_holes.refused(store, attempt, now=now)
+    else:
+        end_unstarted(store, node, [attempt], now=now)
+
+
+def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: float) -> None:
+    """killing -> canceled, for attempts of a node that it does not have."""
+    for attempt in attempts:
+        if store.change("cancel_absent", node=node, attempt=attempt, now=now):
+            store.change("end_absent", attempt=attempt, now=now)
+
+
+def killing(store: Store, node: int) -> dict[int, str]:
+    """Attempts of a node that are to be ended, and the request that says how."""
+    return {row[0]: str(row[1]) for row in store.rows("killing_attempts", node=node)}
+
+
+def unreachable(store: Store, node: int) -> list[int]:
+    """Attempts that may go on at a node out of contact."""
+    return [row[0] for row in store.rows("unreachable_attempts", node=node)]
+
+
+def requested(store: Store, node: int) -> dict[int, str]:
+    """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
+    return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}
+
+
+def settle_resumed(store: Store, attempts: Iterable[int]) -> None:
+    """Let those be that were to go on and never stood still: they have nothing to say to that."""
+    for attempt in attempts:
+        store.change("settle_resumed", attempt=attempt)
+
+
+def node_of(store: Store, attempt: int) -> int | None:
+    """Return the node of an attempt that has not ended."""
+    node: int | None = store.value("live_node", attempt=attempt)
+    return node
+
+
+def live(store: Store, node: int) -> list[Row]:
+    """Return the attempts that should be alive on a node, and when they started."""
+    return store.rows("live_attempts", node=node)

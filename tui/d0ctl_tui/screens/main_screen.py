@@ -1,0 +1,322 @@
+"""The main screen: the tree, what is chosen beside it, the site below."""
+
+import time
+from array import array
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.screen import Screen
+
+from d0ctl import select
+from d0ctl.errors import D0Error
+from d0ctl.select import Selector
+from d0ctl.show.spans import Line, Span
+from d0ctl.store.connection import Store
+from d0ctl.store.views import outline, search
+from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
+from d0ctl_tui.app_interface import Board
+from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
+from d0ctl_tui.draw import rows
+from d0ctl_tui.marks import Marks
+from d0ctl_tui.read import walk
+from d0ctl_tui.screens import search_results
+from d0ctl_tui.screens.failures import FailuresScreen
+from d0ctl_tui.screens.nodes import NodeStrip
+from d0ctl_tui.screens.search_box import Choice, Finder
+from d0ctl_tui.widgets.about_pane import AboutPane
+from d0ctl_tui.widgets.looks import COMPONENTS, WITH
+from d0ctl_tui.widgets.status_lines import Band, Page
+from d0ctl_tui.widgets.tree import Tree
+
+SETTLE_S = 0.04
+"""How long the sheet gets to be read before anything is drawn."""
+
+
+class MainScreen(Screen[None]):
+    """What one keeps open all day."""
+
+    COMPONENT_CLASSES = COMPONENTS
+    DEFAULT_CLASSES = WITH
+    BINDINGS = bindings(LOOK, ACT, REST, MOVE)
+
+    def __init__(self, board: Board, start: str | None) -> None:
+        super().__init__()
+        self.board = board
+        self.start = start
+        self.zoomed = False
+        glyphs = board.glyphs
+        self.tree_view = Tree(board.source, glyphs)
+        self.about = AboutPane(board.source, glyphs, board.interval)
+        self.bands = [
+            Band("header", board.header, glyphs),
+            Band("columns", self._heading, glyphs),
+            Band("footer", self._footer, glyphs, self._press),
+        ]
+        self.strips = [
+            NodeStrip(board),
+            Page("ticker", board.event_lines, glyphs, is_list=True),
+            Page("rates", self._rates, glyphs),
+        ]
+
+    def compose(self) -> ComposeResult:
+        """Lay it out."""
+        header, columns, footer = self.bands
+        yield header
+        with Container(id="body"):
+            with Vertical(id="left"):
+                yield columns
+                yield self.tree_view
+            with Vertical(id="right"):
+                yield self.about
+        with Horizontal(id="below"):
+            yield from self.strips
+        yield footer
+
+    def on_mount(self) -> None:
+        """Show what is there."""
+        for strip in self.strips:
+            strip.can_focus = False
+        self.tree_view.focus()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.tree_view.refresh_rows(time.time(), self.board.beat.slots)
+        if self.start:
+            self.go_to(self.start)
+        elif self.tree_view.outline.height:
+            self._unfold_first()
+        self.update()
+        self.set_timer(SETTLE_S, self.board.settle)
+
+    def _unfold_first(self) -> None:
+        """Open the job that there is, if there is just one."""
+        if self.tree_view.outline.height == 1:
+            self.tree_view.action_unfold()
+
+    def update(self) -> None:
+        """Show what is true now."""
+        self.tree_view.refresh_rows(time.time(), self.board.beat.slots)
+        for part in (*self.bands, *self.strips):
+            part.renew()
+        self.about.show(self.tree_view.selector, soon=True)
+
+    def on_screen_resume(self) -> None:
+        """Other screens were in front, and something may have changed."""
+        if self.tree_view.is_mounted:
+            self.update()
+
+    def on_cursor_moved(self, message: CursorMoved) -> None:
+        """Tell about what is chosen now."""
+        self.about.show(self.tree_view.selector)
+
+    def on_row_chosen(self, message: RowChosen) -> None:
+        """Tell about what is chosen now, and how many are marked."""
+        self.about.show(self.tree_view.selector)
+        self.bands[-1].renew()
+
+    def on_columns_moved(self, message: ColumnsMoved) -> None:
+        """The names of the columns stand over them."""
+        self.bands[1].renew()
+
+    def on_row_opened(self, message: RowOpened) -> None:
+        """Show all about a package."""
+        self.action_view()
+
+    def go_to(self, selector: str) -> None:
+        """Reveal what a path names, and remember where we come from."""
+        here = self.tree_view.selector
+        if self._reveal(selector) and here and here != selector:
+            self.board.places.remember(here)
+
+    def _reveal(self, selector: str) -> bool:
+        """Reveal what a path names; say so if it isn't there."""
+        try:
+            path = self.board.places.resolve(selector)
+        except D0Error as error:
+            hint = f": {error.hint}" if error.hint else ""
+            self.board.tell(f"{error}{hint}")
+            return False
+        self.tree_view.reveal(path)
+        self.update()
+        return True
+
+    def action_cursor(self, by: int) -> None:
+        """Keys that no pane took move the tree."""
+        self.tree_view.action_cursor(by)
+
+    def action_view(self) -> None:
+        """Give the whole screen to what is chosen, or take it back."""
+        self.zoomed = not self.zoomed
+        self.query_one("#left").display = not self.zoomed
+        self.query_one("#right").set_class(self.zoomed, "-zoomed")
+        (self.about if self.zoomed else self.tree_view).focus()
+        self.about.whole = self.zoomed
+        self.about.renew()
+
+    def run_command(self, command: Command) -> None:
+        """Do what a command does, as if its key were pressed."""
+        self.tree_view.focus()
+        owner = self.tree_view if command in TREE else self
+        self.call_later(owner.run_action, command.action)
+
+    def choose_node(self, verb: str) -> None:
+        """Ask which node is drained or resumed."""
+        self.board.choose_node(verb)
+
+    def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
+             *, slow: bool = False) -> None:  # fmt: skip
+        """Open a box that finds something, and do what is chosen in it."""
+
+        def take(choice: Choice | None) -> None:
+            if choice is not None and choice.do is not None:
+                choice.do()
+
+        self.app.push_screen(Finder(self.board, title, partial(finder, self), slow=slow), take)
+
+    def action_palette(self) -> None:
+        """Everything by name."""
+        self.find("what to do", search_results.palette)
+
+    def action_act(self) -> None:
+        """Offer every action on the chosen rows."""
+        self.board.choose_action(self.meant())
+
+    def action_search(self) -> None:
+        """Search by path, name, node, file and reason."""
+        self.find(
+            "search: path, job, stage, node, file, reason", search_results.everywhere, slow=True
+        )
+
+    def action_filter(self) -> None:
+        """Show only packages in some state."""
+        self.find("show only", search_results.filters)
+
+    def action_jumps(self) -> None:
+        """Places somebody has been at."""
+        self.find("places", search_results.jumps)
+
+    def action_back(self) -> None:
+        """Back to where we came from."""
+        been = self.board.places.been
+        if been:
+            self._reveal(been.pop())
+
+    def action_trouble(self, by: int) -> None:
+        """Go to the next package that needs a person, or to the one before."""
+        here = walk.Here(self.tree_view.chosen, self.tree_view.chosen_row)
+        troubled, source = self.board.beat.troubled, self.board.source
+        path = walk.next_trouble(source, troubled, here, forward=by > 0)
+        if path is None:
+            self.board.tell("nothing needs a person", "good")
+        else:
+            self.tree_view.reveal(path)
+            self.update()
+
+    def action_failures(self) -> None:
+        """Failures of the job that is chosen, grouped."""
+        job = self.tree_view.chosen_job
+        name, id = (job.name, job.id) if job and job.counts.get("failed") else (None, None)
+        self.app.push_screen(FailuresScreen(self.board, name, id))
+
+    def action_nodes(self) -> None:
+        """The nodes."""
+        self.board.show_nodes()
+
+    def action_log(self) -> None:
+        """The log of the package that is chosen."""
+        selector = self.tree_view.selector
+        if selector is None or selector.count("/") < 3:
+            self.board.tell("only a package has a log: choose one")
+        else:
+            self.board.show_log(selector)
+
+    def action_verb(self, verb: str) -> None:
+        """Plan an action on the marked rows, or else the chosen one."""
+        self.board.plan_verb(verb, self.meant())
+
+    def meant(self) -> Marks:
+        """Return the rows of an action: the marked ones, or else the one of the cursor."""
+        if self.tree_view.marks:
+            return self.tree_view.marks
+        return Marks({self.tree_view.selector} if self.tree_view.selector else set())
+
+    def totals(self) -> dict[str, int]:
+        """How many packages are in each phase, of the jobs that a filter is for."""
+        return self.board.source.ask(lambda store: outline.totals(store, self._scope()), {})
+
+    def filter_by(self, name: str, phases: Iterable[str]) -> None:
+        """Show only packages in these phases."""
+        jobs, wanted = self._scope(), list(phases)
+        job = self.tree_view.chosen_job if len(jobs) == 1 else None
+        states = (name,) if name in select.states() else tuple(wanted)
+        selector = Selector(job.name if job else "*", states=states)
+        self._show_only(name, lambda store: outline.in_phases(store, jobs, wanted), selector)
+
+    def select_by(self, wanted: Selector) -> None:
+        """Show only what a selector means."""
+        self._show_only(
+            str(wanted), lambda store: outline.selected(store, wanted, time.time()), wanted
+        )
+
+    def show_reason(self, reason: str) -> None:
+        """Show only packages that failed lately for a reason."""
+        self._show_only(reason, lambda store: array("q", search.failed_for(store, reason)))
+
+    def _show_only(
+        self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
+    ) -> None:
+        self.board.filter_name = name
+        self.tree_view.show_only(self.board.source.ask(read, array("q")), selector)
+        self.update()
+
+    def _scope(self) -> list[int]:
+        """The job of what is chosen where it is below one, else all."""
+        path = self.tree_view.chosen
+        job = self.tree_view.chosen_job
+        return [job.id] if job and path and len(path) > 1 else list(self.board.source.jobs)
+
+    def action_clear(self) -> None:
+        """End the zoom, the filter, or clear the marks, one after the other."""
+        if self.zoomed:
+            self.action_view()
+            return
+        if self.tree_view.filtered is not None:
+            here = self.tree_view.selector
+            self.tree_view.show_only(None)
+            if here:
+                self._reveal(here)
+        else:
+            self.tree_view.marks.clear()
+        self.update()
+
+    def action_wider(self) -> None:
+        """Give more room to the pane beside the tree, or take it back."""
+        self.query_one("#right").toggle_class("-broad")
+
+    def _heading(self, columns: int) -> Line:
+        return rows.heading(self.tree_view.columns)
+
+    def on_click(self, event: events.Click) -> None:
+        """The line between tree and pane gives the pane more room."""
+        if event.widget is self.query_one("#right") and event.x == 0:
+            self.action_wider()
+
+    def _footer(self, columns: int) -> Line:
+        return self.board.foot(MAIN, columns, self._chosen())
+
+    def _press(self, column: int) -> None:
+        self.board.press(MAIN, self.bands[2].size.width, self._chosen(), column)
+
+    def _chosen(self) -> list[Span]:
+        more: list[Span] = []
+        if self.tree_view.marks:
+            more.append((f" {len(self.tree_view.marks):,} marked ", "mark"))
+        if self.tree_view.filtered is not None:
+            more.append((f" {self.board.filter_name}: {len(self.tree_view.filtered):,} ", "mark"))
+        return more
+
+    def _rates(self, columns: int) -> list[Line]:
+        return self.board.rate_lines(columns, self.strips[2].size.height)
