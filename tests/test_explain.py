@@ -52,7 +52,7 @@ def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Si
     assert told.answer == (
         "package `prod/3/1/1` waits for file `all` of `prod/2/1/1`, which is waiting"
     )
-    assert told.facts == ["in the end it hangs on `prod/1/1/1`, which is ready"]
+    assert told.facts == ["the cause is `prod/1/1/1`, which is ready"]
     assert told.commands == ["d0ctl why prod/1/1/1"]
 
 
@@ -74,7 +74,7 @@ def test_what_is_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None:
 
     told = why(site, "prod/3/1/1")
 
-    assert "in the end it hangs on `prod/1/3/1`, which is failed" in told.facts
+    assert "the cause is `prod/1/3/1`, which is failed" in told.facts
     assert "d0ctl kill-line prod/1/3 --drop-outputs" in told.commands
 
 
@@ -176,7 +176,7 @@ def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(sit
         "171 nodes are ruled out: platform linux-x86_64, not linux-aarch64: "
         "`localhost`, `n30`, `n31`, `n32`, `n33` and 166 more",
         "30 nodes are down: `n0`, `n1`, `n2`, `n3`, `n4` and 25 more",
-        "but for its platform, 171 nodes could take it",
+        "without its platform, 171 nodes could take it",
     ]
     assert len(told.details["nodes"]) == 201
 
@@ -189,7 +189,7 @@ def test_what_would_change_if_one_wish_were_another_is_told(site: Site) -> None:
 
     assert told.facts == [
         "node `localhost` is ruled out: 4.3 GB of memory, needs 8.6 GB",
-        "but for its memory, `localhost` could take it",
+        "without its memory, `localhost` could take it",
     ]
 
 
@@ -263,8 +263,10 @@ def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None
 
     told = why(site, "prod/1/1/2")
 
-    assert told.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is still to come"
-    assert told.facts == ["file `gen-1` is on its way"]
+    assert (
+        told.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is not yet present"
+    )
+    assert told.facts == ["file `gen-1` is being copied"]
 
 
 def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:
@@ -313,7 +315,7 @@ def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
 
     assert "is cooling off until" in told.answer
     assert told.answer.endswith("(try 1 of 3), after disk-full: no space")
-    assert told.facts[0].startswith("it is tried again in")
+    assert told.facts[0].startswith("it will be retried in")
     assert "d0ctl policy show prod/1/1/1" in told.commands
 
 
@@ -337,7 +339,7 @@ def test_a_failed_package_says_why_where_and_what_it_said_last(site: Site) -> No
     )
     assert told.facts[0].startswith("on node `localhost`, ")
     assert told.facts[0].endswith("in binary 1, attempt 1")
-    assert told.facts[1] == "its files are waited for by `prod/1/1/2`"
+    assert told.facts[1] == "`prod/1/1/2` waits for its files"
     assert told.stderr == "no such field\n"
     assert told.commands[0] == "d0ctl logs prod/1/1/1"
 
@@ -351,7 +353,7 @@ def test_a_package_being_killed_says_who_asked(site: Site) -> None:
 
     told = why(site, "prod/1/1/1")
 
-    assert "is being killed on `localhost`, as ada asked at" in told.answer
+    assert "is being killed on `localhost`, requested by ada at" in told.answer
     assert told.facts[0] == "because: too slow"
 
 
@@ -410,7 +412,7 @@ def test_stages_and_lines_explain_themselves(site: Site) -> None:
 @pytest.mark.parametrize(
     ("state", "told"),
     [("unknown", "was not contacted yet"), ("up", "is up, with 4 of 4 cpus free"),
-     ("down", "is down since"), ("drained", "is drained and takes nothing new: new disk")],
+     ("down", "is down since"), ("drained", "is drained and takes no new packages: new disk")],
 )  # fmt: skip
 def test_a_node_explains_itself(site: Site, state: str, told: str) -> None:
     row = registry.named(site.store, "localhost")

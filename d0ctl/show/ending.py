@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.model import Group, by_status, roll_up
-from d0ctl.show.why.waiting import wants_of
+from d0ctl.show.why.waiting import prerequisites_of
 from d0ctl.store import Store
 from d0ctl.store.connection import Row
 from d0ctl.store.mail import new_events
@@ -72,8 +72,12 @@ def ending(store: Store, job: int) -> Ending | None:
 def _segment(store: Store, row: Row) -> Segment:
     why = row["note"] or ""
     if row["phase"] == "waiting":
-        wants = wants_of(store, row["id"])
-        why = f"waits for {wants[0].words}" if wants else "waits for one of its many files"
+        prerequisites = prerequisites_of(store, row["id"])
+        why = (
+            f"waits for {prerequisites[0].text}"
+            if prerequisites
+            else "waits for one of its many files"
+        )
     elif row["actor"]:
         why = f"by {row['actor']}: {why}" if why else f"by {row['actor']}"
     return Segment(row["path"], "blocked" if row["phase"] == "waiting" else row["phase"], why)

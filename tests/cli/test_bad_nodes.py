@@ -49,7 +49,7 @@ def test_why_names_what_was_burnt_and_when_it_is_tried(burning: Site, d0ctl: Typ
     screen = d0ctl("why", "hole").stdout
 
     assert "node `hole` was drained by d0ctl at " in screen
-    assert "it burnt `prod/1/8/1`, `prod/1/9/1` and `prod/1/10/1`, which run elsewhere" in screen
+    assert "`prod/1/8/1`, `prod/1/9/1` and `prod/1/10/1` failed there and run elsewhere" in screen
     assert "while other nodes ran 7 of 7 well" in screen
     assert "d0ctl: node drain: 3 packages of `prod/1`" in screen
     assert "d0ctl node resume hole" in screen
@@ -67,7 +67,7 @@ def test_a_person_resumes_it_or_keeps_it_drained(burning: Site, d0ctl: Type) -> 
 
     assert d0ctl("node", "drain", "hole", "--reason", "to the shop").exit_code == 0
 
-    assert "is drained and takes nothing new: to the shop" in d0ctl("why", "hole").stdout
+    assert "is drained and takes no new packages: to the shop" in d0ctl("why", "hole").stdout
 
 
 def test_a_retry_takes_back_what_was_drained_for_the_job(burning: Site, d0ctl: Type) -> None:
@@ -95,7 +95,7 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     told = document(d0ctl("status", "prod", "--json").stdout)["excluded"]
 
     assert told == [{"node": "hole", "successful": 0, "failed": 5}]
-    sentence = "what failed on node `hole` is kept off it: 5 of 5 attempts of this job failed there"
+    sentence = "packages that failed on node `hole` run elsewhere: 5 of 5 attempts of this job"
     assert sentence in d0ctl("status", "prod").stdout
     draining.resume(burning.store, "hole", actor="eve", note=None, now=time.time())
     assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []

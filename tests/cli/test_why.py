@@ -60,7 +60,7 @@ CAUSES = {
     "reco001/1/1/1": (
         "package `reco001/1/1/1` failed: exit-code: binary 1 (tool) ended with exit code 3",
         ["on node `localhost`, TIME in binary 1, attempt 1",
-         "its files are waited for by `reco001/1/1/2`",
+         "`reco001/1/1/2` waits for its files",
          "the policy (default) does not retry `exit-code`",
          "a plain retry would most likely fail again: fix the cause, then "
          "`d0ctl retry reco001/1/1/1`"],
@@ -79,7 +79,7 @@ CAUSES = {
         "package `reco001/1/4/1` is ready, and no node can take it",
         ["node `localhost` is ruled out: platform linux-x86_64, not linux-aarch64",
          "node `farm02` is drained: new disk", "node `farm03` is down since TIME: no route to host",
-         "but for its platform, `localhost` could take it"],
+         "without its platform, `localhost` could take it"],
         "d0ctl node list",
     ),
     "reco001/1/5/1": (
@@ -90,18 +90,18 @@ CAUSES = {
     ),
     "reco001/1/7/1": (
         "package `reco001/1/7/1` was dropped by emmy, TIME: bad sample",
-        ["its line is dropped: the rest goes on without its files"],
+        ["its line is dropped: packages that can run without it do so"],
         "d0ctl restore-line reco001/1/7",
     ),
     "reco001/2/1/1": (
         "package `reco001/2/1/1` waits for file `reco-1` of `reco001/1/1/2`, which is waiting",
-        ["in the end it hangs on `reco001/1/1/1`, which is failed",
-         "it goes with 6 of 7 inputs, missing: gen-7",
-         "line `reco001/1/1` can be dropped: what can do without it goes on"],
+        ["the cause is `reco001/1/1/1`, which is failed",
+         "it will run with 6 of 7 inputs, missing: gen-7",
+         "line `reco001/1/1` can be dropped: packages that can run without it do so"],
         "d0ctl kill-line reco001/1/1 --drop-outputs",
     ),
     "reco001:reco-1": (
-        "file `reco-1` of job `reco001` is not there yet: its maker `reco001/1/1/2` is blocked: "
+        "file `reco-1` of job `reco001` does not exist yet: its maker `reco001/1/1/2` is blocked: "
         "it waits for package `reco001/1/1/1` before it in its line, which is failed",
         ["`reco001/2/1/1` waits for it and for 5 more files"],
         "d0ctl kill-line reco001/1/1 --drop-outputs",

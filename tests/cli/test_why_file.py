@@ -48,7 +48,7 @@ def test_a_file_that_is_not_there_yet_names_its_maker_its_state_and_who_waits(
     found = told(d0ctl, "prod:sim-1")
 
     assert found["answer"] == (
-        "file `sim-1` of job `prod` is not there yet: its maker `prod/1/1/2` waits for package "
+        "file `sim-1` of job `prod` does not exist yet: its maker `prod/1/1/2` waits for package "
         "`prod/1/1/1` before it in its line, which is ready"
     )
     assert (found["path"], found["status"], found["phase"]) == ("prod:sim-1", "missing", "waiting")
@@ -67,7 +67,7 @@ def test_a_file_whose_maker_failed_says_why_and_what_to_type(site: Site, d0ctl: 
     found = told(d0ctl, "gen-2")
 
     assert found["answer"] == (
-        "file `gen-2` of job `prod` is not there yet: its maker `prod/1/2/1` failed: "
+        "file `gen-2` of job `prod` does not exist yet: its maker `prod/1/2/1` failed: "
         "exit-code: binary 1 (tool) ended with exit code 3"
     )
     assert found["stderr"] == "no such field\n"
@@ -81,9 +81,9 @@ def test_a_file_that_is_there_says_where_and_who_needs_it(site: Site, d0ctl: Typ
 
     found = told(d0ctl, "prod:gen-1")
 
-    assert found["answer"] == "file `gen-1` of job `prod` is there: 10 B, made by `prod/1/1/1`"
+    assert found["answer"] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
     assert found["status"] == "present"
-    assert found["facts"][0].startswith("a copy lies on `localhost`: /tmp/base/cache/")
+    assert found["facts"][0].startswith("a copy is on `localhost`: /tmp/base/cache/")
     assert "`prod/1/1/2` needs it and is ready" in found["facts"]
     assert found["details"]["file"]["copies"][0]["node"] == "localhost"
 
@@ -110,7 +110,7 @@ def test_a_dropped_file_says_by_whom_and_how_it_comes_back(site: Site, d0ctl: Ty
     assert found["answer"].endswith(": bad sample")
     assert found["status"] == "dropped"
     assert found["commands"][0] == "d0ctl restore-line prod/1/2"
-    assert "`prod/2/1/1`, which is waiting, goes without it" in found["facts"]
+    assert "`prod/2/1/1`, which is waiting, runs without it" in found["facts"]
 
 
 def test_a_file_of_a_dropped_line_that_had_been_made_stays_out_of_all_lists(
@@ -124,7 +124,7 @@ def test_a_file_of_a_dropped_line_that_had_been_made_stays_out_of_all_lists(
     found = told(d0ctl, "prod:sim-2")
 
     assert "is dropped: line `prod/1/2` that made it was dropped" in found["answer"]
-    assert "`prod/1/2/2` stays done, but nobody reads what it made" in found["facts"]
+    assert "`prod/1/2/2` stays done, but no package reads its outputs" in found["facts"]
     assert found["commands"] == ["d0ctl restore-line prod/1/2"]
 
 
@@ -140,7 +140,7 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
 
     assert found["status"] == "lost"
     assert found["answer"].startswith(
-        "file `gen-1` of job `prod` was made, is gone, and is to be made again: "
+        "file `gen-1` of job `prod` was made, is lost, and will be made again: "
         "its maker `prod/1/1/1` is ready"
     )
     assert any("an output was lost before its last consumer" in fact for fact in found["facts"])
@@ -159,7 +159,7 @@ def test_a_file_that_nobody_needs_any_more_is_gone_and_can_be_made_again(
     found = told(d0ctl, "prod:gen-1")
 
     assert found["status"] == "purged"
-    assert found["answer"].endswith("it was removed when nobody needed it any more")
+    assert found["answer"].endswith("it was removed when no package needed it any more")
     assert found["commands"] == ["d0ctl set-status prod/1/1/1 unscheduled"]
     assert "1 package that read it has ended" in found["facts"]
 
@@ -173,14 +173,14 @@ def test_a_file_that_is_there_in_part_says_so(site: Site, d0ctl: Type) -> None:
     found = told(d0ctl, "prod:gen-1")
 
     assert found["status"] == "partial"
-    assert "is there in part: 10 B, as far as `prod/1/1/1` had come" in found["answer"]
+    assert "is partial: 10 B, as far as `prod/1/1/1` had written it" in found["answer"]
 
 
 def test_a_late_output_says_how_many_files_it_stands_for(site: Site, d0ctl: Type) -> None:
     many = BinarySpec("tool", script="tool", outputs=(OutputSpec("hit-*.root", late=True),))
     site.submit(job(("a", [line(PackageSpec("1", (many,)))]),
                     ("b", [line(package("all", needs=["hit-*.root"]))])))  # fmt: skip
-    assert "is not there yet" in told(d0ctl, "prod:hit-*.root")["answer"]
+    assert "does not exist yet" in told(d0ctl, "prod:hit-*.root")["answer"]
     files_made = [{"name": f"hit-{n}.root", "path": f"/n/hit-{n}.root", "size": 7,
                    "checksum": "sha256:7", "late": "hit-*.root"} for n in (1, 2)]  # fmt: skip
     site.launch("prod/1/1/1")
@@ -194,7 +194,7 @@ def test_a_late_output_says_how_many_files_it_stands_for(site: Site, d0ctl: Type
 
 @pytest.mark.parametrize(
     ("acquire", "locator", "words"),
-    [("none", None, "it is what lies on the nodes"), ("self", None, "fetch it themselves"),
+    [("none", None, "it is already on the nodes"), ("self", None, "fetched by the binaries"),
      ("pre-fetch", "root://se//raw/a.raw", "it is `root://se//raw/a.raw`"),
      ("pre-fetch", None, "raw/a.raw` on this machine")],
 )  # fmt: skip
@@ -226,11 +226,11 @@ def test_a_file_from_outside_is_found_by_its_path_and_missed_where_it_is_gone(
     for name in ("next:x/b.raw", str(tmp_path / "x/b.raw")):
         assert told(d0ctl, name)["details"]["file"]["file"] == str(tmp_path / "x/b.raw")
     assert (
-        "it is not there now, so whoever reads it can't have it"
+        "it does not exist now, so whoever reads it can't have it"
         not in (told(d0ctl, str(tmp_path / "raw" / "a.raw"))["facts"])
     )
     (tmp_path / "raw" / "a.raw").unlink()
-    assert told(d0ctl, "raw/a.raw")["facts"][0].startswith("it is not there now")
+    assert told(d0ctl, "raw/a.raw")["facts"][0].startswith("it does not exist now")
 
 
 def test_a_file_of_several_jobs_has_to_be_named_with_its_job(site: Site, d0ctl: Type) -> None:
@@ -294,5 +294,5 @@ def test_the_sentences_are_what_is_printed(site: Site, d0ctl: Type) -> None:
 
     lines = d0ctl("why", "prod:gen-1").stdout.splitlines()
 
-    assert lines[0] == "file `gen-1` of job `prod` is there: 10 B, made by `prod/1/1/1`"
+    assert lines[0] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
     assert lines[-1] == "  $ d0ctl status prod/1/1/1"

@@ -1,4 +1,4 @@
-"""What to type about failed packages: only what is accepted, and what does not fail again."""
+"""Commands for failed packages: only such as are accepted and should not fail again."""
 
 import math
 from dataclasses import dataclass, replace
@@ -19,22 +19,22 @@ DETERMINISTIC = frozenset({
 """Reasons for which the same program with the same inputs would fail again."""
 
 GROWTH = 1.5
-"""How much more of what ran out is suggested, as a factor of what was used or allowed."""
+"""Suggested increase of a resource that ran out, as a factor of its use or limit."""
 
 STEP = 100_000_000
-"""Suggested sizes are whole multiples of this many bytes, where they are larger."""
+"""Suggested sizes above this many bytes are multiples of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What is known about a retry: `options` to add, None if a retry should not be typed now."""
+    """Facts about a retry, and `options` to add; None if it should not be retried now."""
 
     facts: tuple[str, ...] = ()
     options: str | None = ""
 
 
 def advice(store: Store, one: PackageView, last: AttemptView | None) -> Advice:
-    """What to say about retrying a failed or canceled package."""
+    """Advise on retrying a failed or canceled package."""
     nodes = node_views(store)
     if dropped := _dropped_input(store, one):
         return Advice((f"it can't be retried: it needs `{dropped}` of a dropped line",), None)
@@ -77,8 +77,8 @@ def _more_memory(
     if largest and wanted > largest > used:
         wanted = largest
     if why := _unfit(store, one, nodes, wanted):
-        told = f"it used {size(used)} of memory, and no node can take it with more: {why}"
-        return Advice((told,), None)
+        fact = f"it used {size(used)} of memory, and no node can take it with more: {why}"
+        return Advice((fact,), None)
     return Advice((f"it used {size(used)} of memory",), f" --memory {format_size(wanted)}")
 
 
@@ -92,7 +92,7 @@ def _more_time(one: PackageView, last: AttemptView) -> Advice:
 
 
 def _grown(used: int) -> int:
-    """More of something that ran out, as a round figure."""
+    """Return an increased size, rounded."""
     more = int(used * GROWTH)
     step = STEP if more > STEP else STEP // 100
     return -(-more // step) * step
@@ -107,7 +107,7 @@ def _dropped_input(store: Store, one: PackageView) -> str | None:
 
 
 def _unfit(store: Store, one: PackageView, nodes: list[NodeView], memory: int | None) -> str | None:
-    """Why no node can ever take a package with this much memory; None where one can."""
+    """Return why no node can ever take a package with this much memory; None if one can."""
     demand = replace(demand_of(store, one), memory=memory)
     reasons = {view.name: view.node.misfit(demand) for view in nodes}
     if not reasons or None in reasons.values():
@@ -116,7 +116,7 @@ def _unfit(store: Store, one: PackageView, nodes: list[NodeView], memory: int | 
 
 
 def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Advice:
-    """One retry for all packages of a selector that failed for a reason; `paths` are of some."""
+    """Advise one retry for all packages that failed for a reason; `paths` are some of them."""
     from d0ctl.select import parse
 
     target = f"'{selector}' --failed-for {reason}"
@@ -126,7 +126,7 @@ def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Adv
         found = advice(store, one, browse.attempts(store, one.id)[-1])
         if found.options is None:
             continue
-        if best is None or _figure(found) > _figure(best):
+        if best is None or _requested(found) > _requested(best):
             best = found
     if best is not None:
         return Advice((), f" {target}{best.options}")
@@ -136,8 +136,8 @@ def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Adv
     return Advice(tuple(_fix(target) if fact == fix else fact for fact in found.facts), None)
 
 
-def _figure(found: Advice) -> float:
-    """How much a suggested option asks for, to choose the largest."""
+def _requested(found: Advice) -> float:
+    """Return the amount in a suggested option, to choose the largest."""
     from d0ctl.units import parse_size, parse_time
 
     option, _, figure = (found.options or "").strip().partition(" ")

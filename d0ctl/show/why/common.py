@@ -1,4 +1,4 @@
-"""What explanations are made of, and the facts that several of them use."""
+"""Explanations, and the texts that several of them share."""
 
 import json
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ NEVER_PRODUCED = "its input will never be produced"
 
 @dataclass(slots=True)
 class Explanation:
-    """An answer in one sentence, the facts behind it, stderr's last words, and commands.
+    """An answer in one sentence, the facts behind it, the end of stderr, and commands.
 
-    `details` has for scripts what the sentences say: times in seconds, null where not known.
+    `details` holds the same facts for scripts: times in seconds, null if unknown.
     """
 
     path: str
@@ -35,45 +35,45 @@ class Explanation:
 
 
 def line_name(name: str) -> str:
-    """Return the name of a line in brackets, as ` (seed=7)`; nothing where it is a number."""
+    """Return the name of a line in brackets, e.g. ` (seed=7)`; nothing if it is a number."""
     return "" if name.isdigit() else f" ({name})"
 
 
 def held_job(job: JobSummary, now: float) -> str:
-    """Who holds a job, since when and why."""
+    """Return who holds a job, since when and why."""
     why = f": {job.hold_note}" if job.hold_note else ""
     return f"job `{job.name}` is held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
 
 
 def paused_job(job: JobSummary, now: float) -> str:
-    """Who paused a job, since when and why."""
+    """Return who paused a job, since when and why."""
     why = f": {job.pause_note}" if job.pause_note else ""
     since = moment(job.pause_since, now)
     return f"job `{job.name}` is paused by {job.pause_actor} since {since}{why}"
 
 
 def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
-    """Why nothing of a job may start, and the command that allows it; None where it may."""
+    """Return why no package of a job may start, and the command that allows it; else None."""
     if job.hold:
         return held_job(job, now), f"d0ctl release {job.name}"
     if job.pause:
         return paused_job(job, now), f"d0ctl resume {job.name}"
     if job.finish:
         since = moment(job.finish_since, now)
-        told = f"job `{job.name}` comes to its end, as {job.finish_actor} asked at {since}"
-        return told, f"d0ctl history {job.name}"
+        text = f"job `{job.name}` is being finished: requested by {job.finish_actor} at {since}"
+        return text, f"d0ctl history {job.name}"
     return None
 
 
 def blocked(waiting: int) -> str:
-    """That packages wait for files that nobody will make."""
+    """Say that packages wait for files that will never be made."""
     if waiting == 1:
         return f"1 package is blocked: {NEVER_PRODUCED}"
     return f"{count(waiting)} packages are blocked: their inputs will never be produced"
 
 
 def room_of(row: Row) -> NodeRoom:
-    """A node as the scheduler sees it."""
+    """Return a node as the scheduler sees it."""
     return NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
         used=row["used"], memory=row["memory"], platform=row["platform"],
@@ -83,7 +83,7 @@ def room_of(row: Row) -> NodeRoom:
 
 
 def demand_of(store: Store, one: PackageView) -> Demand:
-    """What a package asks of a node."""
+    """Return the resources and nodes that a package requests."""
     catalogue = Catalogue(store)
     return Demand(
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
@@ -94,8 +94,8 @@ def demand_of(store: Store, one: PackageView) -> Demand:
     )  # fmt: skip
 
 
-def against(row: Row, demand: Demand, now: float) -> str | None:
-    """What speaks against a node, other than that it is full."""
+def objection(row: Row, demand: Demand, now: float) -> str | None:
+    """Return why a node can't take a package, other than being full; None if it can."""
     if row["state"] == "down":
         return f"is down since {moment(row['since'], now)}: {row['trouble'] or 'no answer'}"
     if row["drained"]:
@@ -108,8 +108,8 @@ def against(row: Row, demand: Demand, now: float) -> str | None:
     return None if is_known else "is not in contact yet"
 
 
-def takers(store: Store, row: Row, now: float) -> str:
-    """How much of a node is in use, by whose packages, and since when it is full."""
+def usage(store: Store, row: Row, now: float) -> str:
+    """Return how much of a node is in use, by which jobs, and since when it is full."""
     jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
             for taker in registry.jobs_on(store, row["id"], MOST)]  # fmt: skip
     taken = f": {listed(jobs)}" if jobs else ""
@@ -117,3 +117,9 @@ def takers(store: Store, row: Row, now: float) -> str:
     since = f" since {moment(row['taken'], now)}" if is_full else ""
     used = f"{row['used']} of {count(row['cpus'], 'cpu')}"
     return f"node `{row['name']}` has {used} in use{since}{taken}"
+
+
+def transfer_text(name: str, tries: int, trouble: str | None) -> str:
+    """Say that a file is being copied, with the tries that failed so far."""
+    problem = f", {count(tries, 'try', 'tries')} so far: {trouble}" if trouble else ""
+    return f"file `{name}` is being copied{problem}"

@@ -1,4 +1,4 @@
-"""Why a file is there or is not: who makes it, where it lies, who waits for it."""
+"""Why a file exists or does not: its maker, its copies, and who waits for it."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,34 +14,34 @@ from d0ctl.store.views.file_locations import CopyView, FileView, ReaderView, Tra
 from d0ctl.units import count, listed, moment, size
 
 ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
-"""Packages in these statuses read nothing any more, nor does what is transferring."""
+"""Packages in these statuses no longer read files; nor do those that are transferring."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A file to explain with all that hangs on it, and the explanation to fill."""
+class _AboutFile:
+    """A file with its copies, transfers and readers, and the explanation to fill."""
 
     store: Store
     file: FileView
     copies: list[CopyView]
     transfers: list[TransferView]
     readers: list[ReaderView]
-    told: Explanation
+    explanation: Explanation
     now: float
 
 
 def file(store: Store, one: FileView, now: float) -> Explanation:
-    """Why a file is there or is not, and what to type about it."""
-    found = _Found(
+    """Explain why a file exists or does not, and suggest commands."""
+    about = _AboutFile(
         store, one, file_locations.copies(store, one.id), file_locations.transfers(store, one.id),
         file_locations.readers(store, one.id), Explanation(one.path, _state(one), ""), now,
     )  # fmt: skip
-    found.told.phase = one.maker_phase
-    _STATES[found.told.status](found)
-    _whereabouts(found)
-    _readers(found)
-    found.told.details["file"] = _document(found)
-    return found.told
+    about.explanation.phase = one.maker_phase
+    _STATES[about.explanation.status](about)
+    _locations(about)
+    _readers(about)
+    about.explanation.details["file"] = _document(about)
+    return about.explanation
 
 
 def _state(one: FileView) -> str:
@@ -56,91 +56,103 @@ def _state(one: FileView) -> str:
     return "missing" if one.size is None else "lost"
 
 
-def _outside(found: _Found) -> None:
-    one, told = found.file, found.told
-    ways = {reader.acquire for reader in found.readers}
+def _outside(about: _AboutFile) -> None:
+    one, explanation = about.file, about.explanation
+    ways = {reader.acquire for reader in about.readers}
     if one.locator is not None:
         origin = f"`{one.locator}`"
     elif ways == {"none"}:
-        origin = "what lies on the nodes, where nothing is brought"
+        origin = "already on the nodes (`acquire: none`)"
     elif ways == {"self"}:
-        origin = "where the binaries that read it fetch it themselves"
+        origin = "fetched by the binaries that read it (`acquire: self`)"
     else:
         origin = f"{f'`{one.here}`' if str(one.here) != one.name else 'a file'} on this machine"
         if not one.here.exists():
-            told.facts.append("it is not there now, so whoever reads it can't have it")
-    told.answer = f"file `{one.name}` of job `{one.job}` is made by no package: it is {origin}"
-    told.commands.append(f"d0ctl status {one.job}")
+            explanation.facts.append("it does not exist now, so packages that read it can't run")
+    explanation.answer = (
+        f"file `{one.name}` of job `{one.job}` is made by no package: it is {origin}"
+    )
+    explanation.commands.append(f"d0ctl status {one.job}")
 
 
-def _present(found: _Found) -> None:
-    one = found.file
+def _present(about: _AboutFile) -> None:
+    one = about.file
     if one.late:
-        number = file_locations.matches(found.store, one.id)
-        found.told.answer = (f"`{one.name}` of job `{one.job}` stands for {count(number, 'file')} "
-                             f"that `{one.maker}` has made")  # fmt: skip
+        number = file_locations.matches(about.store, one.id)
+        files = count(number, "file")
+        about.explanation.answer = (
+            f"`{one.name}` of job `{one.job}` stands for {files} that `{one.maker}` has made"
+        )
     else:
-        found.told.answer = f"{_name(one)} is there: {_weight(one)}made by `{one.maker}`"
+        about.explanation.answer = f"{_name(one)} exists: {_size(one)}made by `{one.maker}`"
         if "retain-indef" in (one.disposition or one.dispositions):
-            told = "it stays when nobody needs it any more (`retain-indef`), until it is given up"
-            found.told.facts.append(told)
-            found.told.commands.append(f"d0ctl file set-disposition '{one.path}' deletable")
-    found.told.commands.append(f"d0ctl status {one.maker}")
+            fact = "it is kept when no package needs it any more (`retain-indef`)"
+            about.explanation.facts.append(fact)
+            about.explanation.commands.append(f"d0ctl file set-disposition '{one.path}' deletable")
+    about.explanation.commands.append(f"d0ctl status {one.maker}")
 
 
-def _partial(found: _Found) -> None:
-    one = found.file
-    found.told.answer = (f"{_name(one)} is there in part: {_weight(one)}as far as `{one.maker}` "
-                         "had come when it was ended")  # fmt: skip
-    found.told.commands += [f"d0ctl why {one.maker}", f"d0ctl retry {one.maker}"]
+def _partial(about: _AboutFile) -> None:
+    one = about.file
+    about.explanation.answer = (
+        f"{_name(one)} is partial: {_size(one)}as far as `{one.maker}` had written it "
+        "when it was ended"
+    )
+    about.explanation.commands += [f"d0ctl why {one.maker}", f"d0ctl retry {one.maker}"]
 
 
-def _purged(found: _Found) -> None:
-    one = found.file
-    found.told.answer = (f"{_name(one)} was made by `{one.maker}` and is gone: "
-                         "it was removed when nobody needed it any more")  # fmt: skip
-    found.told.facts.append("a package that reads it and is retried has it made again")
+def _purged(about: _AboutFile) -> None:
+    one = about.file
+    about.explanation.answer = (f"{_name(one)} was made by `{one.maker}` and is gone: "
+                         "it was removed when no package needed it any more")  # fmt: skip
+    about.explanation.facts.append("it is made again if a package that reads it is retried")
     is_done = one.maker_phase == Phase.DONE
     again = f"d0ctl set-status {one.maker} unscheduled" if is_done else f"d0ctl why {one.maker}"
-    found.told.commands.append(again)
+    about.explanation.commands.append(again)
 
 
-def _dropped(found: _Found) -> None:
-    one, told = found.file, found.told
-    maker = _maker(found)
+def _dropped(about: _AboutFile) -> None:
+    one, explanation = about.file, about.explanation
+    maker = _maker(about)
     if one.maker_phase == Phase.DROPPED:
-        told.answer = f"{_name(one)} is dropped: {maker.answer}"
-        told.facts, told.commands = maker.facts, maker.commands
+        explanation.answer = f"{_name(one)} is dropped: {maker.answer}"
+        explanation.facts, explanation.commands = maker.facts, maker.commands
         return
     line = (one.maker or "").rpartition("/")[0]
-    told.answer = f"{_name(one)} is dropped: line `{line}` that made it was dropped"
+    explanation.answer = f"{_name(one)} is dropped: line `{line}` that made it was dropped"
     if one.line_dropped is not None:
-        told.answer += f" {moment(one.line_dropped, found.now)}"
-    told.facts.append(f"`{one.maker}` stays {one.maker_phase}, but nobody reads what it made")
-    told.commands.append(f"d0ctl restore-line {line}")
+        explanation.answer += f" {moment(one.line_dropped, about.now)}"
+    explanation.facts.append(
+        f"`{one.maker}` stays {one.maker_phase}, but no package reads its outputs"
+    )
+    explanation.commands.append(f"d0ctl restore-line {line}")
 
 
-def _missing(found: _Found) -> None:
-    _unmade(found, "is not there yet")
+def _missing(about: _AboutFile) -> None:
+    _unmade(about, "does not exist yet")
 
 
-def _lost(found: _Found) -> None:
-    _unmade(found, "was made, is gone, and is to be made again")
+def _lost(about: _AboutFile) -> None:
+    _unmade(about, "was made, is lost, and will be made again")
 
 
-def _unmade(found: _Found, words: str) -> None:
-    """Tell that a file is not there by what its maker is at."""
-    maker, told = _maker(found), found.told
+def _unmade(about: _AboutFile, state: str) -> None:
+    """Explain a missing file by the state of its maker."""
+    maker, explanation = _maker(about), about.explanation
     because = maker.answer.replace(f"package `{maker.path}`", f"its maker `{maker.path}`", 1)
-    told.answer = f"{_name(found.file)} {words}: {because}"
-    told.facts, told.commands, told.stderr = maker.facts, maker.commands, maker.stderr
-    told.details |= maker.details
+    explanation.answer = f"{_name(about.file)} {state}: {because}"
+    explanation.facts, explanation.commands, explanation.stderr = (
+        maker.facts,
+        maker.commands,
+        maker.stderr,
+    )
+    explanation.details |= maker.details
 
 
-def _maker(found: _Found) -> Explanation:
-    assert found.file.maker is not None
-    one = browse.package(found.store, parse(found.file.maker))
-    return explain_package(found.store, one, found.now)
+def _maker(about: _AboutFile) -> Explanation:
+    assert about.file.maker is not None
+    one = browse.package(about.store, parse(about.file.maker))
+    return explain_package(about.store, one, about.now)
 
 
 _STATES = {
@@ -153,18 +165,18 @@ def _name(one: FileView) -> str:
     return f"file `{one.name}` of job `{one.job}`"
 
 
-def _weight(one: FileView) -> str:
+def _size(one: FileView) -> str:
     return f"{size(one.size)}, " if one.size is not None else ""
 
 
-def _whereabouts(found: _Found) -> None:
-    """Where its copies lie, where it is being carried, and what is to become of it."""
-    facts, one = found.told.facts, found.file
-    facts += [_copy(copy) for copy in found.copies[:MOST]]
-    if len(found.copies) > MOST:
-        facts.append(f"and there are {count(len(found.copies) - MOST, 'more copy', 'more copies')}")
+def _locations(about: _AboutFile) -> None:
+    """Add its copies, its transfers, and its disposition."""
+    facts, one = about.explanation.facts, about.file
+    facts += [_copy(copy) for copy in about.copies[:MOST]]
+    if len(about.copies) > MOST:
+        facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
     facts += [f"it is stored at `{locator}`" for locator in one.stored_at]
-    facts += [_transfer(transfer) for transfer in found.transfers[:MOST]]
+    facts += [_transfer(transfer) for transfer in about.transfers[:MOST]]
     if one.dispositions:
         facts.append(f"its disposition is {', '.join(one.dispositions.split())}")
     if one.result:
@@ -173,31 +185,33 @@ def _whereabouts(found: _Found) -> None:
 
 def _copy(copy: CopyView) -> str:
     if copy.node is None:
-        return f"a copy lies on this machine: {copy.path}"
+        return f"a copy is on this machine: {copy.path}"
     away = ", which does not answer now" if copy.state == "down" else ""
-    spare = "; it goes when space is needed" if copy.spare else ""
-    return f"a copy lies on `{copy.node}`{away}: {copy.path}{spare}"
+    spare = "; it is removed when space is needed" if copy.spare else ""
+    return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
 
 
 def _transfer(one: TransferView) -> str:
     where = "results/" if one.result else f"`{one.cluster}`"
     trouble = f", {count(one.tries, 'try', 'tries')} so far: {one.trouble}" if one.trouble else ""
-    return f"it is on its way to {where}{trouble}"
+    return f"it is being copied to {where}{trouble}"
 
 
-def _readers(found: _Found) -> None:
-    """Who needs it, and what else they wait for."""
-    facts, readers = found.told.facts, found.readers
-    open_ones = [one for one in readers if _is_open(one)]
-    facts += [_reader(found.file, one) for one in open_ones[:MOST]]
-    if len(open_ones) > MOST:
-        phases = Counter(one.phase for one in open_ones[MOST:])
+def _readers(about: _AboutFile) -> None:
+    """Add its readers, and for how many other files they wait."""
+    facts, readers = about.explanation.facts, about.readers
+    waiting_readers = [one for one in readers if _is_open(one)]
+    facts += [_reader(about.file, one) for one in waiting_readers[:MOST]]
+    if len(waiting_readers) > MOST:
+        phases = Counter(one.phase for one in waiting_readers[MOST:])
         more = listed(f"{n:,} {phase}" for phase, n in phases.most_common())
-        facts.append(f"and it is read by {count(len(open_ones) - MOST, 'more package')}: {more}")
+        facts.append(
+            f"and it is read by {count(len(waiting_readers) - MOST, 'more package')}: {more}"
+        )
     if not readers:
         facts.append("no other package reads it")
-    elif len(open_ones) < len(readers):
-        done = len(readers) - len(open_ones)
+    elif len(waiting_readers) < len(readers):
+        done = len(readers) - len(waiting_readers)
         least = "at least " if len(readers) >= file_locations.MOST_READERS else ""
         facts.append(f"{least}{count(done, 'package')} that read it "
                      f"{'has' if done == 1 else 'have'} ended")  # fmt: skip
@@ -209,7 +223,7 @@ def _is_open(one: ReaderView) -> bool:
 
 def _reader(one: FileView, reader: ReaderView) -> str:
     if reader.dropped:
-        return f"`{reader.path}`, which is {reader.phase}, goes without it"
+        return f"`{reader.path}`, which is {reader.phase}, runs without it"
     if one.present or reader.phase != Phase.WAITING:
         return f"`{reader.path}` needs it and is {reader.phase}"
     more = reader.missing - reader.uses
@@ -217,18 +231,18 @@ def _reader(one: FileView, reader: ReaderView) -> str:
     return f"`{reader.path}` waits for it{others}"
 
 
-def _document(found: _Found) -> dict[str, Any]:
-    one = found.file
+def _document(about: _AboutFile) -> dict[str, Any]:
+    one = about.file
     return {
         "job": one.job, "file": one.name, "maker": one.maker, "maker_phase": one.maker_phase,
         "present": bool(one.present), "dropped": bool(one.dropped), "partial": bool(one.partial),
         "size": one.size, "checksum": one.checksum, "dispositions": one.dispositions.split(),
         "result": bool(one.result), "locator": one.locator, "stored": one.stored_at,
         "copies": [{"node": copy.node, "cluster": copy.cluster, "path": copy.path}
-                   for copy in found.copies],
+                   for copy in about.copies],
         "transfers": [{"to": "results" if way.result else way.cluster, "tries": way.tries,
-                       "trouble": way.trouble} for way in found.transfers],
+                       "trouble": way.trouble} for way in about.transfers],
         "readers": [{"path": each.path, "phase": each.phase, "dropped": bool(each.dropped),
                      "missing": each.missing if each.phase == Phase.WAITING else 0}
-                    for each in found.readers],
+                    for each in about.readers],
     }  # fmt: skip

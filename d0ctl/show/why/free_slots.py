@@ -1,4 +1,4 @@
-"""Why no node takes a ready package: which are ruled out by what, which are full since when."""
+"""Why no node has taken a ready package: which are ruled out, and which are full."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,93 +7,97 @@ from typing import Any
 
 from d0ctl.schedule.place import Demand, misfit
 from d0ctl.show.why import node_pauses, recovery
-from d0ctl.show.why.common import MOST, against, demand_of, room_of, takers
-from d0ctl.show.why.subject import Case
+from d0ctl.show.why.common import MOST, demand_of, objection, room_of, usage
+from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import dependencies
 from d0ctl.units import iso, listed, moment, size
 
-WISHES: Mapping[str, dict[str, Any]] = {
+REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
     "its platform": {"platform": None}, "its software": {"software": {}},
     "the services it needs": {"needs": ()}, "its cpus": {"cpus": 1}, "its memory": {"memory": None},
     "its disk": {"space": None},
 }  # fmt: skip
-"""What a package asks of a node, and a demand without it."""
+"""Each thing that a package requests of a node, and the value that drops it."""
 
-_OWN = re.compile(" since | until |:")
-"""What begins the part of an objection that is for one node."""
+_OWN_PART = re.compile(" since | until |:")
+"""Begins the part of an objection that is about one node only."""
 
 VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 
 
-def room(case: Case) -> str:
-    """Why no node has taken it yet; facts say it of each node, or of each kind of them."""
-    told, rows = case.told, registry.capacities(case.store)
-    demand = demand_of(case.store, case.package)
-    out = {row["name"]: why for row in rows if (why := against(row, demand, case.now))}
-    out |= node_pauses.against(case, [row for row in rows if row["name"] not in out])
+def room(subject: Subject) -> str:
+    """Return why no node has taken it yet; add a fact for each node, or each group of nodes."""
+    explanation, rows = subject.explanation, registry.capacities(subject.store)
+    demand = demand_of(subject.store, subject.package)
+    out = {row["name"]: why for row in rows if (why := objection(row, demand, subject.now))}
+    out |= node_pauses.objection(subject, [row for row in rows if row["name"] not in out])
     fits = [row for row in rows if row["name"] not in out]
-    told.facts += grouped(out)
-    told.details["nodes"] = [
+    explanation.facts += grouped(out)
+    explanation.details["nodes"] = [
         {"node": row["name"], "against": out.get(row["name"]), "cpus": row["cpus"],
          "used": row["used"], "taken": iso(row["taken"])} for row in rows
     ]  # fmt: skip
-    fits = recovery.but_last(case.package, fits, told)
+    fits = recovery.without_last_node(subject.package, fits, explanation)
     if not rows:
-        told.commands.append("d0ctl node add NAME [user@]host")
+        explanation.commands.append("d0ctl node add NAME [user@]host")
         return "there is no node at all"
-    if not any_driver(case.store):
-        told.commands += ["d0ctl daemon start", f"d0ctl run {case.package.job}"]
-        return "nothing drives it: no daemon is running"
+    if not any_driver(subject.store):
+        explanation.commands += ["d0ctl daemon start", f"d0ctl run {subject.package.job}"]
+        return "no daemon is running"
     if not fits:
-        _reopen(case, rows, demand)
-        _what_if(case, rows, demand)
-        told.commands.append("d0ctl node list")
+        _suggest_nodes(subject, rows, demand)
+        _close_matches(subject, rows, demand)
+        explanation.commands.append("d0ctl node list")
         return "no node can take it"
-    why = _turn(case, fits)
-    if "full_since" in told.details:
-        _reopen(case, [row for row in rows if row["name"] in out], demand)
-        told.commands.append(
+    why = _turn(subject, fits)
+    if "full_since" in explanation.details:
+        _suggest_nodes(subject, [row for row in rows if row["name"] in out], demand)
+        explanation.commands.append(
             f"d0ctl why {fits[0]['name']}" if len(fits) == 1 else "d0ctl node list"
         )
     return why
 
 
-def _turn(case: Case, fits: Sequence[Row]) -> str:
-    """Why none of the nodes that could take it has done so."""
-    one, told = case.package, case.told
-    demand = demand_of(case.store, case.package)
+def _turn(subject: Subject, fits: Sequence[Row]) -> str:
+    """Return why none of the nodes that could take it has done so."""
+    one, explanation = subject.package, subject.explanation
+    demand = demand_of(subject.store, subject.package)
     if one.stay:
         return (
             f"it starts on {_names(fits)} as soon as its turn comes: it only delivers its outputs"
         )
     lacking = {row["name"]: why for row in fits if (why := _lacks(row, demand))}
-    told.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
+    explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [row for row in fits
             if row["cpus"] - row["used"] >= one.cpus and row["name"] not in lacking]  # fmt: skip
-    told.facts += [takers(case.store, row, case.now) for row in fits[:MOST] if row not in free]
+    explanation.facts += [
+        usage(subject.store, row, subject.now) for row in fits[:MOST] if row not in free
+    ]
     if not free:
         taken = max((row["taken"] for row in fits if row["taken"] is not None), default=None)
-        told.details["full_since"] = iso(taken)
-        since = f" since {moment(taken, case.now)}" if taken is not None else ""
+        explanation.details["full_since"] = iso(taken)
+        since = f" since {moment(taken, subject.now)}" if taken is not None else ""
         if len(lacking) == len(fits):
             return f"it waits for memory or disk on {_names(fits[:MOST], 'or')}"
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {_names(fits)}{since}"
-    if first := dependencies.job_before(case.store, case.job.id):
+    if first := dependencies.job_before(subject.store, subject.job.id):
         if first["priority"] < 100:
-            told.commands.append(f"d0ctl priority {case.job.name} {first['priority'] + 1}")
-        told.commands.append(f"d0ctl why {first['name']}")
+            explanation.commands.append(
+                f"d0ctl priority {subject.job.name} {first['priority'] + 1}"
+            )
+        explanation.commands.append(f"d0ctl why {first['name']}")
         return f"job `{first['name']}` of a higher priority comes first"
     return f"it starts on {_names(free[:MOST], 'or')} as soon as its turn comes"
 
 
 def _lacks(row: Row, demand: Demand) -> str | None:
-    """What the packages on a node leave too little of: memory or disk."""
+    """Return of what too little is left on a node, memory or disk; None if enough."""
     memory, used = row["memory"], row["memory_used"]
     if demand.memory and memory and memory - used < demand.memory:
         return f"has {size(max(0, memory - used))} of memory left, needs {size(demand.memory)}"
@@ -105,7 +109,7 @@ def _lacks(row: Row, demand: Demand) -> str | None:
 
 
 def grouped(out: Mapping[str, str]) -> list[str]:
-    """What speaks against nodes: of each, or where they are many, of those alike together."""
+    """Say why nodes can't take a package, in groups if there are many."""
     if len(out) <= MOST:
         return [f"node `{name}` {why}" for name, why in out.items()]
     kinds: dict[str, list[str]] = {}
@@ -123,8 +127,8 @@ def grouped(out: Mapping[str, str]) -> list[str]:
 
 
 def _kind(why: str) -> str:
-    """What an objection has in common with others: without times, notes and troubles."""
-    return why if why.startswith("is ruled out") else _OWN.split(why, maxsplit=1)[0]
+    """Return an objection without its times, notes and errors, to group alike ones."""
+    return why if why.startswith("is ruled out") else _OWN_PART.split(why, maxsplit=1)[0]
 
 
 def _plural(kind: str) -> str:
@@ -132,25 +136,25 @@ def _plural(kind: str) -> str:
     return f"{VERBS.get(verb, verb)} {rest}"
 
 
-def _reopen(case: Case, rows: Sequence[Row], demand: Demand) -> None:
-    """Say how nodes that are drained or down, and would do, may take it again."""
+def _suggest_nodes(subject: Subject, rows: Sequence[Row], demand: Demand) -> None:
+    """Suggest how suitable nodes that are drained or down may take packages again."""
     for row in rows:
-        if misfit(demand, room_of(row)) is None and len(case.told.commands) < MOST:
+        if misfit(demand, room_of(row)) is None and len(subject.explanation.commands) < MOST:
             verb = "resume" if row["drained"] and row["state"] != "down" else "check"
-            case.told.commands.append(f"d0ctl node {verb} {row['name']}")
+            subject.explanation.commands.append(f"d0ctl node {verb} {row['name']}")
 
 
-def _what_if(case: Case, rows: Sequence[Row], demand: Demand) -> None:
-    """Tell which nodes could take it if just one wish were otherwise."""
-    told = case.told
+def _close_matches(subject: Subject, rows: Sequence[Row], demand: Demand) -> None:
+    """Say which nodes could take it if a single request were dropped."""
+    explanation = subject.explanation
     usable = [row for row in rows if row["state"] == "up" and not row["drained"]]
-    for wish, without in WISHES.items():
+    for request, without in REQUESTS.items():
         able = [row for row in usable if misfit(replace(demand, **without), room_of(row)) is None]
         if able:
-            told.facts.append(f"but for {wish}, {_some(able)} could take it")
+            explanation.facts.append(f"without {request}, {_named_or_counted(able)} could take it")
 
 
-def _some(rows: Sequence[Row]) -> str:
+def _named_or_counted(rows: Sequence[Row]) -> str:
     return _names(rows) if len(rows) <= MOST else f"{len(rows)} nodes"
 
 

@@ -1,4 +1,4 @@
-"""Why a line, stage or job is as it is, by the packages in it that tell most."""
+"""Why a line, stage or job is in its state, by its most significant packages."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -34,9 +34,9 @@ LIVE = tuple(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A job or a part of it: its words, its counts, and how to find packages in it."""
+    """A job or a part of it: its title, its counts, and how to find packages in it."""
 
-    words: str
+    title: str
     path: str
     counts: Counts
     job: JobSummary
@@ -50,7 +50,7 @@ class _Part:
 
 
 def job(store: Store, one: JobSummary, now: float) -> Explanation:
-    """Why a job is as it is."""
+    """Explain the state of a job."""
     return _explain(
         store,
         _Part(
@@ -63,7 +63,7 @@ def job(store: Store, one: JobSummary, now: float) -> Explanation:
 
 
 def stage(store: Store, of: JobSummary, one: StageSummary, now: float) -> Explanation:
-    """Why a stage is as it is."""
+    """Explain the state of a stage."""
     path = f"{of.name}/{one.seq}"
     return _explain(
         store,
@@ -79,7 +79,7 @@ def stage(store: Store, of: JobSummary, one: StageSummary, now: float) -> Explan
 def line(
     store: Store, of: JobSummary, of_stage: StageSummary, one: LineSummary, now: float
 ) -> Explanation:
-    """Why a line is as it is."""
+    """Explain the state of a line."""
     path = f"{of.name}/{of_stage.seq}/{one.seq}"
     part = _Part(
         f"line `{path}`{line_name(one.name)}", path, one.counts, of,
@@ -87,101 +87,121 @@ def line(
         lambda most: [],
     )  # fmt: skip
     if one.dropped is not None:
-        told = Explanation(path, one.status, f"{part.words} was dropped {moment(one.dropped, now)}")
-        told.facts.append("its files are in no input list any more; what had succeeded stays so")
+        explanation = Explanation(
+            path, one.status, f"{part.title} was dropped {moment(one.dropped, now)}"
+        )
+        explanation.facts.append(
+            "its files are removed from all input lists; its successful packages stay successful"
+        )
         if one.named:
-            told.commands.append(f"d0ctl restore-line {path}")
+            explanation.commands.append(f"d0ctl restore-line {path}")
         else:
-            told.facts.append("it lacks what it needs, and comes back with the line that makes it")
-            told.commands.append(f"d0ctl history {of.name}")
-        return told
+            explanation.facts.append(
+                "an input that it needs was dropped; it is restored with the line that makes it"
+            )
+            explanation.commands.append(f"d0ctl history {of.name}")
+        return explanation
     return _explain(store, part, now)
 
 
 def _explain(store: Store, part: _Part, now: float) -> Explanation:
-    """What stops it, what failed, what no node can take, what is kept back, and what moves."""
+    """Explain: obstacles, failures, packages that no node can take, holds, running packages."""
     status = roll_up(part.counts, blocked=part.job.blocked)
-    told = Explanation(part.path, status, "")
+    explanation = Explanation(part.path, status, "")
     totals = by_status(part.counts)
     is_open = bool(totals["unscheduled"] or totals["scheduled"] or totals["launched"])
     site = standstill.production(store, now=now)
     if is_open and part.job.ended is None:
-        _site(site, part, told, now)
+        _site(site, part, explanation, now)
     if part.counts.get("failed"):
-        _failed(store, part, told, now)
+        _failed(store, part, explanation, now)
     if unfit := job_obstacles(site).get(part.job.name):
-        _add(told, unfit.text, [])
+        _add(explanation, unfit.text, [])
     if (why := kept_back(part.job, now)) and is_open:
         moving = totals["launched"] - part.counts.get("suspended", 0)
-        _add(told, f"nothing{' more' if moving else ''} of {part.words} starts: {why[0]}", [why[1]])
-    _moving(store, part, told, totals, now)
-    if not told.answer:
-        _rest(store, part, told, status, now)
-    _leftovers(part, told)
-    return told
+        _add(
+            explanation,
+            f"nothing{' more' if moving else ''} of {part.title} starts: {why[0]}",
+            [why[1]],
+        )
+    _moving(store, part, explanation, totals, now)
+    if not explanation.answer:
+        _rest(store, part, explanation, status, now)
+    _leftovers(part, explanation)
+    return explanation
 
 
-def _add(told: Explanation, text: str, commands: list[str]) -> None:
-    """The first text is the answer, each later one a fact."""
-    if told.answer:
-        told.facts.append(text)
+def _add(explanation: Explanation, text: str, commands: list[str]) -> None:
+    """Add a text: the first is the answer, each later one a fact."""
+    if explanation.answer:
+        explanation.facts.append(text)
     else:
-        told.answer = text
-    told.commands += commands
+        explanation.answer = text
+    explanation.commands += commands
 
 
-def _site(site: standstill.Production, part: _Part, told: Explanation, now: float) -> None:
-    """What stops all jobs alike: no daemon, no node up; a node that is down beside others."""
+def _site(site: standstill.Production, part: _Part, explanation: Explanation, now: float) -> None:
+    """Add what stops all jobs: no daemon, no node, nodes that are down."""
     standing = next((job.standing for job in site.jobs if job.id == part.job.id), None)
     stops = standing is not None and standing.stands_still
     for one in obstacles(site, now):
-        text = f"{part.words} stands still: {one.text}" if stops and not told.answer else one.text
-        if stops or told.answer:
-            _add(told, text, list(one.commands))
+        text = (
+            f"{part.title} stands still: {one.text}"
+            if stops and not explanation.answer
+            else one.text
+        )
+        if stops or explanation.answer:
+            _add(explanation, text, list(one.commands))
         else:
-            told.facts.append(text)
-            told.commands += one.commands
+            explanation.facts.append(text)
+            explanation.commands += one.commands
 
 
-def _failed(store: Store, part: _Part, told: Explanation, now: float) -> None:
+def _failed(store: Store, part: _Part, explanation: Explanation, now: float) -> None:
     total = part.counts.get("failed", 0)
     latest = [(one.path, one.reason) for one in part.failures(SAMPLE)]
     if not latest:
         latest = [(one.path, one.reason) for one in part.sample([Phase.FAILED], MOST)]
     if not latest:
-        _add(told, f"{part.words} has {count(total, 'failed package')}", [])
+        _add(explanation, f"{part.title} has {count(total, 'failed package')}", [])
         return
     last = explain_package(store, browse.package(store, parse(latest[0][0])), now)
     status = roll_up(part.counts, blocked=part.job.blocked)
     verb = "failed" if status == Group.FAILED else "has failures"
     _add(
-        told, f"{part.words} {verb}: {count(total, 'package')} failed, the last {_after(last)}", []
+        explanation,
+        f"{part.title} {verb}: {count(total, 'package')} failed, the last {_after(last)}",
+        [],
     )
-    told.stderr = last.stderr
+    explanation.stderr = last.stderr
     if len(latest) == 1:
-        told.facts += last.facts
-        told.commands += last.commands
+        explanation.facts += last.facts
+        explanation.commands += last.commands
     else:
-        _alike(store, part, told, latest, total)
-        told.commands += [f"d0ctl why {latest[0][0]}", f"d0ctl history {part.path}"]
+        _by_reason(store, part, explanation, latest, total)
+        explanation.commands += [f"d0ctl why {latest[0][0]}", f"d0ctl history {part.path}"]
 
 
-def _alike(
-    store: Store, part: _Part, told: Explanation, latest: list[tuple[str, str | None]], total: int
+def _by_reason(
+    store: Store,
+    part: _Part,
+    explanation: Explanation,
+    latest: list[tuple[str, str | None]],
+    total: int,
 ) -> None:
-    """The failures by reason, and for each reason one command for all of them."""
+    """Add the failures by reason, and one retry command for each reason."""
     reasons = Counter(reason or "unknown" for _, reason in latest)
     at_least = "at least " if total > len(latest) else ""
     parts = [f"{number:,} for {reason}" for reason, number in reasons.most_common()]
-    told.facts.append(f"failed: {at_least}{listed(parts)}")
+    explanation.facts.append(f"failed: {at_least}{listed(parts)}")
     for reason, _ in reasons.most_common(MOST):
         paths = [path for path, why in latest if why == reason][:MOST]
         if not paths:
             continue
         found = for_alike(store, part.failed, paths, reason)
-        told.facts += [f"for {reason}: {fact}" for fact in found.facts]
+        explanation.facts += [f"for {reason}: {fact}" for fact in found.facts]
         if found.options is not None:
-            told.commands.append(f"d0ctl retry{found.options}")
+            explanation.commands.append(f"d0ctl retry{found.options}")
 
 
 def _after(last: Explanation) -> str:
@@ -189,75 +209,79 @@ def _after(last: Explanation) -> str:
 
 
 def _moving(
-    store: Store, part: _Part, told: Explanation, totals: dict[str, int], now: float
+    store: Store, part: _Part, explanation: Explanation, totals: dict[str, int], now: float
 ) -> None:
-    """What is launched, and what of it is on nodes that do not answer."""
+    """Add the launched packages, and those on nodes that do not answer."""
     silent = part.counts.get("unreachable", 0)
     running = totals["launched"] - silent
     if running:
         rows = part.sample(LIVE, MOST)
         launched = count(running, "package is", "packages are")
-        _add(told, f"{part.words} is running: {launched} launched", [])
+        _add(explanation, f"{part.title} is running: {launched} launched", [])
         for row in rows:
             age = f" for {duration(now - row.started)}" if row.started is not None else ""
-            told.facts.append(f"`{row.path}` is {row.phase} on `{row.node}`{age}")
+            explanation.facts.append(f"`{row.path}` is {row.phase} on `{row.node}`{age}")
         if running > len(rows) and rows:
-            told.facts.append(f"and {count(running - len(rows))} more")
-        told.commands.append(f"d0ctl status {part.job.name} --watch")
+            explanation.facts.append(f"and {count(running - len(rows))} more")
+        explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
         lost = count(silent, "package is", "packages are")
         for row in part.sample([Phase.UNREACHABLE], 1):
             first = explain_package(store, browse.package(store, parse(row.path)), now)
-            _add(told, f"{lost} unreachable: {first.answer}", first.commands)
+            _add(explanation, f"{lost} unreachable: {first.answer}", first.commands)
 
 
-def _rest(store: Store, part: _Part, told: Explanation, status: Group, now: float) -> None:
-    """Nothing failed, runs or is kept back: why does what is left not run?"""
+def _rest(store: Store, part: _Part, explanation: Explanation, status: Group, now: float) -> None:
+    """Explain why the remaining packages do not run, if nothing else does."""
     if status in (Group.SUCCESSFUL, Group.CANCELED):
-        _ended(store, part, told, status)
+        _ended(store, part, explanation, status)
         return
     has_run = any(part.counts.get(phase) for phase in ("done", "canceled", "cooloff"))
-    words = (f"nothing of {part.words} runs now" if has_run
-             else f"nothing of {part.words} runs yet")  # fmt: skip
+    words = (f"nothing of {part.title} runs now" if has_run
+             else f"nothing of {part.title} runs yet")  # fmt: skip
     if status == Group.FAILED:
-        words = f"{part.words} can't go on"
+        words = f"{part.title} can't go on"
     for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
                    (Phase.WAITING,)):  # fmt: skip
         for row in part.sample(phases, 1):
             first = explain_package(store, browse.package(store, parse(row.path)), now)
-            told.answer = f"{words}: {first.answer}"
-            told.facts += first.facts
-            told.commands += first.commands
-            told.details = first.details
+            explanation.answer = f"{words}: {first.answer}"
+            explanation.facts += first.facts
+            explanation.commands += first.commands
+            explanation.details = first.details
             return
-    told.answer = f"{words}: it waits for earlier stages"
-    told.commands.append(f"d0ctl why {part.job.name}")
+    explanation.answer = f"{words}: it waits for earlier stages"
+    explanation.commands.append(f"d0ctl why {part.job.name}")
 
 
-def _ended(store: Store, part: _Part, told: Explanation, status: str) -> None:
+def _ended(store: Store, part: _Part, explanation: Explanation, status: str) -> None:
     done = by_status(part.counts)["successful"]
     packages = count(sum(part.counts.values()), "package")
-    told.answer = f"{part.words} is {status}: {count(done)} of {packages} done"
+    explanation.answer = f"{part.title} is {status}: {count(done)} of {packages} done"
     if status == "successful":
-        told.commands.append(f"d0ctl status {part.path}")
+        explanation.commands.append(f"d0ctl status {part.path}")
         return
     if canceled := part.counts.get("canceled"):
-        told.answer += f", {count(canceled)} canceled"
+        explanation.answer += f", {count(canceled)} canceled"
         for row in part.sample([Phase.CANCELED], 1):
             last = browse.package(store, parse(row.path))
             if last.actor:
-                told.facts.append(f"`{row.path}` was canceled by {last.actor}: {last.note}")
-        told.commands.append(f"d0ctl retry '{part.path}:canceled'")
-    told.commands.append(f"d0ctl history {part.path}")
+                explanation.facts.append(f"`{row.path}` was canceled by {last.actor}: {last.note}")
+        explanation.commands.append(f"d0ctl retry '{part.path}:canceled'")
+    explanation.commands.append(f"d0ctl history {part.path}")
 
 
-def _leftovers(part: _Part, told: Explanation) -> None:
-    """Other things that a person may want to know of."""
+def _leftovers(part: _Part, explanation: Explanation) -> None:
+    """Add how many packages are held, cooling off, blocked or dropped."""
     counts = part.counts
     for phase, words in (("held", "held"), ("cooloff", "cooling off")):
         if counts.get(phase):
-            told.facts.append(f"{count(counts[phase], 'package is', 'packages are')} {words}")
+            explanation.facts.append(
+                f"{count(counts[phase], 'package is', 'packages are')} {words}"
+            )
     if part.job.blocked and counts.get("waiting"):
-        told.facts.append(blocked(counts["waiting"]))
+        explanation.facts.append(blocked(counts["waiting"]))
     if counts.get("dropped"):
-        told.facts.append(f"{count(counts['dropped'], 'package is', 'packages are')} dropped")
+        explanation.facts.append(
+            f"{count(counts['dropped'], 'package is', 'packages are')} dropped"
+        )

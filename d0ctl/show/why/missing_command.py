@@ -7,7 +7,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import AttemptView, PackageView
 
-_SAID = re.compile(
+_SHELL_MESSAGES = re.compile(
     r"(?:^|: )(?:line \d+: )?([^\s:][^:]*): "
     r"(?:No such file or directory|(?:command )?not found|Permission denied|cannot execute.*"
     r"|bad interpreter.*)$"
@@ -16,7 +16,7 @@ _SAID = re.compile(
 
 
 def missing_command(store: Store, one: PackageView, last: AttemptView) -> list[str]:
-    """Which command it was and what to do about it; nothing for any other failure."""
+    """Say which command it was and what to do about it; nothing for other failures."""
     if last.exit_code not in (126, 127):
         return []
     name = _name(last)
@@ -32,7 +32,7 @@ def missing_command(store: Store, one: PackageView, last: AttemptView) -> list[s
 
 def _name(last: AttemptView) -> str | None:
     for line in reversed(f"{last.message or ''}\n{last.stderr or ''}".splitlines()):
-        if found := _SAID.search(line.strip()):
+        if found := _SHELL_MESSAGES.search(line.strip()):
             return found[1].strip("'\"`‘’")
     return None
 

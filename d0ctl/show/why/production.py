@@ -1,4 +1,4 @@
-"""What stops production, in words: for `status`, `why JOB`, `status --check` and mail."""
+"""What stops production: texts for `status`, `why JOB`, `status --check` and mail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether production moves, as a monitor wants it: a word, a line and an exit code."""
+    """Whether production moves, for monitors: a word, a line and an exit code."""
 
     state: str
     headline: str
@@ -34,22 +34,22 @@ class Check:
 
 
 def obstacles(found: Production, now: float) -> list[Obstacle]:
-    """What is wrong with the site while there is work: the daemon first, then the nodes."""
+    """Return what is wrong with the site while there is work: daemon first, then nodes."""
     if not any(job.work.open for job in found.jobs):
         return []
-    told = []
+    found_obstacles = []
     if not found.driven:
-        told.append(NO_DAEMON)
+        found_obstacles.append(NO_DAEMON)
     if nodes := _nodes(found, now):
-        told.append(nodes)
-    return told
+        found_obstacles.append(nodes)
+    return found_obstacles
 
 
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
 
 
 def _nodes(found: Production, now: float) -> Obstacle | None:
-    """Which nodes are out of use; None where all take packages or are yet to be contacted."""
+    """Return which nodes are out of use; None if all take packages or were never contacted."""
     if not found.nodes:
         return Obstacle("there is no node", ("d0ctl node add NAME [user@]host",))
     if not found.driven:
@@ -59,7 +59,7 @@ def _nodes(found: Production, now: float) -> Obstacle | None:
         return None
     takes = sum(one.node.takes for one in found.nodes)
     text = f"{takes} of {count(len(found.nodes), 'node')} up: {nodes_away(away, now)}"
-    return Obstacle(text, tuple(_reopen(one) for one in away[:MOST]))
+    return Obstacle(text, tuple(_suggest_nodes(one) for one in away[:MOST]))
 
 
 def nodes_away(away: Sequence[NodeView], now: float) -> str:
@@ -89,22 +89,22 @@ def _names(nodes: Sequence[NodeView]) -> str:
     return listed(names)
 
 
-def _reopen(one: NodeView) -> str:
+def _suggest_nodes(one: NodeView) -> str:
     verb = "check" if one.node.state == "down" else "resume"
     return f"d0ctl node {verb} {one.name}"
 
 
 def job_obstacles(found: Production) -> dict[str, Obstacle]:
-    """What stops single jobs besides what stops the site, and what no node can take, by job."""
-    told = {}
+    """Return by job what stops it alone, and its packages that no node can take."""
+    obstacles_by_job = {}
     for job in found.jobs:
         if text := _job(job):
-            told[job.name] = Obstacle(text, (f"d0ctl why {job.name}",))
-    return told
+            obstacles_by_job[job.name] = Obstacle(text, (f"d0ctl why {job.name}",))
+    return obstacles_by_job
 
 
 def _job(job: JobStanding) -> str | None:
-    """What stops one job; None where the site does, a person chose it, or nothing does."""
+    """Return what stops one job; None if the site does, a person does, or nothing does."""
     ready, standing = count(job.work.ready, "package"), job.standing
     if standing.unfit:
         unfit = count(standing.unfit, "package")
@@ -119,7 +119,7 @@ def _job(job: JobStanding) -> str | None:
 
 
 def _other_jobs(job: JobStanding) -> str:
-    """Which other jobs keep a job waiting."""
+    """Say which other jobs keep a job waiting."""
     if job.kept:
         are = "is" if len(job.kept) == 1 else "are"
         return f"it waits for files of {_listed(job.kept)}, which {are} held or paused"
@@ -130,7 +130,7 @@ def _other_jobs(job: JobStanding) -> str:
 
 
 def _no_input(job: JobStanding) -> str:
-    """That launched packages wait for inputs in vain."""
+    """Say that launched packages wait for inputs that will never be produced."""
     number = sum(job.work.awaiting.values())
     if number == 1:
         return "1 package is launched and waits for an input that will never be produced"
@@ -143,9 +143,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
-    """Why nothing of a job, or of a part, can move without a person, where its state does not
-    say so.
-    """
+    """Return why a job or part can't move without a person, if its state does not say so."""
     cause = job.standing.cause
     if not job.standing.is_settled or cause is None or job.work.held or job.work.paused:
         return None
@@ -173,14 +171,12 @@ def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
 
 
 def _reasons(why: dict[str, str]) -> str:
-    told = [f"`{name}`: {reason}" for name, reason in list(why.items())[:2]]
-    return "; ".join(told) + ("; ..." if len(why) > 2 else "")
+    named = [f"`{name}`: {reason}" for name, reason in list(why.items())[:2]]
+    return "; ".join(named) + ("; ..." if len(why) > 2 else "")
 
 
 def check(found: Production, now: float) -> Check:
-    """Whether production moves: 0 it does or has nothing to do, 1 a person has to see to
-    failures, 5 it stands still.
-    """
+    """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill."""
     if found.cause is not None:
         stop = standstill(found, now)
         return Check("standstill", f"stands still: {stop.text}", ExitCode.DATABASE, stop.commands)
@@ -201,11 +197,11 @@ def check(found: Production, now: float) -> Check:
 
 
 def standstill(found: Production, now: float) -> Obstacle:
-    """What stops all that could move, the weightiest cause, with how much that is."""
+    """Return the main cause of a standstill, and how many packages it stops."""
     number = sum(job.work.left for job in found.stopped)
     left = count(number, "package")
-    if (told := obstacles(found, now)) and found.cause in SITEWIDE:
-        return Obstacle(f"{told[0].text}; {left} to run", told[0].commands)
+    if (sitewide := obstacles(found, now)) and found.cause in SITEWIDE:
+        return Obstacle(f"{sitewide[0].text}; {left} to run", sitewide[0].commands)
     jobs = [job for job in found.stopped if job.standing.cause is found.cause]
     if found.cause in (Cause.HELD, Cause.PAUSED):
         names = listed(f"`{job.name}`" for job in jobs[:MOST])

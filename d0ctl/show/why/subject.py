@@ -1,4 +1,4 @@
-"""A package that is to be explained, and what all its phases have in common."""
+"""A package to explain, and the texts that all its phases share."""
 
 from dataclasses import dataclass
 
@@ -10,33 +10,41 @@ from d0ctl.units import moment
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Subject:
     """A package to explain, and the explanation to fill."""
 
     store: Store
     package: PackageView
     job: JobSummary
-    told: Explanation
+    explanation: Explanation
     now: float
 
     @property
     def name(self) -> str:
-        """What to call it in a sentence."""
+        """Its name in a sentence."""
         one = self.package
         return f"package `{one.path}`{line_name(one.line_name)}"
 
-    def last_deed(self) -> EventView | None:
-        """The last change that a person made to it."""
+    def fact(self, text: str) -> None:
+        """Add a fact to the explanation."""
+        self.explanation.facts.append(text)
+
+    def command(self, text: str) -> None:
+        """Add a command to the explanation."""
+        self.explanation.commands.append(text)
+
+    def last_action(self) -> EventView | None:
+        """Return the last change that a person made to it."""
         events = browse.events(self.store, self.package.id)
         return next((event for event in reversed(events) if event.actor), None)
 
     def since(self) -> str:
-        """When it last changed."""
+        """Return when it last changed."""
         return moment(self.package.changed, self.now)
 
 
-def job_hold(case: Case) -> None:
-    """Say what keeps its whole job back."""
-    if why := kept_back(case.job, case.now):
-        case.told.facts.append(why[0])
-        case.told.commands.append(why[1])
+def job_hold(subject: Subject) -> None:
+    """Say why its whole job is kept from starting packages, if it is."""
+    if why := kept_back(subject.job, subject.now):
+        subject.explanation.facts.append(why[0])
+        subject.explanation.commands.append(why[1])

@@ -1,27 +1,27 @@
-"""What a waiting package waits for: the least hopeful first, and what is behind it all."""
+"""The files and packages that a waiting package needs, those that may never come first."""
 
 from dataclasses import dataclass
 
 from d0ctl.show.why.common import MOST, Explanation
-from d0ctl.show.why.subject import Case, job_hold
+from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, dependencies
 from d0ctl.store.views.dependencies import MissingInput
 from d0ctl.units import count
 
-MOST_LOOKED_AT = 200
-"""How many missing files are looked at for the most telling ones."""
+MOST_READ = 200
+"""How many missing files are read to find those that may never come."""
 
 
 MOST_FOLLOWED = 60
-"""How many packages are asked what they wait for, up the chain."""
+"""How many packages up the chain are searched for the cause."""
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
-    """Something a package waits for, made by whom, in which phase it is, and how often used."""
+class Prerequisite:
+    """Something a package waits for: its maker, the maker's phase, and how often it is used."""
 
-    words: str
+    text: str
     maker: str | None
     phase: str | None
     package: int | None
@@ -30,111 +30,125 @@ class Want:
 
     @property
     def origin(self) -> str:
-        """What it hangs on, without the way there."""
-        return f"`{self.maker}`, which is {self.phase}" if self.maker else self.words
+        """What it depends on in the end."""
+        return f"`{self.maker}`, which is {self.phase}" if self.maker else self.text
 
     @property
-    def hope(self) -> int:
-        """The less, the less likely it comes by itself."""
+    def likelihood(self) -> int:
+        """How likely it arrives without a person: 0 not, 1 perhaps, 2 yes."""
         if self.phase in (None, "failed", "canceled", "dropped"):
             return 0
         return 1 if self.phase in ("held", "cooloff", "unreachable") else 2
 
 
-def waiting(case: Case) -> None:
-    """Explain a package that waits for files, or for the one before it in its line."""
-    told, one = case.told, case.package
-    wants = wants_of(case.store, one.id)
-    if not wants:
-        told.answer = f"{case.name} waits for one of its many files"
+def waiting(subject: Subject) -> None:
+    """Explain a package that waits for files, or for the package before it in its line."""
+    explanation, one = subject.explanation, subject.package
+    prerequisites = prerequisites_of(subject.store, one.id)
+    if not prerequisites:
+        explanation.answer = f"{subject.name} waits for one of its many files"
         return
-    told.details["waits_for"] = [
-        {"file": want.file, "maker": want.maker, "phase": want.phase} for want in wants
+    explanation.details["waits_for"] = [
+        {"file": prerequisite.file, "maker": prerequisite.maker, "phase": prerequisite.phase}
+        for prerequisite in prerequisites
     ]
-    is_blocked = browse.is_package_blocked(case.store, case.job, one)
+    is_blocked = browse.is_package_blocked(subject.store, subject.job, one)
     verb = "is blocked: it waits" if is_blocked else "waits"
-    told.answer = f"{case.name} {verb} for {wants[0].words}"
-    told.facts += [f"it waits for {want.words}" for want in wants[1:MOST]]
-    if (more := one.missing - sum(want.uses for want in wants[:MOST])) > 0:
-        told.facts.append(f"and for {count(more, 'more file')}")
-    _first_of_many(case)
-    job_hold(case)
-    _required(case, wants[0])
-    root = wants[0] if wants[0].phase != "waiting" else _root(case.store, wants)
-    if root is not None and root is not wants[0]:
-        told.facts.append(f"in the end it hangs on {root.origin}")
-    ways_out(told, root or wants[0])
+    first = prerequisites[0]
+    explanation.answer = f"{subject.name} {verb} for {first.text}"
+    explanation.facts += [
+        f"it waits for {prerequisite.text}" for prerequisite in prerequisites[1:MOST]
+    ]
+    if (more := one.missing - sum(prerequisite.uses for prerequisite in prerequisites[:MOST])) > 0:
+        explanation.facts.append(f"and for {count(more, 'more file')}")
+    _early(subject)
+    job_hold(subject)
+    _required(subject, first)
+    cause = first if first.phase != "waiting" else _root_cause(subject.store, prerequisites)
+    if cause is not None and cause is not first:
+        explanation.facts.append(f"the cause is {cause.origin}")
+    suggest(explanation, cause or first)
 
 
-def _first_of_many(case: Case) -> None:
-    row = dependencies.input_list(case.store, case.package.id)
+def _early(subject: Subject) -> None:
+    row = dependencies.input_list(subject.store, subject.package.id)
     if row is not None and row["early"] and row["awaited"] > 1:
-        told = f"it starts with the first of {row['awaited']} inputs, and gets the others later"
-        case.told.facts.append(told)
+        fact = f"it starts with the first of {row['awaited']} inputs and gets the others later"
+        subject.explanation.facts.append(fact)
 
 
-def _required(case: Case, want: Want) -> None:
-    """How far the stage that makes it is from what this one requires of it."""
-    stages = {stage.seq: stage for stage in browse.stages(case.store, case.job)}
-    required = stages[case.package.stage].require
-    maker = (want.maker or "").split("/")
-    if required >= 1 or len(maker) != 4 or maker[0] != case.job.name:
+def _required(subject: Subject, prerequisite: Prerequisite) -> None:
+    """Say how much of the stage that makes a file has succeeded, if a fraction is required."""
+    stages = {stage.seq: stage for stage in browse.stages(subject.store, subject.job)}
+    required = stages[subject.package.stage].require
+    maker = (prerequisite.maker or "").split("/")
+    if required >= 1 or len(maker) != 4 or maker[0] != subject.job.name:
         return
     made_by = stages[int(maker[1])]
     total = sum(made_by.counts.values()) - made_by.counts.get("dropped", 0)
     done = made_by.counts.get("done", 0)
-    case.told.facts.append(
-        f"stage `{case.package.stage_name}` requires {required:.0%}: {done} of"
+    subject.explanation.facts.append(
+        f"stage `{subject.package.stage_name}` requires {required:.0%}: {done} of"
         f" {count(total, 'package')} of stage `{made_by.name}` are successful so far"
     )
 
 
-def wants_of(store: Store, package: int, limit: int = MOST_LOOKED_AT) -> list[Want]:
-    """What a package waits for, the least hopeful first."""
-    wants = []
+def prerequisites_of(store: Store, package: int, limit: int = MOST_READ) -> list[Prerequisite]:
+    """Return the prerequisites of a package, the least likely first."""
+    prerequisites = []
     before = dependencies.before_in_line(store, package)
     if before is not None and before["phase"] not in ("done", "transferring"):
         words = f"package `{before['path']}` before it in its line, which is {before['phase']}"
-        wants.append(Want(words, before["path"], before["phase"], before["id"]))
+        prerequisites.append(Prerequisite(words, before["path"], before["phase"], before["id"]))
     for file in dependencies.missing_inputs(store, package, limit):
-        wants.append(Want(_file_waited_for(file), file.maker_path, file.maker_phase, file.maker,
-                          file.uses, file.name))  # fmt: skip
-    return sorted(wants, key=lambda want: want.hope)
+        prerequisites.append(
+            Prerequisite(
+                _file_text(file),
+                file.maker_path,
+                file.maker_phase,
+                file.maker,
+                file.uses,
+                file.name,
+            )
+        )
+    return sorted(prerequisites, key=lambda prerequisite: prerequisite.likelihood)
 
 
-def _root(store: Store, wants: list[Want]) -> Want | None:
-    """What is behind it all: up the chain from waiting makers, as far as a bounded search goes."""
-    queue = [want.package for want in wants]
+def _root_cause(store: Store, prerequisites: list[Prerequisite]) -> Prerequisite | None:
+    """Return the cause up the chain of waiting makers, found by a bounded search."""
+    queue = [prerequisite.package for prerequisite in prerequisites]
     seen: set[int] = set()
-    best: Want | None = None
+    best: Prerequisite | None = None
     while queue and len(seen) < MOST_FOLLOWED:
         package = queue.pop(0)
         if package is None or package in seen:
             continue
         seen.add(package)
-        for want in wants_of(store, package, MOST):
-            if want.hope == 0:
-                return want
-            if want.phase == "waiting":
-                queue.append(want.package)
-            elif best is None or want.hope < best.hope:
-                best = want
+        for prerequisite in prerequisites_of(store, package, MOST):
+            if prerequisite.likelihood == 0:
+                return prerequisite
+            if prerequisite.phase == "waiting":
+                queue.append(prerequisite.package)
+            elif best is None or prerequisite.likelihood < best.likelihood:
+                best = prerequisite
     return best
 
 
-def ways_out(told: Explanation, want: Want) -> None:
-    """What to type about what is waited for."""
-    if want.maker is None:
+def suggest(explanation: Explanation, prerequisite: Prerequisite) -> None:
+    """Suggest commands about a prerequisite."""
+    if prerequisite.maker is None:
         return
-    told.commands.append(f"d0ctl why {want.maker}")
-    if want.hope == 0:
-        line = want.maker.rpartition("/")[0]
-        told.facts.append(f"line `{line}` can be dropped: what can do without it goes on")
-        told.commands.append(f"d0ctl kill-line {line} --drop-outputs")
+    explanation.commands.append(f"d0ctl why {prerequisite.maker}")
+    if prerequisite.likelihood == 0:
+        line = prerequisite.maker.rpartition("/")[0]
+        explanation.facts.append(
+            f"line `{line}` can be dropped: packages that can run without it do so"
+        )
+        explanation.commands.append(f"d0ctl kill-line {line} --drop-outputs")
 
 
-def _file_waited_for(file: MissingInput) -> str:
+def _file_text(file: MissingInput) -> str:
     if file.maker_path is None:
-        return f"file `{file.name}`, which nothing makes any more"
+        return f"file `{file.name}`, which no package makes any more"
     dropped = " and whose output is dropped" if file.file_dropped else ""
     return f"file `{file.name}` of `{file.maker_path}`, which is {file.maker_phase}{dropped}"
