@@ -1,5 +1,6 @@
 """What most tests begin with: a home of their own, and the store in it."""
 
+import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
-                folder = report.nodeid.removeprefix("tests/").partition("/")[0]
+                folder = re.split("/|::", report.nodeid.removeprefix("tests/"))[0]
                 took[folder] += report.duration
                 tests[folder] += report.when == "setup"
     if len(took) > 1:

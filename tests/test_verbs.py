@@ -18,6 +18,7 @@ from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.checks.check import faults
 from tests.cli.building import Site, job, line, package
+from tests.support.examples import examples
 from tests.support.homes import make_home
 
 Where = tuple[int, int, int]
@@ -97,7 +98,7 @@ def path_of(where: Where) -> str:
     return "prod/" + "/".join(map(str, where))
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(things=jobs(), data=st.data())
 def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
     things: dict[Where, Thing], data: st.DataObject
@@ -198,7 +199,7 @@ def check_against(site: Site, things: dict[Where, Thing], lines: set[tuple[int, 
     assert faults(site.store) == []
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_drops_and_restores_in_any_order_come_to_what_is_dropped_in_the_end(
     data: st.DataObject,

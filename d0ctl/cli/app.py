@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,13 +56,7 @@ class Commands(TyperGroup):
         """Import a command by its name; None when there is none of that name."""
         if cmd_name not in self.commands:
             return None
-        if self.commands[cmd_name] is None:
-            command = typer.main.get_command(_app_of(cmd_name))
-            command.name = cmd_name
-            _accept_globals(command)
-            spare_pydantic(command)
-            self.commands[cmd_name] = command
-        return self.commands[cmd_name]
+        return _command(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in groups, each with its whole first sentence."""
@@ -107,6 +102,16 @@ class Commands(TyperGroup):
             _forget_output()
             say(f"d0ctl: can't write the output: {error.strerror}")
             sys.exit(ExitCode.FAILED)
+
+
+@cache
+def _command(name: str) -> Any:
+    """Import and build a command, once in a process."""
+    command = typer.main.get_command(_app_of(name))
+    command.name = name
+    _accept_globals(command)
+    spare_pydantic(command)
+    return command
 
 
 def _app_of(name: str) -> typer.Typer:

@@ -1,4 +1,4 @@
-"""Ten schedules of faults; and the harness itself, which must see what it is there to see."""
+"""Seven schedules of faults; and the harness itself, which must see what it is there to see."""
 
 import random
 import subprocess
@@ -16,7 +16,7 @@ from tests.chaos.orders import Orders
 from tests.chaos.plan import WEIGHTS, calm, schedule
 from tests.chaos.play import play
 
-SEEDS = (11, 236, 427, 554, 812, 3720, 5585, 10031, 1, 2)
+SEEDS = (11, 236, 427, 554, 812, 3720, 5585)
 """Schedules that have every kind of fault between them."""
 
 
@@ -30,7 +30,7 @@ def test_whatever_happens_the_results_are_those_of_an_undisturbed_run(
     assert not outcome.troubles, f"{again}\n{outcome.troubles}\n{outcome.told}"
 
 
-def test_the_ten_schedules_have_every_kind_of_fault() -> None:
+def test_the_seven_schedules_have_every_kind_of_fault() -> None:
     kinds = {strike.kind for seed in SEEDS for strike in schedule(seed).strikes}
 
     assert kinds == WEIGHTS.keys() == FAULTS.keys()

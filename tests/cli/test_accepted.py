@@ -31,6 +31,7 @@ from d0ctl_wrapper.protocol import message
 from tests.cli.conftest import type_in
 from tests.nodes.test_frames import GOOD, json_values
 from tests.store.test_messages import launched
+from tests.support.examples import examples
 from tests.support.homes import faults
 from tests.support.jobs import NOW
 from tests.wrapper import test_message
@@ -116,7 +117,7 @@ def with_foreign_fields(data: st.DataObject, made: list[Message]) -> list[Messag
 
 
 slow = settings(
-    max_examples=15,
+    max_examples=examples(6),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

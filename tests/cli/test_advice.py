@@ -65,24 +65,28 @@ def refusal(d0ctl: Type, command: str) -> str | None:
     return f"{command}: {result.stderr}" if result.exit_code in REFUSED else None
 
 
-def refused(d0ctl: Type, *selectors: str) -> list[str]:
-    """The suggestions about these that are refused."""
-    asked = [[verb, selector] for selector in selectors for verb in ("why", "status", "history")]
-    asked += [["status"], ["doctor"], ["status", "--check", "--json"]]
-    commands = {text for words in asked for text in suggested(d0ctl, *words)}
+def refused(d0ctl: Type, *asked: str) -> list[str]:
+    """The suggestions in the answers to these commands that are refused."""
+    commands = {text for words in asked for text in suggested(d0ctl, *words.split())}
     assert commands
     return [why for command in sorted(commands) if (why := refusal(d0ctl, command))]
 
 
-@pytest.mark.parametrize("reason", WAYS_TO_FAIL)
-@pytest.mark.parametrize("limited", [False, True])
+LIMITS: dict[str, Any] = {"memory": 300_000_000, "disk": 5_000_000, "wall_time": 60.0}
+
+LIMITING = (Reason.OUT_OF_MEMORY, Reason.DISK_FULL, Reason.WALL_TIME, Reason.EXIT_CODE)
+"""Reasons for which limits change what is suggested, and one for which they do not."""
+
+
+@pytest.mark.parametrize(
+    ("reason", "limits"),
+    [*((reason, {}) for reason in WAYS_TO_FAIL), *((reason, LIMITS) for reason in LIMITING)],
+    ids=lambda value: "" if value == {} else "limited" if value == LIMITS else str(value),
+)
 def test_what_is_suggested_after_a_failure_is_accepted(
-    site: Site, d0ctl: Type, reason: str, limited: bool
+    site: Site, d0ctl: Type, reason: str, limits: dict[str, Any]
 ) -> None:
     drive(site)
-    limits: dict[str, Any] = (
-        {"memory": 300_000_000, "disk": 5_000_000, "wall_time": 60.0} if limited else {}
-    )
     site.submit(job(
         ("make", [line(package(f"f{n}", **limits), package(f"g{n}", needs=[f"f{n}"]))
                   for n in (1, 2, 3)]),
@@ -92,7 +96,10 @@ def test_what_is_suggested_after_a_failure_is_accepted(
     for path in ("prod/1/1/1", "prod/1/2/1"):
         site.fail(path, **(fields | WAYS_TO_FAIL[reason]))
 
-    assert refused(d0ctl, "prod", "prod/1", "prod/1/1", "prod/1/1/1", "prod/2/1/1") == []
+    assert refused(
+        d0ctl, "why prod", "why prod/1", "why prod/1/1", "why prod/1/1/1", "why prod/2/1/1",
+        "status prod", "status prod/1/1/1", "history prod/1/1/1",
+    ) == []  # fmt: skip
 
 
 def test_after_an_end_for_want_of_memory_a_size_is_suggested(site: Site, d0ctl: Type) -> None:
@@ -238,8 +245,13 @@ SITUATIONS: dict[str, Callable[[Site], object]] = {
 }
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
-@pytest.mark.parametrize("is_driven", [False, True])
+UNDRIVEN = ("waiting", "ready", "running", "done", "failed")
+"""Situations that are looked at without a daemon, too."""
+
+CASES = [*((name, True) for name in SITUATIONS), *((name, False) for name in UNDRIVEN)]
+
+
+@pytest.mark.parametrize(("situation", "is_driven"), CASES)
 def test_what_is_suggested_in_any_situation_is_accepted(
     site: Site, d0ctl: Type, situation: str, is_driven: bool
 ) -> None:
@@ -247,13 +259,26 @@ def test_what_is_suggested_in_any_situation_is_accepted(
         drive(site)
     site.submit(production())
     SITUATIONS[situation](site)
-    packages = ["prod/1/1/1", "prod/1/1/2", "prod/2/1/1", "prod/3/1/1"]
 
-    assert refused(d0ctl, "prod", "prod/1", "prod/1/1", *packages) == []
-    files = {text for name in ("gen-1", "sim-1", "all")
-             for text in suggested(d0ctl, "why", f"prod:{name}")}  # fmt: skip
-    node = suggested(d0ctl, "why", "localhost")
-    assert [why for one in sorted({*files, *node}) if (why := refusal(d0ctl, one))] == []
+    assert refused(
+        d0ctl, "why prod", "why prod/1", "why prod/1/1", "why prod/1/1/1", "why prod/1/1/2",
+        "why prod/2/1/1", "why prod/3/1/1", "why prod:gen-1", "why prod:sim-1", "why prod:all",
+        "why localhost", "status", "status prod", "status prod/1/1", "status prod/1/1/1",
+        "status --check --json", "history prod", "history prod/1/1/1",
+    ) == []  # fmt: skip
+
+
+def test_what_the_doctor_suggests_is_accepted(
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    drive(site)
+    site.submit(production())
+    _unreachable(site)
+    (site.store.home.dropbox / "new" / "1.1").write_text("{}\n")
+    site.store.home.key.chmod(0o644)
+
+    assert refused(d0ctl, "doctor") == []
 
 
 def test_every_phase_is_among_the_situations() -> None:

@@ -1,6 +1,5 @@
 """The whole life of packages, driven at random, held against what must hold at every step."""
 
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
 from d0ctl.store.nodes import placement
+from tests.support.examples import examples
 from tests.support.homes import faults, make_home
 from tests.support.jobs import job, line, phases, simple, stage, submitted
 from tests.support.world import Node, World
@@ -348,7 +348,7 @@ class Life(RuleBasedStateMachine):
 
 
 MACHINES = settings(
-    max_examples=int(os.environ.get("EXAMPLES", "60")),
+    max_examples=examples(25),
     stateful_step_count=40,
     deadline=None,
     print_blob=True,

@@ -13,6 +13,7 @@ from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
+from tests.support.examples import examples
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, stage, submitted
 from tests.support.world import Message, World, end_message, output, start_message
@@ -115,7 +116,7 @@ EXPECTED = in_order()
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_order_and_any_repetition_gives_the_same_rows(data: st.DataObject) -> None:
     pile = [*ALL, *data.draw(st.lists(st.sampled_from([*ALL, *UNKNOWN]), max_size=12))]
     pile = data.draw(st.permutations(pile))
@@ -130,7 +131,7 @@ def test_any_order_and_any_repetition_gives_the_same_rows(data: st.DataObject) -
 
 
 @given(st.permutations([m for m in ALL if m["kind"] == "end"]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_the_end_alone_says_everything(ends: list[Message]) -> None:
     untold = {"attempt": 12, "progress": 0, "note": 0}
     with launched() as (store, _):

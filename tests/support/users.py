@@ -1,5 +1,6 @@
 """Another user of this machine, and a disk of one's own: for tests that need root."""
 
+import json
 import os
 import shutil
 import site
@@ -59,8 +60,28 @@ def python_for_all() -> str:
     return found
 
 
+EACH = """
+import json, sys
+from typer.testing import CliRunner
+from d0ctl.cli.app import app
+results = (CliRunner().invoke(app, words) for words in json.loads(sys.argv[1]))
+print(json.dumps([[result.exit_code, result.stderr] for result in results]))
+"""
+
+
 def d0ctl_as(user: int, home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     """Type a command as a user."""
+    return python_as(user, home, "-m", "d0ctl", *words)
+
+
+def d0ctl_each_as(user: int, home: Path, commands: list[list[str]]) -> list[tuple[int, str]]:
+    """Type commands as a user, in one process; exit code and errors of each."""
+    done = python_as(user, home, "-c", EACH, json.dumps(commands))
+    return [(code, errors) for code, errors in json.loads(done.stdout)]
+
+
+def python_as(user: int, home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Start python as a user who names this home."""
     sources = [str(ROOT / name) for name in ("", "tui", "wrapper", "sql")]
     environment = {
         "D0CTL_HOME": str(home),
@@ -70,7 +91,7 @@ def d0ctl_as(user: int, home: Path, *words: str) -> "subprocess.CompletedProcess
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     return subprocess.run(
-        [python_for_all(), "-m", "d0ctl", *words],
+        [python_for_all(), *words],
         env=environment, cwd=home.parent, user=user, group=user, extra_groups=[],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
