@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from d0ctl.errors import BadUsage
@@ -34,7 +35,7 @@ class Span:
         return self.first == self.last
 
     def __str__(self) -> str:
-        if self.is_one:
+        if self.first == self.last:
             return str(self.first)
         return "*" if self == ALL else f"{self.first}-{self.last}"
 
@@ -84,15 +85,14 @@ class Selector:
     @property
     def is_filtered(self) -> bool:
         """Whether packages are meant by more than where they are."""
-        return (
-            bool(self.states or self.reason or self.node or self.older_than is not None)
-            or any(part.is_filtered for part in self.also)
-        )  # fmt: skip
+        if self.states or self.reason or self.node or self.older_than is not None:
+            return True
+        return bool(self.also) and any(part.is_filtered for part in self.also)
 
     @property
     def is_plain(self) -> bool:
         """Whether it is a job by its name and numbers of the other levels, without filters."""
-        return not (self.is_filtered or self.stage_name or _WILD & set(self.job))
+        return not (self.is_filtered or self.stage_name or _WILD.intersection(self.job))
 
     @property
     def is_one(self) -> bool:
@@ -123,20 +123,17 @@ class Selector:
     @property
     def brief(self) -> str:
         """The selection in a sentence: its first parts, and how many more there are."""
-        return brief(str(self))
+        return _brief(list(map(str, self.parts[:MOST_NAMED])), len(self.also) + 1)
 
     @property
     def path(self) -> str:
-        """Its levels alone, without states."""
-        return str(self.parts[0]).partition(":")[0]
+        """The levels of its first part, without states."""
+        levels = (self.stage_name or self.stage, self.line, self.package, self.binary)
+        return "/".join((self.job, *map(str, levels[: self.depth - 1])))
 
     def __str__(self) -> str:
-        if self.also:
-            return " ".join(map(str, self.parts))
-        spans = (self.line, self.package, self.binary)
-        levels = (self.job, self.stage_name or str(self.stage), *map(str, spans))
         states = f":{','.join(self.states)}" if self.states else ""
-        return "/".join(levels[: self.depth]) + states
+        return " ".join((self.path + states, *map(str, self.also)))
 
 
 def _is(phase: Phase, state: str) -> bool:
@@ -175,7 +172,7 @@ def parse(
         )
     spans = [_span(part, text) for part in parts[2:]]
     stage = parts[1] if len(parts) > 1 else "*"
-    is_number = stage == "*" or _RANGE.fullmatch(stage)
+    is_number = _numbers(stage) is not None
     return Selector(
         job=parts[0],
         stage=_span(stage, text) if is_number else ALL,
@@ -206,8 +203,12 @@ def union(selectors: Iterable[Selector]) -> Selector:
 def brief(target: str) -> str:
     """The text of a selection in a sentence: its first parts, and how many more there are."""
     parts = target.split(" ")
-    more = len(parts) - MOST_NAMED
-    return " ".join(parts[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return _brief(parts[:MOST_NAMED], len(parts))
+
+
+def _brief(first: list[str], number: int) -> str:
+    more = f" and {number - MOST_NAMED:,} more" if number > MOST_NAMED else ""
+    return " ".join(first) + more
 
 
 def is_selector(text: str) -> bool:
@@ -232,15 +233,21 @@ def states() -> list[str]:
 
 
 def _span(part: str, text: str) -> Span:
+    span = _numbers(part)
+    if span is None:
+        raise BadUsage(f"`{part}` in `{text}` is neither a number, nor a range as `1-10`, nor `*`")
+    if not 1 <= span.first <= span.last:
+        raise BadUsage(f"`{part}` in `{text}` holds nothing: numbers count up from 1")
+    return span
+
+
+@lru_cache(maxsize=4096)
+def _numbers(part: str) -> Span | None:
+    """Return the numbers of a level as they are written, or None if it is no number or range."""
     if part == "*":
         return ALL
     found = _RANGE.fullmatch(part)
-    if not found:
-        raise BadUsage(f"`{part}` in `{text}` is neither a number, nor a range as `1-10`, nor `*`")
-    first, last = int(found[1]), int(found[2] or found[1])
-    if not 1 <= first <= last:
-        raise BadUsage(f"`{part}` in `{text}` holds nothing: numbers count up from 1")
-    return Span(first, last)
+    return Span(int(found[1]), int(found[2] or found[1])) if found else None
 
 
 def _one_binary(span: Span, text: str) -> Span:

@@ -100,7 +100,7 @@ class Marks:
             else:
                 parts.append(whole.selector)
         cut = ["/".join(path.split("/")[: DEPTHS[level] or None]) for path in paths]
-        parts += map(parse, condense(cut))
+        parts += condense(cut)
         return union(parts) if parts else None
 
 
@@ -108,27 +108,32 @@ def _is_at(selector: Selector, level: str) -> bool:
     return selector.level == level and not selector.is_filtered
 
 
-def condense(paths: Iterable[str]) -> list[str]:
-    """The same packages, lines, stages or jobs by fewer selectors: neighbours become ranges."""
-    rows: dict[str, set[int]] = {}
-    found: dict[str, None] = {}
+def condense(paths: Iterable[str]) -> list[Selector]:
+    """Select the same packages, lines, stages or jobs by few selectors: neighbours form ranges."""
+    jobs: dict[str, None] = {}
+    rows: dict[tuple[str, ...], set[int]] = {}
     for path in paths:
-        front, _, last = path.rpartition("/")
-        if front and last.isdigit():
-            rows.setdefault(front, set()).add(int(last))
+        *front, last = path.split("/")
+        if front:
+            rows.setdefault(tuple(front), set()).add(int(last))
         else:
-            found[path] = None
-    alike: dict[tuple[str, tuple[str, ...]], set[int]] = {}
-    for front, numbers in rows.items():
-        ranges = tuple(map(str, _spans(numbers)))
-        before, _, last = front.rpartition("/")
-        if before and last.isdigit():
-            alike.setdefault((before, ranges), set()).add(int(last))
+            jobs[last] = None
+    alike: dict[tuple[tuple[str, ...], tuple[Span, ...]], set[int]] = {}
+    found = [Selector(job) for job in jobs]
+    for (*above, last), numbers in rows.items():
+        spans = tuple(_spans(numbers))
+        if above:
+            alike.setdefault((tuple(above), spans), set()).add(int(last))
         else:
-            found |= {f"{front}/{one}": None for one in ranges}
-    for (before, ranges), numbers in alike.items():
-        found |= {f"{before}/{span}/{one}": None for span in _spans(numbers) for one in ranges}
-    return list(found)
+            found += [Selector(last, span, depth=2) for span in spans]
+    for ((job, *stage), spans), numbers in alike.items():
+        pairs = [(span, last) for span in _spans(numbers) for last in spans]
+        if stage:
+            its_stage = Span(int(stage[0]), int(stage[0]))
+            found += [Selector(job, its_stage, line, last, depth=4) for line, last in pairs]
+        else:
+            found += [Selector(job, span, last, depth=3) for span, last in pairs]
+    return found
 
 
 def _spans(numbers: Iterable[int]) -> list[Span]:

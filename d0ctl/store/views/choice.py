@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from math import prod
 
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector
@@ -45,14 +46,21 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
 
 
 def _choose_plain(store: Store, parts: Sequence[Selector]) -> list[Selector]:
-    """Add the packages of selectors without filters, all at once; those that match nothing."""
+    """Add the packages of selectors without filters, all at once; return those without any."""
     ranges = json.dumps([
         (part.job, part.stage.first, part.stage.last, part.line.first, part.line.last,
          part.package.first, part.package.last)
         for part in parts
     ])  # fmt: skip
-    store.change("choose_by_ranges", ranges=ranges)
+    most = sum(map(_most, parts))
+    if store.change("choose_by_ranges", ranges=ranges) == most:
+        return []
     return [parts[row["key"]] for row in store.rows("empty_ranges", ranges=ranges)]
+
+
+def _most(part: Selector) -> int:
+    """Return how many packages a selector could name."""
+    return prod(span.last - span.first + 1 for span in (part.stage, part.line, part.package))
 
 
 def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool:
