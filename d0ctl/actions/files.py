@@ -1,15 +1,14 @@
 """Files that people list, re-flag and give up: each verb as a plan, and as one transaction."""
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from d0ctl.actions.action import Author
 from d0ctl.errors import BadUsage, NotFound, Refused
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.files import selection
 from d0ctl.store.files.selection import Weight
 from d0ctl.store.jobs import unneeded_files
@@ -95,23 +94,6 @@ def choose(store: Store, choice: FileChoice) -> Weight:
             browse.job(store, choice.job)
         raise NotFound(f"no file matches `{choice}`", hint=f"d0ctl file list '{choice.job}'")
     return weight
-
-
-def document(row: Row) -> dict[str, Any]:
-    """All about a file, for programs."""
-    return {
-        "file": f"{row['job']}:{row['name']}", "job": row["job"], "name": row["name"],
-        "maker": row["maker"], "present": bool(row["present"]), "partial": bool(row["partial"]),
-        "dropped": bool(row["dropped"]), "size": row["size"], "checksum": row["checksum"],
-        "disposition": disposition(row), "given": row["disposition"],
-        "result": bool(row["result"]), "stored": json.loads(row["stored"] or "[]"),
-        "copies": json.loads(row["copies"]),
-    }  # fmt: skip
-
-
-def disposition(row: Row) -> str:
-    """What becomes of a file: as a person said, else as its maker's job file has it."""
-    return str(row["disposition"] or row["dispositions"])
 
 
 def plan_disposition(store: Store, choice: FileChoice, given: str) -> FilePlan:

@@ -10,6 +10,7 @@ from d0ctl.show.binary import Binary
 from d0ctl.show.live_status import TIMES, LiveStatus
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files.selection import FileRow
 from d0ctl.store.views import browse, choice
 from d0ctl.store.views.left_out import Shortfall, short_packages
 from d0ctl.store.views.left_out import shortfall as shortfall_of
@@ -299,6 +300,17 @@ def package(store: Store, one: PackageView) -> Document:
         "inputs": [_input(each) for each in browse.inputs(store, one.id, MOST_FILES)],
         "outputs": [_output(each) for each in browse.outputs(store, one.id, MOST_FILES)],
     }
+
+
+def file(row: FileRow) -> Document:
+    """All about a file; `given` is the disposition that a person set."""
+    return {
+        "file": f"{row.job}:{row.name}", "job": row.job, "name": row.name, "maker": row.maker,
+        "present": bool(row.present), "partial": bool(row.partial), "dropped": bool(row.dropped),
+        "size": row.size, "checksum": row.checksum,
+        "disposition": row.disposition or row.dispositions, "given": row.disposition,
+        "result": bool(row.result), "stored": row.stored, "copies": row.copies,
+    }  # fmt: skip
 
 
 def exclusion(row: Row) -> Document:

@@ -6,9 +6,11 @@ from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector, parse
 from d0ctl.show.binary import Binary
+from d0ctl.show.file import File, FileLine
 from d0ctl.show.node import Node
 from d0ctl.show.package import Package
 from d0ctl.show.part import Part
+from d0ctl.show.why import file as explain_file
 from d0ctl.show.why import group
 from d0ctl.show.why import node as explain_node
 from d0ctl.show.why import package as explain_package
@@ -16,8 +18,9 @@ from d0ctl.show.why.node_pauses import excluded
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
-from d0ctl.store.views import activity, browse, outline
+from d0ctl.store.views import activity, browse, file_locations, outline
 from d0ctl.store.views.activity import NO_HEADWAY
+from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.left_out import short_packages
 from d0ctl.store.views.shapes import JobSummary, PackageView
 
@@ -36,7 +39,7 @@ class Gone:
     words: str
 
 
-About = Part | Package | Node | Gone
+About = Part | Package | Node | File | Gone
 
 
 def about(store: Store, selector: str, now: float) -> About:
@@ -62,6 +65,25 @@ def about_node(store: Store, name: str, now: float) -> About:
     return Node(row, used, why, live)
 
 
+def about_file(store: Store, job: str, name: str, now: float) -> File | Gone:
+    """Read the card of a file of a job."""
+    try:
+        return file(store, file_locations.in_job(store, job, name), now)
+    except NotFound as error:
+        return Gone(str(error))
+
+
+def file(store: Store, view: FileView, now: float) -> File:
+    """Read the card of a file."""
+    copies = file_locations.copies(store, view.id)
+    line = FileLine(
+        view.path, view.maker, view.maker_phase, view.size,
+        view.disposition or view.dispositions, bool(view.present), bool(view.dropped),
+        bool(view.result), [copy.node or copy.cluster for copy in copies], view.stored_at,
+    )  # fmt: skip
+    return File(line, explain_file.file(store, view, now))
+
+
 def package(store: Store, view: PackageView, now: float) -> Package:
     """Read the card of a package."""
     return Package(
@@ -77,6 +99,15 @@ def package(store: Store, view: PackageView, now: float) -> Package:
         browse.progress(store, view.id),
         browse.notes(store, view.id, MOST_NOTES),
     )
+
+
+def about_binary(store: Store, selector: str) -> Binary | Gone:
+    """Read the card of the binary of a path."""
+    wanted = parse(selector, with_binary=True)
+    try:
+        return binary(store, browse.package(store, wanted), wanted.binary.first)
+    except NotFound as error:
+        return Gone(str(error))
 
 
 def binary(store: Store, view: PackageView, number: int) -> Binary:

@@ -294,5 +294,6 @@ def test_the_sentences_are_what_is_printed(site: Site, d0ctl: Type) -> None:
 
     lines = d0ctl("why", "prod:gen-1").stdout.splitlines()
 
-    assert lines[0] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
+    assert lines[0] == d0ctl("file", "list", "prod:gen-1").stdout.splitlines()[0].strip()
+    assert lines[1] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
     assert lines[-1] == "  $ d0ctl status prod/1/1/1"

@@ -17,6 +17,8 @@ def test_search_finds_a_path_a_node_a_stage_and_a_file(site: Site, dashboard: Op
         await desk.type("gen-12")
         await desk.sees("file    gen-12  not made yet  prod/1/12/1")
         await desk.press("enter")
+        await desk.sees("file `gen-12` of job `prod` does not exist yet")
+        await desk.press("enter")
         await desk.until(lambda: desk.main.tree_view.selector == "prod/1/12/1", "the maker")
         await desk.press("slash")
         await desk.type("local")

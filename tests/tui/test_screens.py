@@ -121,3 +121,48 @@ def test_command_line_and_dashboard_say_the_same_of_a_package(
     }
     assert [line for line in printed if line.strip() not in seen] == []
     assert commands == "d0ctl logs prod/1/1/2    d0ctl history prod/1/1/2"
+
+
+CARDS = ("prod", "node `localhost`")
+"""What cards begin with; above the card of a job, `status` says what stops all jobs."""
+
+
+@pytest.mark.parametrize(
+    "keys, sign, typed, expected",
+    [
+        (("v",), "stages", ("status", "prod"), "stages"),
+        (("slash", *"prod:gen", "minus", "2", "enter"), "file  prod:gen-2",
+         ("why", "prod:gen-2"), "not made yet"),
+        (("slash", *"prod", "slash", "1", "slash", "2", "slash", "1", "slash", "1", "enter"),
+         "binary  prod/1/2/1/1", ("status", "prod/1/2/1/1"), "command"),
+        (("o",), "running here", ("why", "localhost"), "is up, with 3 of 4 cpus free"),
+    ],
+    ids=["job", "file", "binary", "node"],
+)  # fmt: skip
+def test_command_line_and_dashboard_say_the_same_of_a(
+    keys: tuple[str, ...], sign: str, typed: tuple[str, ...], expected: str,
+    site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("D0CTL_HOME", str(tmp_path / "home"))
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1", stderr="opening raw-2\nFatal: corrupt block\n")
+    site.launch("prod/1/3/1")
+    seen: list[str] = []
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("A production")
+        for key in keys:
+            await desk.press({":": "colon"}.get(key, key))
+        await desk.sees(sign)
+        await settle(desk)
+        seen.append(desk.screen)
+
+    dashboard(script, size=(300, 80), start="prod")
+    printed = [line.strip() for line in type_in(*typed).stdout.splitlines()]
+
+    assert any(expected in line for line in printed), printed
+    shown = {line.strip() for line in seen[0].splitlines()}
+    card = printed[[line.startswith(CARDS) for line in printed].index(True) :]
+    missing = [line for line in card if line and line not in shown]
+    assert [line for line in missing if not line.startswith("d0ctl ")] == []

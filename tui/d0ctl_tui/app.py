@@ -37,6 +37,7 @@ from d0ctl_tui.read.snapshot import Beat
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import AnyAction, NodeAction, first_way, level, misfit
 from d0ctl_tui.screens import search_results
+from d0ctl_tui.screens.card import CardScreen
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main_screen import MainScreen
@@ -255,6 +256,10 @@ class Dashboard(App[None]):
     def show_nodes(self, name: str | None = None) -> None:
         """Show the nodes, beginning at one."""
         self.push_screen(NodesScreen(self, name))
+
+    def show_card(self, subject: str) -> None:
+        """Show the card of `JOB:FILE`, or of a binary by its path."""
+        self.push_screen(CardScreen(self, subject))
 
     def show_log(self, package: str) -> None:
         """Show the log of a package; say why where there is none."""

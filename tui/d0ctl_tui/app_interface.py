@@ -60,6 +60,9 @@ class Board(Protocol):
     def show_nodes(self, name: str | None = None) -> None:
         """Show the nodes, beginning at one."""
 
+    def show_card(self, subject: str) -> None:
+        """Show the card of `JOB:FILE`, or of a binary by its path."""
+
     def show_log(self, package: str) -> None:
         """Show the log of a package; say why where there is none."""
 

@@ -117,6 +117,8 @@ NODES = (
     Command("u", "resume", "resume: take packages again", "act", foot="resume"),
 )
 
+CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
+
 LOG = (
     Command("F", "follow", "follow what is written", "look", foot="follow"),
     Command("slash", "find", "search forward", "look", foot="search"),

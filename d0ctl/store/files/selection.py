@@ -1,9 +1,10 @@
 """Files that people select: counted, listed, purged, and given another disposition."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 
 PAGE = 1000
 """How many files are read at a time."""
@@ -15,6 +16,26 @@ class Weight(NamedTuple):
     files: int
     present: int
     bytes: int
+
+
+class FileRow(NamedTuple):
+    """A selected file: `dispositions` are of the job file, `disposition` was set by a person."""
+
+    id: int
+    job: str
+    name: str
+    present: int
+    dropped: int
+    partial: int
+    size: int | None
+    checksum: str | None
+    dispositions: str
+    disposition: str | None
+    result: int
+    stored: list[str]
+    maker: str | None
+    maker_phase: str | None
+    copies: list[dict[str, str | None]]
 
 
 def select(
@@ -61,14 +82,18 @@ def largest(store: Store, limit: int) -> tuple[tuple[str, int | None], ...]:
     return tuple((f"{row['job']}:{row['name']}", row["size"]) for row in rows)
 
 
-def pages(store: Store, limit: int) -> Iterator[Row]:
+def pages(store: Store, limit: int) -> Iterator[FileRow]:
     """Yield the selected files by their age; at most so many, all of them with 0."""
     after, left = 0, limit or None
     while left is None or left > 0:
         rows = store.rows("files_page", after=after, limit=min(PAGE, left or PAGE))
         if not rows:
             return
-        yield from rows
+        for row in rows:
+            file = FileRow._make(row)
+            yield file._replace(
+                stored=json.loads(row["stored"] or "[]"), copies=json.loads(row["copies"])
+            )
         after = rows[-1]["id"]
         left = None if left is None else left - len(rows)
 

@@ -11,11 +11,12 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something found: its kind, its name, a word about it, and the package it leads to."""
+    """Something found: its kind and name, a word about it; of a file its job and maker."""
 
     kind: str
     name: str
     about: str = ""
+    job: str = ""
     package: int | None = None
 
 
@@ -55,8 +56,8 @@ def files(store: Store, of_jobs: Iterable[int], word: str) -> list[Found]:
         rows = store.rows(
             "outline_search_files", job=job, begin=word, end=word + "\U0010ffff", limit=MOST
         )
-        found += [Found("file", row["name"], "there" if row["present"] else "not made yet",
-                        row["package"]) for row in rows]  # fmt: skip
+        found += [Found("file", row["name"], "exists" if row["present"] else "not made yet",
+                        row["job"], row["package"]) for row in rows]  # fmt: skip
         if len(found) >= MOST:
             break
     return found[:MOST]

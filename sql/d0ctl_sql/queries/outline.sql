@@ -200,8 +200,8 @@ select package.id, attempt.reason, attempt.node_name as node, binary.software, b
 
 -- name: outline_search_files
 -- Files of a job whose names begin so, with their makers; bounded.
-select file.name, file.package_id as package, file.present
-  from file
+select job.name as job, file.name, file.package_id as package, file.present
+  from file join job on job.id = file.job_id
  where file.job_id = :job and file.name >= :begin and file.name < :end
  order by file.name limit :limit;
 

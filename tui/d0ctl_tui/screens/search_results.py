@@ -154,9 +154,12 @@ def _path(screen: Reach, words: str) -> list[Choice]:
     if "/" not in words and ":" not in words:
         return []
     try:
-        wanted = select.parse(words)
+        wanted = select.parse(words, with_binary=True)
     except BadUsage:
         return []
+    if wanted.level == "binary":
+        show = partial(screen.board.show_card, words)
+        return [Choice(words, "show it", kind="binary", do=show)]
     if wanted.is_one:
         return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
     return [Choice(str(wanted), "show these", kind="filter", do=partial(screen.select_by, wanted))]
@@ -167,11 +170,13 @@ def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
     choices += [_choice(screen, one) for one in search.stages(store, words)]
     choices += [_choice(screen, one) for one in search.nodes(store, words)]
     choices += [_choice(screen, one) for one in search.reasons(store, words)]
-    for one in search.files(store, outline.job_ids(store), words):
+    job, name = select.file_of_job(words) or ("", words)
+    files = search.files(store, outline.job_ids(store), name)
+    for one in (file for file in files if job in ("", file.job)):
         path = _path_of(store, one)
-        go = partial(screen.go_to, path) if path else None
-        choices.append(Choice(one.name, f"{one.about}  {path or 'from outside'}", kind="file",
-                              do=go))  # fmt: skip
+        about = f"{one.about}  {path or 'from outside'}"
+        show = partial(screen.board.show_card, f"{one.job}:{one.name}")
+        choices.append(Choice(one.name, about, kind="file", do=show))
     return choices
 
 

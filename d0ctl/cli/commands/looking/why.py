@@ -1,8 +1,9 @@
 """`d0ctl why`: why something is not running, is here, or failed, and what to type."""
 
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,9 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, choice, file_locations
 from d0ctl.store.views.file_locations import FileView
+
+if TYPE_CHECKING:
+    from d0ctl.show.file import File as FileCard
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -47,19 +51,21 @@ def why(selector: Noun = None, node: options.Node = None, file: File = None,
         raise NotFound(f"there is no job `{selector or node or file}`, nor any other",
                        hint="d0ctl run FILE")  # fmt: skip
     with session.reader() as store, store.reading():
-        told = _explain(store, selector, node, file, time.time())
+        now = time.time()
+        if found := _file(store, selector, file):
+            from d0ctl.show import read
+
+            card = read.file(store, found, now)
+            explanation = card.why
+        else:
+            card, explanation = None, _explain(store, selector, node, now)
     if json:
-        emit_json(document(told))
+        emit_json(document(explanation))
     else:
-        draw(told)
+        _print(card, explanation)
 
 
-def _explain(store: Store, selector: str | None, node: str | None, file: str | None,
-             now: float) -> Explanation:  # fmt: skip
-    if found := _file(store, selector, file):
-        from d0ctl.show.why.file import file as explain_file
-
-        return explain_file(store, found, now)
+def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:
     if selector is None or _is_node(store, selector):
         from d0ctl.show.why.node import node as explain_node
 
@@ -133,17 +139,17 @@ def _explain_one(store: Store, wanted: Selector, now: float) -> Explanation:
     return group.line(store, job, stage, line, now)
 
 
-def document(told: Explanation) -> dict[str, Any]:
-    """The explanation as JSON."""
-    return {
-        "path": told.path, "status": told.status, "phase": told.phase, "answer": told.answer,
-        "facts": told.facts, "stderr": told.stderr, "commands": told.commands,
-        "details": told.details,
-    }  # fmt: skip
+def document(explanation: Explanation) -> dict[str, Any]:
+    """Return the explanation as JSON."""
+    return asdict(explanation)
 
 
-def draw(told: Explanation) -> None:
-    """Print the answer, its facts and the commands."""
+def _print(card: "FileCard | None", explanation: Explanation) -> None:
     page = sheet()
-    answer(page, told)
+    if card is None:
+        answer(page, explanation)
+    else:
+        from d0ctl.show import file
+
+        file.draw(page, card)
     show(page)

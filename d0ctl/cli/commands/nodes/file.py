@@ -8,13 +8,13 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.output import emit, emit_json, say, table
-from d0ctl.units import clean, count, listed, size
+from d0ctl.units import clean, count, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from d0ctl.actions.files import FilePlan
-    from d0ctl.store.connection import Row, Store
+    from d0ctl.store.connection import Store
 
 MOST = 1000
 """How many files are listed unless more are asked for."""
@@ -60,6 +60,8 @@ def list_files(
 ) -> None:
     """List files: maker, size, disposition and where copies are."""
     from d0ctl.actions import files
+    from d0ctl.cli import documents
+    from d0ctl.show.file import cells, line_of
     from d0ctl.store.files.selection import pages
 
     choice = files.parse(selector, node=node, disposition=disposition)
@@ -67,34 +69,13 @@ def list_files(
         weight = files.choose(store, choice)
         rows = list(pages(store, limit))
     if json:
-        emit_json({"files": [files.document(row) for row in rows], "total": weight.files,
+        emit_json({"files": [documents.file(row) for row in rows], "total": weight.files,
                    "bytes": weight.bytes})  # fmt: skip
         return
-    table([_cells(row) for row in rows], right=[2])
+    table([cells(line_of(row)) for row in rows], right=[2])
     more = f", {count(len(rows))} of them listed" if len(rows) < weight.files else ""
     say(f"{count(weight.files, 'file')}{more}; {count(weight.present)} present, "
         f"{size(weight.bytes)}")  # fmt: skip
-
-
-def _cells(row: "Row") -> list[str]:
-    from d0ctl.actions import files
-
-    found = files.document(row)
-    places = [copy["node"] or copy["cluster"] for copy in found["copies"]]
-    where = ["results"] * (found["result"] and found["present"]) + [
-        f"on {', '.join(places)}"
-    ] * bool(places)
-    where += [f"stored at {one}" for one in found["stored"]]
-    absent = "dropped" if found["dropped"] else "not made yet"
-    if found["maker"] and not found["present"] and row["maker_phase"] == "done":
-        absent = "purged"
-    return [
-        found["file"],
-        found["maker"] or "from outside",
-        "" if found["size"] is None else size(found["size"]),
-        files.disposition(row) or "as its readers need",
-        listed(where) if where else absent,
-    ]
 
 
 @app.command("set-disposition", cls=Changing,

@@ -1,0 +1,75 @@
+"""The card of a file: its maker, size, disposition and locations, and why it exists or not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from d0ctl.model import Phase
+from d0ctl.show.package import answer
+from d0ctl.show.sheet import Cell, Sheet
+from d0ctl.show.why.common import Explanation
+from d0ctl.store.files.selection import FileRow
+from d0ctl.units import listed, size
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """What one line says of a file; `caches` are the nodes or clusters that have copies."""
+
+    path: str
+    maker: str | None
+    maker_phase: str | None
+    size: int | None
+    disposition: str
+    is_present: bool
+    is_dropped: bool
+    is_result: bool
+    caches: Sequence[str]
+    stored_at: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Everything on the card, read at one moment."""
+
+    line: FileLine
+    why: Explanation
+
+
+def line_of(row: FileRow) -> FileLine:
+    """Return the line of a selected file."""
+    return FileLine(
+        f"{row.job}:{row.name}", row.maker, row.maker_phase, row.size,
+        row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
+        bool(row.result), [str(copy["node"] or copy["cluster"]) for copy in row.copies],
+        row.stored,
+    )  # fmt: skip
+
+
+def cells(line: FileLine) -> list[Cell]:
+    """Return the line of a file, in columns."""
+    return [
+        (line.path, "strong"),
+        line.maker or "from outside",
+        "" if line.size is None else size(line.size),
+        line.disposition or "as its readers need",
+        _locations(line),
+    ]
+
+
+def _locations(line: FileLine) -> str:
+    places = ["results"] if line.is_result and line.is_present else []
+    places += [f"on {', '.join(line.caches)}"] if line.caches else []
+    places += [f"stored at {locator}" for locator in line.stored_at]
+    if places:
+        return listed(places)
+    if line.is_dropped:
+        return "dropped"
+    if line.maker is None:
+        return "on no node"
+    return "purged" if line.maker_phase == Phase.DONE and not line.is_present else "not made yet"
+
+
+def draw(sheet: Sheet, file: File) -> None:
+    """Draw the card."""
+    sheet.table([cells(file.line)], indent=0)
+    answer(sheet, file.why)

@@ -1,0 +1,80 @@
+"""The card of a file or binary on a screen of its own."""
+
+import time
+
+from textual.app import ComposeResult
+
+from d0ctl.show import binary, file
+from d0ctl.show.binary import Binary
+from d0ctl.show.file import File
+from d0ctl.show.package import WHOLE
+from d0ctl.show.read import Gone, about_binary, about_file
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.spans import Line
+from d0ctl.store.connection import Store
+from d0ctl_tui.app_interface import Board
+from d0ctl_tui.commands import CARD, SUB, bindings
+from d0ctl_tui.screens.sub import SubScreen
+from d0ctl_tui.widgets.status_lines import Page
+
+
+class CardScreen(SubScreen):
+    """The card of `JOB:FILE`, or of a binary by its path."""
+
+    BINDINGS = bindings(CARD, SUB)
+    COMMANDS_HERE = CARD
+
+    def __init__(self, board: Board, subject: str) -> None:
+        super().__init__(board)
+        self.subject = subject
+        self.page = Page("card", self._sheet, board.glyphs)
+        self.card: File | Binary | Gone | None = None
+
+    def body(self) -> ComposeResult:
+        """The card."""
+        yield self.page
+
+    def on_mount(self) -> None:
+        """Read the card."""
+        self.page.focus()
+        self.call_after_refresh(self.update)
+
+    def headline(self, columns: int) -> Line:
+        """The title."""
+        kind = "file" if ":" in self.subject else "binary"
+        return ((f" {kind}", "title"), (f"  {self.subject}", "faint"))
+
+    def update(self) -> None:
+        """Read the card again."""
+        super().update()
+        now = time.time()
+        self.card = self.board.source.ask(lambda store: self._read(store, now), self.card)
+        self.page.renew()
+
+    def _read(self, store: Store, now: float) -> File | Binary | Gone:
+        job, colon, name = self.subject.partition(":")
+        return about_file(store, job, name, now) if colon else about_binary(store, self.subject)
+
+    def action_go(self) -> None:
+        """Go to the package that makes the file or runs the binary."""
+        package = None
+        if isinstance(self.card, File):
+            package = self.card.line.maker
+        elif isinstance(self.card, Binary):
+            package = self.card.package.path
+        if package is None:
+            self.board.tell("no package makes this file")
+            return
+        self.app.pop_screen()
+        self.board.go_to(package)
+
+    def _sheet(self, columns: int) -> list[Line]:
+        sheet = Sheet(columns - 1, self.board.glyphs)
+        match self.card:
+            case File() as card:
+                file.draw(sheet, card)
+            case Binary() as card:
+                binary.draw(sheet, card, time.time(), WHOLE)
+            case Gone() as gone:
+                sheet.say(gone.words, "faint")
+        return sheet.lines
