@@ -92,6 +92,24 @@ def test_a_canceled_package_says_why_it_was_finished_or_else_by_whom(
     assert "enough events" in told and "finished by" not in told
 
 
+def test_a_new_priority_of_a_job_with_nothing_left_to_start_says_so(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    d0ctl("kill", "prod")
+
+    plan = d0ctl("priority", "prod", "80", "--dry-run").stdout
+    result = d0ctl("priority", "prod", "80")
+
+    assert plan == (
+        "would change the priority of job `prod`: 50 -> 80; no package is left to start\n"
+    )
+    assert result.stdout == (
+        "priority of job `prod`: 50 -> 80\n"
+        "no package is left to start; the priority counts for packages that are retried\n"
+    )
+
+
 def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: Type) -> None:
     site.submit(production("one"))
     site.submit(production("two"))

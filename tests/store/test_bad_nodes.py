@@ -10,10 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.config import Home
+from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.attempts import messages, node_record
 from d0ctl.store.attempts.launching import launches
+from d0ctl.store.attempts.outputs import lose_spoilt
 from d0ctl.store.jobs import retry
 from d0ctl.store.nodes import draining, placement, registry
 from tests.support.homes import faults, make_home
@@ -125,6 +127,31 @@ def test_a_node_that_burns_what_others_run_well_is_drained_with_the_evidence(sto
     assert site.trouble() == [("hole", "drained")]
     deeds = store.rows("node_deeds", name="hole", limit=9)
     assert [(row["actor"], row["verb"]) for row in deeds] == [("d0ctl", "node drain")]
+
+
+def test_a_node_whose_results_are_never_what_it_says_is_drained(store: Store) -> None:
+    lines = [simple(outputs=[OutputSpec(f"x-{n}", result=True)]) for n in range(40)]
+    submitted(store, job("sim", lines))
+    site = Site(store, "liar", cpus=1)
+    query = (
+        "select file_id, cluster_id from location where cluster_id ="
+        " (select cluster_id from node where name = 'liar')"
+    )
+
+    for _ in range(9):
+        site.round()
+        copies = [tuple(row) for row in store.connection.execute(query)]
+        with store.writing():
+            lose_spoilt(store, copies, "`x` is larger than its 7 bytes", now=site.at)
+
+    assert site.launched_on("liar") == 3
+    bad = draining.bad_node(store, site.node("liar").id)
+    assert bad is not None
+    assert bad["evidence"].startswith(
+        "3 packages of `sim/1` failed here in a row, the longest after 0.0 s"
+        " (launches refused, or other results than reported), while other nodes ran "
+    )
+    assert faults(store) == {}
 
 
 def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store: Store) -> None:

@@ -139,3 +139,16 @@ def test_a_package_is_held_whose_output_never_reaches_its_reader_as_it_said(stor
     note = store.connection.execute("select note from package where id = 1").fetchone()[0]
     assert note == "verification: `x` is larger than its 7 bytes"
     assert faults(store) == {}
+
+
+def test_a_result_that_is_not_as_it_said_counts_against_its_node(store: Store) -> None:
+    submitted(store, job("one", [simple(outputs=[OutputSpec("x", result=True)])]))
+    world = World(store)
+
+    arrived_otherwise(world)
+
+    for table in ("conduct", "job_conduct"):
+        [told] = store.connection.execute(f"select successful, failed from {table}")
+        assert tuple(told) == (0, 1)
+    assert store.connection.execute("select streak from conduct").fetchone()[0] == 1
+    assert faults(store) == {}

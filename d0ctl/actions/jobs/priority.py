@@ -14,6 +14,8 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.units import count
 
+NOTHING_LEFT = "no package is left to start"
+
 
 def _read(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100):
@@ -73,13 +75,15 @@ def undo_priority(plan: PriorityPlan) -> str | None:
 
 def describe(plan: PriorityPlan) -> Iterator[str]:
     """Say what the priority would be."""
-    idle = count(plan.packages, "package")
-    yield f"would change the {_change(plan)}; {idle} may start earlier or later"
+    idle = f"{count(plan.packages, 'package')} may start earlier or later"
+    yield f"would change the {_change(plan)}; {idle if plan.packages else NOTHING_LEFT}"
 
 
 def report(plan: PriorityPlan) -> Iterator[str]:
     """Say what the priority is now."""
     yield _change(plan)
+    if not plan.packages:
+        yield f"{NOTHING_LEFT}; the priority counts for packages that are retried"
 
 
 def _change(plan: PriorityPlan) -> str:

@@ -192,7 +192,8 @@ def end_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
         return
     delay(desk, transfer, report.error, now)
     if is_gone and report.is_spoilt:
-        outputs.lose_spoilt(desk.store, lost, report.error, now=now)
+        for verdict in outputs.lose_spoilt(desk.store, lost, report.error, now=now):
+            log.warning("%s", verdict)
     elif is_gone:
         copies.lose(desk.store, lost, now=now)
 

@@ -45,6 +45,12 @@ def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
     return sentences
 
 
+def recant(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
+    """Count attempts as failures that were counted as successes; return a sentence per verdict."""
+    node_record.take_back(store, ends)
+    return weigh(store, ends, now=now)
+
+
 def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[str]:
     record = node_record.record_of(row)
     if record.streak < bad_nodes.FEWEST_TO_DOUBT:
@@ -136,11 +142,12 @@ def _failed_there(store: Store, row: Row, since: float) -> list[Row]:
 def evidence(row: Row, others: Row, failed: Sequence[Row]) -> str:
     """Return the evidence against a node in a sentence."""
     reasons = Counter(entry["reason"] for entry in failed)
-    why = ", ".join(f"{reason} {count(n, 'time')}" for reason, n in reasons.most_common(3))
+    causes = ", ".join(f"{reason} {count(n, 'time')}" for reason, n in reasons.most_common(3))
+    why = causes or "launches refused, or other results than reported"
     ran = others["successful"] + others["failed"]
     return (
         f"{count(row['streak'], 'package')} of `{row['path']}` failed here in a row, the longest"
-        f" after {duration(row['longest'])} ({why or 'launches refused'}), while other nodes ran"
+        f" after {duration(row['longest'])} ({why}), while other nodes ran"
         f" {count(others['successful'])} of {count(ran)} well"
     )
 

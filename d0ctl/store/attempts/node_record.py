@@ -69,6 +69,13 @@ def keep(store: Store, ends: Iterable[Ended]) -> None:
     store.change_many("add_job_conduct", ((*key, *_tally(some)) for key, some in jobs.items()))
 
 
+def take_back(store: Store, ends: Iterable[Ended]) -> None:
+    """Take attempts that were counted as successes off the records."""
+    for end in ends:
+        store.change("take_back_success", stage=end.stage, node=end.node)
+        store.change("take_back_job_success", job=end.job, node=end.node)
+
+
 def _row(stage: int, node: int, job: int, ends: Sequence[Ended]) -> _Row:
     row: list[Ended] = []
     for end in ends:
@@ -77,7 +84,7 @@ def _row(stage: int, node: int, job: int, ends: Sequence[Ended]) -> _Row:
     return (
         stage, node, job, *_tally(ends), len(row), first,
         last.ended if last else None, last.lasted_s if last else None,
-        max((end.lasted_s for end in row), default=None),
+        max((end.lasted_s for end in row), default=None), _tally(ends)[0],
     )  # fmt: skip
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from d0ctl.jobfile.yaml.faults import escape
 from d0ctl.model import Phase, Reason
-from d0ctl.store.attempts import failures
+from d0ctl.store.attempts import black_holes, failures
 from d0ctl.store.attempts.endings import End
 from d0ctl.store.attempts.failures import Failure
+from d0ctl.store.attempts.node_record import Ended
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import MOST_SPOILT, lose
 
@@ -73,14 +74,17 @@ def failed(message: "Ending", reason: Reason, detail: str) -> "Ending":
 
 def lose_spoilt(
     store: Store, copies: Sequence[tuple[int, int]], message: str, *, now: float
-) -> None:
+) -> list[str]:
     """Forget copies, by (file, cluster), of which another file arrived; they are made again.
+
+    Their attempts count against the nodes; return a sentence for each verdict on a node.
 
     After MOST_SPOILT such attempts since a person last had it tried, their maker is not believed
     any more: one whose results are under way fails (`verification`), one that was done is held.
     """
-    rows = [store.row("maker_at", file=file, cluster=cluster) for file, cluster in copies]
-    makers = [row for row in rows if row is not None and row["successes"] >= MOST_SPOILT]
+    found = [store.row("maker_at", file=file, cluster=cluster) for file, cluster in copies]
+    rows = list({row["attempt_id"]: row for row in found if row is not None}.values())
+    makers = [row for row in rows if row["successes"] >= MOST_SPOILT]
     lost = list(copies)
     for row in makers:
         if row["phase"] == Phase.TRANSFERRING:
@@ -92,6 +96,13 @@ def lose_spoilt(
     for row in makers:
         if row["phase"] == Phase.DONE:
             store.change("hold_unbelieved", package=row["id"], now=now, note=note)
+    return black_holes.recant(store, [_ended(row) for row in rows], now=now)
+
+
+def _ended(row: Row) -> Ended:
+    lasted = row["ended"] - (row["started"] or row["ended"])
+    return Ended(row["stage_id"], row["job_id"], row["node_id"], row["id"], row["ended"], lasted,
+                 Reason.VERIFICATION)  # fmt: skip
 
 
 def _disbelieve(store: Store, row: Row, message: str, now: float) -> None:

@@ -900,6 +900,8 @@ create table conduct (
     last       real,                       -- when the last of them ended
     lasted     real,                       -- how long the last of them took
     longest    real,                       -- how long the longest of them took
+    successes  integer not null default 0, -- since the row of failures before, and how many that
+    earlier    integer not null default 0, -- row had: it goes on if none of them is believed
     primary key (stage_id, node_id)
 ) strict, without rowid;
 

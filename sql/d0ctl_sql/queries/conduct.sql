@@ -1,17 +1,23 @@
 -- name: add_conduct
 -- How a node did with packages of a stage; one that went well ends the row of failures before.
 insert into conduct (stage_id, node_id, job_id, successful, failed, streak, since, last, lasted,
-                     longest)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     longest, successes)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do update
    set successful = conduct.successful + excluded.successful,
        failed = conduct.failed + excluded.failed,
        streak = excluded.streak + iif(excluded.successful > 0, 0, conduct.streak),
-       since = case when excluded.successful > 0 or conduct.streak = 0 then excluded.since
+       since = case when excluded.successful > 0 or conduct.streak = 0
+                    then coalesce(excluded.since, conduct.since)
                     else conduct.since end,
+       earlier = iif(excluded.successful > 0 and conduct.streak > 0, conduct.streak,
+                     conduct.earlier),
+       successes = excluded.successes + iif(excluded.successful > 0 and conduct.streak > 0, 0,
+                                            conduct.successes),
        last = coalesce(excluded.last, conduct.last),
        lasted = coalesce(excluded.lasted, conduct.lasted),
-       longest = case when excluded.successful > 0 or conduct.streak = 0 then excluded.longest
+       longest = case when excluded.successful > 0 or conduct.streak = 0
+                      then coalesce(excluded.longest, conduct.longest)
                       else max(conduct.longest, coalesce(excluded.longest, 0)) end;
 
 -- name: add_job_conduct
@@ -20,6 +26,19 @@ insert into job_conduct (job_id, node_id, successful, failed) values (?, ?, ?, ?
 on conflict do update
    set successful = job_conduct.successful + excluded.successful,
        failed = job_conduct.failed + excluded.failed;
+
+-- name: take_back_success
+-- An attempt that was counted as a success of its node has failed after all; without any success
+-- the row of failures before goes on.
+update conduct
+   set successful = successful - 1, successes = max(0, successes - 1),
+       streak = streak + iif(successes = 1, earlier, 0), earlier = iif(successes = 1, 0, earlier)
+ where stage_id = :stage and node_id = :node and successful > 0;
+
+-- name: take_back_job_success
+-- The same by job.
+update job_conduct set successful = successful - 1
+ where job_id = :job and node_id = :node and successful > 0;
 
 -- name: streaks
 -- The nodes that failed last with some stages.

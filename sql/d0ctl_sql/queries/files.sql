@@ -196,7 +196,8 @@ select tries from transfer
 -- name: maker_at
 -- The package that made a file in a cluster, and how many of its attempts have gone well since a
 -- person last had it tried.
-select package.id, package.phase, package.attempt_id, attempt.started, attempt.ended, attempt.rss,
+select package.id, package.phase, package.stage_id, package.job_id, package.attempt_id,
+       attempt.node_id, attempt.started, attempt.ended, attempt.rss,
        (select count(*) from attempt as past
          where past.package_id = package.id and past.outcome = 'successful'
            and past.number > package.tried_from) as successes
