@@ -1,7 +1,6 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
 import json
-import time
 from typing import Any
 
 from d0ctl.model import STATUS_OF, Status, known_eta
@@ -114,7 +113,7 @@ def line(line: LineSummary) -> Document:
     }
 
 
-def package_row(row: PackageRow) -> Document:
+def package_row(row: PackageRow, now: float) -> Document:
     """A package in a list."""
     return {
         "path": row.path,
@@ -131,11 +130,11 @@ def package_row(row: PackageRow) -> Document:
         "reason": row.reason,
         "message": row.message,
         "percent": row.percent,
-        "eta": iso(known_eta(row.phase, row.eta, time.time())),
+        "eta": iso(known_eta(row.phase, row.eta, now)),
     }
 
 
-def job_card(store: Store, one: JobSummary) -> Document:
+def job_card(store: Store, one: JobSummary, now: float) -> Document:
     """All about a job."""
     dropped = browse.dropped_lines(store, one.id)
     short = short_packages(store, one.id) if dropped else []
@@ -145,13 +144,15 @@ def job_card(store: Store, one: JobSummary) -> Document:
         "left_out": [shortfall(each) for each in short],
         "stages": [stage(each) for each in browse.stages(store, one)],
         "nodes": browse.where(store, one.id),
-        "running": [package_row(row) for row in browse.in_phases(store, one.id, LIVE, MOST_LIVE)],
+        "running": [
+            package_row(row, now) for row in browse.in_phases(store, one.id, LIVE, MOST_LIVE)
+        ],
         "failed": [failure(each) for each in browse.failures(store, one.id, MOST_FAILED)],
         "excluded": [exclusion(row) for row in node_record.exclusions(store, one.id)],
     }
 
 
-def stage_card(store: Store, of: JobSummary, one: StageSummary) -> Document:
+def stage_card(store: Store, of: JobSummary, one: StageSummary, now: float) -> Document:
     """All about a stage."""
     lines = browse.lines(store, of, one, 1, MOST_LINES)
     return {
@@ -170,7 +171,7 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
     choice.choose(store, parse(path), now=now)
     return {
         "job": of.name, "stage": stage.seq, "stage_name": stage.name, **line(one),
-        "path": path, "package_list": [package_row(row) for row in choice.chosen(store)],
+        "path": path, "package_list": [package_row(row, now) for row in choice.chosen(store)],
     }  # fmt: skip
 
 
@@ -232,14 +233,14 @@ def event(one: EventView) -> Document:
     }
 
 
-def progress(one: ProgressView | None, phase: str) -> Document:
-    """How far a package in this phase is; all null where its wrapper has not told."""
+def progress(one: ProgressView | None, phase: str, now: float) -> Document:
+    """How far a package in this phase is; all null if its wrapper has not reported."""
     names = ("done", "total", "percent", "eta", "binary", "line", "cpu", "rss", "at")
     if one is None:
         return dict.fromkeys(names)
-    told = {name: getattr(one, name) for name in names}
-    eta = known_eta(phase, one.eta, time.time())
-    return {**told, "eta": iso(eta), "at": iso(one.at)}
+    reported = {name: getattr(one, name) for name in names}
+    eta = known_eta(phase, one.eta, now)
+    return {**reported, "eta": iso(eta), "at": iso(one.at)}
 
 
 def live_status(status: LiveStatus | None) -> Document | None:
@@ -260,7 +261,7 @@ def note(one: NoteView) -> Document:
     return {"attempt": one.number, "at": iso(one.at), "binary": one.binary, "text": one.text}
 
 
-def package(store: Store, one: PackageView) -> Document:
+def package(store: Store, one: PackageView, now: float) -> Document:
     """All about a package."""
     tries = browse.attempts(store, one.id)
     return {
@@ -293,7 +294,7 @@ def package(store: Store, one: PackageView) -> Document:
             }
             for each in browse.failure_history(store, one.id)
         ],
-        "progress": progress(browse.progress(store, one.id), one.phase),
+        "progress": progress(browse.progress(store, one.id), one.phase, now),
         "notes": [note(each) for each in browse.notes(store, one.id)],
         "binaries": [_binary(each) for each in browse.binaries(store, one.id)],
         "left_out": shortfall(shortfall_of(store, one.id, one.path)),

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from d0ctl.show import signs
 from d0ctl.show.lists import packages
 from d0ctl.show.package import explain
-from d0ctl.show.sheet import Sheet
+from d0ctl.show.sheet import Cell, Sheet
+from d0ctl.show.signs import Glyphs
+from d0ctl.show.spans import Span
 from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.node_pauses import trial
 from d0ctl.store.connection import Row
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, moment, size
+
+NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +39,35 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
         words += f", load {row['load']:.1f} then"
     sheet.add(signs.mark(state, sheet.glyphs), (words, "faint"))
     facts = json.loads(row["facts"] or "{}")
-    told = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),
+    details = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),
             row["platform"], facts.get("os"), f"python {facts.get('python') or '?'}",
             f"cluster {row['cluster']}"]  # fmt: skip
-    sheet.say("; ".join(str(word) for word in told if word), "faint")
+    sheet.say("; ".join(str(word) for word in details if word), "faint")
     sheet.add(signs.gauge(node.used / max(1, row["cpus"]), min(40, sheet.columns), sheet.glyphs))
     explain(sheet, node.why)
     sheet.head("running here", count(len(node.live), "package"))
     packages(sheet, node.live, now)
+
+
+def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> list[Cell]:
+    """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
+    notes: list[Span] = []
+    if bad is not None:
+        notes += [(f"drained by d0ctl: {bad['evidence']}", "warn"), (trial(bad, now), "plain")]
+    elif row["drained"]:
+        notes.append((f"drained: {row['drain_note'] or 'no reason given'}", "warn"))
+    if row["trouble"]:
+        notes.append((row["trouble"], "bad"))
+    is_off = row["state"] == "unknown" and row["contact"] is not None
+    since = f"since {moment(row['since'], now)}" if row["since"] else ""
+    if is_off:
+        since = f"last heard {moment(row['contact'], now)}"
+    return [
+        (row["name"], "strong"),
+        signs.mark("not connected" if is_off else row["state"], glyphs),
+        f"{used}/{row['cpus']} in use",
+        row["destination"] or "this machine",
+        row["platform"],
+        (since, "faint"),
+        [span for note in notes for span in (("; ", "plain"), note)][1:],
+    ]

@@ -208,7 +208,7 @@ def test_a_node_that_is_down_gets_its_software_later(site: Site, shelf: Path) ->
 
     push = site.d0ctl("software", "push", "reco/v12-01")
     check = json.loads(site.d0ctl("software", "verify", "reco/v12-01", "--json").out)
-    assert (push.code, "it is done when it can be" in push.out) == (6, True), push
+    assert (push.code, "it will be done when the node answers" in push.out) == (6, True), push
     assert check["nodes"][0]["ok"] is None
 
     site.sshds["new"].start()

@@ -8,9 +8,9 @@ from typing import Any
 import typer
 
 from d0ctl.cli import options, session
-from d0ctl.cli.terminal.output import emit, emit_json, glyph, mark, say
+from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
 from d0ctl.errors import ExitCode
-from d0ctl.units import clean, count, duration, iso, moment
+from d0ctl.units import iso
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True,
                   help="Drive all jobs: run, start, stop, status.")  # fmt: skip
@@ -56,30 +56,21 @@ def stop() -> None:
 @app.command()
 def status(json: options.Json = False) -> None:
     """Show whether it runs, since when, and unsent mail; exit 3 if it does not run."""
-    told: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
+    found: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.has_home():
         from d0ctl.daemon import background
 
-        told = background.status(session.home())
+        found = background.status(session.home())
     if json:
-        emit_json({**told, "since": iso(told["since"]), "unsent": _unsent(told["unsent"])})
+        emit_json({**found, "since": iso(found["since"]), "unsent": _unsent(found["unsent"])})
     else:
-        _draw(told)
-    raise typer.Exit(ExitCode.DONE if told["running"] else ExitCode.NOT_FOUND)
+        from d0ctl.show import daemon
+
+        page = sheet()
+        daemon.draw(page, found, time.time())
+        show(page)
+    raise typer.Exit(ExitCode.DONE if found["running"] else ExitCode.NOT_FOUND)
 
 
-def _draw(told: dict[str, Any]) -> None:
-    if told["running"]:
-        ago = duration(time.time() - told["since"])
-        emit(f"{mark('running')} for {ago}, pid {told['pid']}")
-    else:
-        emit("not running: d0ctl daemon start")
-    if unsent := told["unsent"]:
-        since, number = moment(unsent["since"], time.time()), count(unsent["messages"], "message")
-        emit(f"{glyph('failed')} {number} can't be delivered since {since}: "
-             f"{clean(unsent['trouble'])}")  # fmt: skip
-        emit("  d0ctl notify list")
-
-
-def _unsent(told: dict[str, Any] | None) -> dict[str, Any] | None:
-    return told and {**told, "since": iso(told["since"])}
+def _unsent(mail: dict[str, Any] | None) -> dict[str, Any] | None:
+    return mail and {**mail, "since": iso(mail["since"])}

@@ -25,9 +25,9 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
             "--now asks about one package", hint="d0ctl status JOB/STAGE/LINE/PACKAGE --now"
         )
     with store.reading():
-        view = browse.package(store, wanted)
-        document = documents.package(store, view) if json else {}
-        card = read.package(store, view, time.time())
+        view, now = browse.package(store, wanted), time.time()
+        document = documents.package(store, view, now) if json else {}
+        card = read.package(store, view, now)
     status, failed = _ask(store, card.attempts)
     if json:
         emit_json({**document, "now": documents.live_status(status)})

@@ -119,18 +119,18 @@ def _document(store: Store, wanted: Selector | None, now: float) -> documents.Do
         return {"jobs": [documents.job(job) for job in _jobs(store, wanted)]}
     if not wanted.is_one:
         choice.choose(store, wanted, now=now, lenient=True)
-        return {"packages": [documents.package_row(row) for row in choice.chosen(store)]}
+        return {"packages": [documents.package_row(row, now) for row in choice.chosen(store)]}
     if wanted.level in ("package", "binary"):
         package = browse.package(store, wanted)
         if wanted.level == "package":
-            return documents.package(store, package)
+            return documents.package(store, package, now)
         return documents.binary(read.binary(store, package, wanted.binary.first))
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
-        return documents.job_card(store, job)
+        return documents.job_card(store, job, now)
     stage = browse.stage(store, job, wanted)
     if wanted.level == "stage":
-        return documents.stage_card(store, job, stage)
+        return documents.stage_card(store, job, stage, now)
     return documents.line_card(store, job, stage, wanted.line.first, now)
 
 

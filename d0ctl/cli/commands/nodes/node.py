@@ -11,13 +11,11 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
 from d0ctl.errors import ExitCode, NotFound, Refused
-from d0ctl.show import signs
-from d0ctl.show.sheet import Cell
-from d0ctl.show.spans import Span
+from d0ctl.show import node as node_line
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import contact, draining, registry
 from d0ctl.store.nodes.site import site_name
-from d0ctl.units import clean, count, iso, moment, size
+from d0ctl.units import clean, count, iso, size
 
 if TYPE_CHECKING:
     from d0ctl.model import Address
@@ -51,9 +49,9 @@ def list_nodes(json: options.Json = False) -> None:
         emit_json({"nodes": [document(*row) for row in rows]})
     elif rows:
         now = time.time()
-        table([_row(*row, now) for row in rows])
+        table([node_line.cells(*row, now, glyphs()) for row in rows])
     else:
-        emit("no nodes yet: d0ctl node add NAME [user@]host")
+        emit(node_line.NO_NODES)
 
 
 def document(row: Row, used: int, bad: Row | None) -> dict[str, Any]:
@@ -78,31 +76,6 @@ def _burnt(bad: Row | None) -> dict[str, Any] | None:
         "packages": told["packages"], "reasons": told["reasons"], "others": told["others"],
         "rests": bad["times"], "next_try": iso(bad["next_try"]), "canary": bad["canary"],
     }  # fmt: skip
-
-
-def _row(row: Row, used: int, bad: Row | None, now: float) -> list[Cell]:
-    notes: list[Span] = []
-    if bad is not None:
-        from d0ctl.show.why.node_pauses import trial
-
-        notes += [(f"drained by d0ctl: {bad['evidence']}", "warn"), (trial(bad, now), "plain")]
-    elif row["drained"]:
-        notes.append((f"drained: {row['drain_note'] or 'no reason given'}", "warn"))
-    if row["trouble"]:
-        notes.append((row["trouble"], "bad"))
-    is_off = row["state"] == "unknown" and row["contact"] is not None
-    since = f"since {moment(row['since'], now)}" if row["since"] else ""
-    if is_off:
-        since = f"last heard {moment(row['contact'], now)}"
-    return [
-        (row["name"], "strong"),
-        signs.mark("not connected" if is_off else row["state"], glyphs()),
-        f"{used}/{row['cpus']} in use",
-        row["destination"] or "this machine",
-        row["platform"],
-        (since, "faint"),
-        [span for note in notes for span in (("; ", "plain"), note)][1:],
-    ]
 
 
 @app.command(cls=Changing)

@@ -16,7 +16,6 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import clean, count, size
 
 if TYPE_CHECKING:
-    from d0ctl.show.sheet import Cell
     from d0ctl.sitefile.spec import SoftwareEntry
     from d0ctl.store.connection import Row, Store
 
@@ -43,6 +42,7 @@ Nodes = Annotated[
 @app.command("list")
 def list_software(json: options.Json = False) -> None:
     """Show the catalogue."""
+    from d0ctl.show import software
     from d0ctl.store.nodes import catalogue
 
     rows: list[Row] = []
@@ -52,9 +52,9 @@ def list_software(json: options.Json = False) -> None:
     if json:
         emit_json({"software": [_document(row) for row in rows]})
     elif rows:
-        table([_row(row) for row in rows])
+        table([software.cells(row) for row in rows])
     else:
-        emit("no software yet: d0ctl software add NAME/VERSION --archive FILE")
+        emit(software.NO_SOFTWARE)
 
 
 def _document(row: "Row") -> dict[str, Any]:
@@ -66,16 +66,6 @@ def _document(row: "Row") -> dict[str, Any]:
         "checksum": row["checksum"], "manifest": row["manifest"],
         "needs": json.loads(row["needs"]), "runtime": row["runtime"],
     }  # fmt: skip
-
-
-def _row(row: "Row") -> "list[Cell]":
-    return [
-        (row["title"], "strong"),
-        row["platform"] or "any platform",
-        "script" if row["script"] else "",
-        size(row["size"]) if row["size"] is not None else "",
-        row["archive"],
-    ]
 
 
 @app.command(cls=Changing)
@@ -109,8 +99,8 @@ def add(
             keep_software(store, entry, applied=False)
             keep_action(store, verb="software add", target=title, actor=session.actor(),
                         note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    told = f": {size(entry.size)}, {entry.checksum}" if entry.checksum and entry.size else ""
-    emit(f"added `{clean(software_name(entry))}`{told}")
+    details = f": {size(entry.size)}, {entry.checksum}" if entry.checksum and entry.size else ""
+    emit(f"added `{clean(software_name(entry))}`{details}")
 
 
 def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
@@ -220,4 +210,4 @@ def _on_nodes(verb: str, title: str, node: list[str] | None, json: bool) -> None
         return
     note = changing.reason() if verb != "verify" else None
     asked = software_nodes.ask(verb, title, node or (), note)
-    raise typer.Exit(software_nodes.tell(title, software_nodes.wait(asked), json))
+    raise typer.Exit(software_nodes.report(title, software_nodes.wait(asked), json))

@@ -9,17 +9,18 @@ from typing import Any
 from d0ctl.cli import session
 from d0ctl.cli.changing import rehearsal
 from d0ctl.cli.commands.nodes.software_title import no_such, split
-from d0ctl.cli.terminal.output import emit, emit_json, glyph, paint
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode, NotFound, Refused
+from d0ctl.show import software as software_page
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
-from d0ctl.units import clean, listed
+from d0ctl.units import listed
 
 Entry = Mapping[str, Any]
 
 NO_FILES = {"archive": "-", "checksum": "-", "size": None, "manifest": None}
-"""What is said of software that is to go and that the catalogue has not any more."""
+"""An entry of software that is to be purged and no longer in the catalogue."""
 
 
 def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[int]:
@@ -34,7 +35,7 @@ def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[i
         asked = [
             software.ask(store, verb, node, entry, actor=session.actor(), now=now)
             for node in _nodes(store, names)
-            for entry in _entries(store, verb, title, node, told=bool(names))
+            for entry in _entries(store, verb, title, node, is_named=bool(names))
         ]
         if not asked:
             raise Refused(f"no node can have software `{title}`", hint="d0ctl software list")
@@ -50,7 +51,7 @@ def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
         found = [
             node["name"]
             for node in _nodes(store, names)
-            if _entries(store, verb, title, node, told=bool(names))
+            if _entries(store, verb, title, node, is_named=bool(names))
         ]
     if not found:
         raise Refused(f"no node can have software `{title}`", hint="d0ctl software list")
@@ -63,8 +64,8 @@ def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
     return registry.nodes(store)
 
 
-def _entries(store: Store, verb: str, title: str, node: Row, *, told: bool) -> list[Entry]:
-    """The entries of the catalogue that are meant on a node; `told` that it was named."""
+def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) -> list[Entry]:
+    """The entries of the catalogue that are meant on a node `is_named`: refuse if there is none."""
     catalogue = Catalogue(store)
     if verb == "purge":
         _refuse_use(store, title, node)
@@ -80,7 +81,7 @@ def _entries(store: Store, verb: str, title: str, node: Row, *, told: bool) -> l
         return [{"name": name, "version": version, "platform": p, **NO_FILES} for p in platforms]
     if not catalogue.entries(title):
         raise no_such(title)
-    if told:
+    if is_named:
         platform = node["platform"] or "unknown: d0ctl node check " + node["name"]
         raise Refused(f"software `{title}` is not there for node `{node['name']}`, whose platform "
                       f"is {platform}")  # fmt: skip
@@ -102,7 +103,7 @@ def wait(ids: Sequence[int]) -> list[Row]:
     from d0ctl.daemon.drive import attend
 
     def is_done(store: Store) -> bool:
-        return all(_is_told(row) for row in software.orders(store, ids))
+        return all(_is_answered(row) for row in software.orders(store, ids))
 
     attend(session.home(), is_done, threading.Event())
     with session.writer() as store, store.writing():
@@ -113,17 +114,19 @@ def wait(ids: Sequence[int]) -> list[Row]:
     return rows
 
 
-def _is_told(row: Row) -> bool:
+def _is_answered(row: Row) -> bool:
     return bool(row["ended"] or row["state"] == "down" or row["hindrance"])
 
 
-def tell(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
-    """Say what came of the orders; the exit code."""
+def report(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
+    """Print what came of the orders; return the exit code."""
     if as_json:
         emit_json({"software": title, "nodes": [_document(row) for row in rows]})
     else:
+        page = sheet()
         for row in rows:
-            _tell_one(row)
+            software_page.outcome(page, row)
+        show(page)
     if any(row["ended"] is None for row in rows):
         return ExitCode.NODE
     return ExitCode.DONE if all(row["ok"] for row in rows) else ExitCode.FAILED
@@ -133,23 +136,6 @@ def _document(row: Row) -> dict[str, Any]:
     return {
         "node": row["node"], "verb": row["verb"], "platform": row["platform"] or None,
         "ok": None if row["ended"] is None else bool(row["ok"]),
-        "message": row["message"] if row["ended"] is not None else _trouble(row),
+        "message": row["message"] if row["ended"] is not None else software_page.obstacle(row),
         "faults": json.loads(row["faults"]),
     }  # fmt: skip
-
-
-def _trouble(row: Row) -> str:
-    if row["state"] != "down" and row["hindrance"]:
-        return f"its archive could not be brought: {row['hindrance']}"
-    return f"is down: {row['trouble'] or 'no answer'}"
-
-
-def _tell_one(row: Row) -> None:
-    name = paint(f"{clean(row['node']):<16}", "strong")
-    if row["ended"] is None:
-        later = "" if row["verb"] == "verify" else "; it is done when it can be"
-        emit(f"{glyph('down')} {name} {clean(_trouble(row))}{later}")
-        return
-    emit(f"{glyph('successful' if row['ok'] else 'failed')} {name} {clean(row['message'])}")
-    for fault in json.loads(row["faults"]):
-        emit(f"    {clean(fault)}")

@@ -1,0 +1,69 @@
+"""The page of `doctor`: what stops production, the findings, and what was not checked."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from d0ctl.show import signs
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.why.production import Obstacle
+from d0ctl.units import count, listed
+
+
+class Finding(Protocol):
+    """A broken rule, and what repairs it."""
+
+    @property
+    def check(self) -> str:
+        """The rule."""
+
+    @property
+    def subject(self) -> str:
+        """The thing that breaks it."""
+
+    @property
+    def detail(self) -> str:
+        """The fact."""
+
+    @property
+    def advice(self) -> str:
+        """The command that helps, or the one after which it heals."""
+
+    @property
+    def heals(self) -> bool:
+        """Whether it heals by itself."""
+
+
+def draw(
+    sheet: Sheet,
+    findings: Sequence[Finding],
+    nodes: Sequence[str],
+    unseen: Mapping[str, str],
+    stop: Obstacle | None,
+    database: Path,
+) -> None:
+    """Draw the page; `nodes` were checked, `unseen` were not, for these reasons."""
+    if stop is not None:
+        _item(sheet, "stands still",
+              f"production stands still: {stop.text}: {'; '.join(stop.commands)}")  # fmt: skip
+    for one in findings:
+        advice = f"heals at the next `{one.advice}`" if one.heals else one.advice
+        text = f"{one.check}: {one.subject}: {one.detail}"
+        _item(sheet, "failed", text, f": {advice}" if advice else "")
+    unchecked = [f"`{name}` was not checked: {why}" for name, why in sorted(unseen.items())]
+    if findings:
+        for text in unchecked:
+            _item(sheet, "unknown", f"node {text}")
+        return
+    checked = listed([f"`{database}`", "the home around it", *_nodes(nodes)])
+    _item(sheet, "successful", "; ".join([f"no problems found: {checked}", *unchecked]))
+
+
+def _item(sheet: Sheet, state: str, text: str, advice: str = "") -> None:
+    sheet.add(signs.glyph(state, sheet.glyphs), f" {text}", (advice, "faint"))
+
+
+def _nodes(names: Sequence[str]) -> list[str]:
+    if len(names) == 1:
+        return [f"node `{names[0]}`"]
+    return [count(len(names), "node")] if names else []

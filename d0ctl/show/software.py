@@ -1,0 +1,41 @@
+"""The catalogue of software, and what nodes answer about it."""
+
+import json
+
+from d0ctl.show import signs
+from d0ctl.show.sheet import Cell, Sheet
+from d0ctl.store.connection import Row
+from d0ctl.units import size
+
+NO_SOFTWARE = "no software yet: d0ctl software add NAME/VERSION --archive FILE"
+
+
+def cells(row: Row) -> list[Cell]:
+    """Return the line of an entry of the catalogue, in columns."""
+    return [
+        (row["title"], "strong"),
+        row["platform"] or "any platform",
+        "script" if row["script"] else "",
+        size(row["size"]) if row["size"] is not None else "",
+        row["archive"],
+    ]
+
+
+def obstacle(order: Row) -> str:
+    """Return why a node has not done an order yet."""
+    if order["state"] != "down" and order["hindrance"]:
+        return f"its archive could not be copied: {order['hindrance']}"
+    return f"is down: {order['trouble'] or 'no answer'}"
+
+
+def outcome(sheet: Sheet, order: Row) -> None:
+    """Draw what came of an order to a node."""
+    name = (f" {order['node']:<16}", "strong")
+    if order["ended"] is None:
+        later = "" if order["verb"] == "verify" else "; it will be done when the node answers"
+        sheet.add(signs.glyph("down", sheet.glyphs), name, f" {obstacle(order)}{later}")
+        return
+    state = "successful" if order["ok"] else "failed"
+    sheet.add(signs.glyph(state, sheet.glyphs), name, f" {order['message']}")
+    for fault in json.loads(order["faults"]):
+        sheet.add(f"    {fault}")
