@@ -3,8 +3,9 @@
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable, Refused
@@ -44,8 +45,7 @@ KEY_BYTES = 32
 """The length of the key that signs attempts; a shorter one is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Struct, frozen=True):
     """The folder that holds all of a site; only its owner may enter it."""
 
     root: Path

@@ -12,9 +12,10 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct, field
 
 from d0ctl.errors import D0Error
 from d0ctl.rejected import Rejected
@@ -47,8 +48,7 @@ _END = re.compile(r'"kind": ?"(?:end|part)"')
 """Patterns that find the attempt in an end message that can't be parsed."""
 
 
-@dataclass(slots=True)
-class Letters:
+class Letters(Struct):
     """Messages that are well-formed and signed, and the files in which they arrived."""
 
     messages: "list[Message]" = field(default_factory=list)

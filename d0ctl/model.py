@@ -2,7 +2,8 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
 class Status(enum.StrEnum):
@@ -144,8 +145,7 @@ def known_eta(phase: str, eta: float | None, now: float) -> float | None:
     return None if eta is None or eta <= now or phase in STANDING else eta
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """How a node is reached.
 
     `destination` is `[user@]host[:port]` as OpenSSH's user would write it, empty for a

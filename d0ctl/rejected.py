@@ -7,8 +7,10 @@ import os
 import stat
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from d0ctl.units import clean, count
 
@@ -39,8 +41,7 @@ DISCARDED = "discarded.json"
 """The file that says how many messages were not kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Discarded:
+class Discarded(Struct, frozen=True):
     """The messages that were not kept: how many, their bytes, and when and why the last one."""
 
     count: int = 0

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.errors import BadUsage
 from d0ctl.model import STATUS_OF, Phase, Reason, Status
@@ -22,8 +24,7 @@ _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _WILD = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The numbers of a level that are meant, from `first` to `last`."""
 
     first: int = 1
@@ -44,8 +45,7 @@ ALL = Span()
 """Every number of a level."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
+class Selector(Struct, frozen=True):
     """A selection: by levels, then by phases, reason of failure, node and age.
 
     `depth` counts the levels that were named. A stage is named by `stage_name` or by number.

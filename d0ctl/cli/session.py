@@ -5,9 +5,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from d0ctl.config import Home, find_home
 from d0ctl.store.connection import Store, no_home, open_store
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from d0ctl.actions.action import Author
 
 
-@dataclass(slots=True)
-class Settings:
+class Settings(Struct):
     """The global options of this call."""
 
     home: Path | None = None

@@ -1,11 +1,13 @@
 """The desk of a process that drives packages: its couriers, and what they were asked to do."""
 
+import dataclasses
 import queue
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
@@ -49,13 +51,13 @@ class CopyJob(NamedTuple):
     copy: Copy
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ArchiveTransfer:
     """An archive of software that a node needs: the name under which its end is reported."""
 
     node: int
     checksum: str
-    archive: str = field(compare=False)
+    archive: str = dataclasses.field(compare=False)
 
 
 class AttemptOrder(NamedTuple):
@@ -83,8 +85,7 @@ class PurgeOrder(NamedTuple):
 NO_PURGE_ORDER = PurgeOrder(0.0, [])
 
 
-@dataclass(slots=True)
-class RefusedEnd:
+class RefusedEnd(Struct):
     """An end message that can't be read or applied: why, since when, and how often it came."""
 
     why: str
@@ -94,8 +95,7 @@ class RefusedEnd:
     """How many of these times the node was asked to send it again."""
 
 
-@dataclass(slots=True)
-class Desk:
+class Desk(Struct):
     """The store, the drop-box and the couriers of one process, and what is under way with them.
 
     Only the thread of the loop uses it; couriers and the copier call `report`. `job` limits

@@ -6,7 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps.apply_messages import apply_messages, settle_refused_ends
@@ -73,8 +74,7 @@ LOOK_S = 0.2
 """How often the loop looks whether another process has written to the database."""
 
 
-@dataclass(slots=True)
-class Loop:
+class Loop(Struct):
     """The turns of one process; times are by the monotonic clock."""
 
     desk: Desk

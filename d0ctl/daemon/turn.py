@@ -1,16 +1,16 @@
 """A turn of the loop as its steps see it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.dropbox import Letters
 from d0ctl.nodes.reports import Report
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """The time of a turn, what has arrived for it, and what is done once it has committed."""
 
     now: float

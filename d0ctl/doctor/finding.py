@@ -1,13 +1,12 @@
 """What a look may find: what is wrong, where, and what helps."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 RESTART = "d0ctl daemon start"
 """What sets right all that a crash leaves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that is wrong, by the name of the rule it breaks."""
 
     check: str

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.doctor.database import broken_for_long, broken_rules, half_jobs
 from d0ctl.doctor.dropbox import leftovers
@@ -23,8 +24,7 @@ LOOKS = 3
 Part = Callable[[], Iterable[Finding]]
 
 
-@dataclass(slots=True)
-class Look:
+class Look(Struct):
     """What was found, and on which nodes it was looked for."""
 
     findings: list[Finding] = field(default_factory=list)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.doctor.finding import RESTART, Finding, healing
 from d0ctl.errors import D0Error
@@ -35,8 +36,7 @@ MOST = 5
 """How many things of a kind are told one by one of a node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What came of asking a node: what lies there, or why it could not be told."""
 
     node: Row

@@ -1,8 +1,9 @@
 """The lines of a job, made anew from its recipes each time that they are read."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
@@ -12,8 +13,7 @@ from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, PackageRecipe, StageR
 from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, LineSpec, OutputSpec, PackageSpec
 
 
-@dataclass(frozen=True, slots=True)
-class StageLines:
+class StageLines(Struct, frozen=True):
     """The lines of one stage."""
 
     stage: StageRecipe

@@ -4,11 +4,12 @@ import enum
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import BadValueError
@@ -127,8 +128,7 @@ class Globs:
                     self._unfit[pattern] = str(error)
 
 
-@dataclass(frozen=True, slots=True)
-class InputFiles:
+class InputFiles(Struct, frozen=True):
     """The files of every input of a job.
 
     `origins` has one `Origin` for each line of the loop of a named input, `sources` the stage
@@ -199,8 +199,7 @@ class InputFiles:
         return InputFile(recipe, self.absolute(name), base_name(name), text, origin)
 
 
-@dataclass(slots=True)
-class BinaryFiles:
+class BinaryFiles(Struct):
     """The files that the text of a binary may name: its own, and all inputs of its package."""
 
     own: Sequence[InputFile]

@@ -12,7 +12,8 @@ import re
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.jobfile.yaml.faults import shown
 
@@ -27,8 +28,7 @@ class TooWideError(Exception):
     """A glob that would look at too much; the message says which, and at what."""
 
 
-@dataclass(slots=True)
-class Bounds:
+class Bounds(Struct):
     """What is left to one glob: directory entries, and time on the monotonic clock."""
 
     pattern: str

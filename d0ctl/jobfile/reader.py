@@ -5,8 +5,9 @@ import os
 import re
 import socket
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files

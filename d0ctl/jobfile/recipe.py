@@ -5,8 +5,9 @@ A line under a `for:` is one recipe, however many lines it makes.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from d0ctl.jobfile.language.script import Run, Script
 from d0ctl.jobfile.language.template import LoopName, LoopValues, Template
@@ -14,8 +15,7 @@ from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.yaml.faults import Position
 
 
-@dataclass(slots=True)
-class Group:
+class Group(Struct):
     """Loop names whose values are paired: one name, or those of a `zip:`."""
 
     names: dict[str, tuple[str, ...] | None]
@@ -28,8 +28,7 @@ class Group:
         return zip(*self.values, strict=False)
 
 
-@dataclass(slots=True)
-class Loop:
+class Loop(Struct):
     """The combinations of a `for:`; without one there is a single, empty combination."""
 
     groups: list[Group] = field(default_factory=list)
@@ -59,8 +58,7 @@ def _combinations(groups: Sequence[Group]) -> Iterator[LoopValues]:
             yield head + tail
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InputRecipe:
+class InputRecipe(Struct, frozen=True, eq=False):
     """One entry under `inputs:`; `file`, `stage` or `glob` is set. It is a key by identity."""
 
     position: Position
@@ -71,8 +69,7 @@ class InputRecipe:
     glob: Template | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OutputRecipe:
+class OutputRecipe(Struct, frozen=True):
     """One entry under `outputs:`."""
 
     position: Position
@@ -80,8 +77,7 @@ class OutputRecipe:
     fields: Fields
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryRecipe:
+class BinaryRecipe(Struct, frozen=True):
     """One entry under `binaries:`."""
 
     position: Position
@@ -98,8 +94,7 @@ class BinaryRecipe:
         return [run for run in (self.run, self.check) if run is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class PackageRecipe:
+class PackageRecipe(Struct, frozen=True):
     """One entry under `packages:`."""
 
     position: Position
@@ -114,8 +109,7 @@ class PackageRecipe:
         return any(entry.stage is not None for b in self.binaries for entry in b.inputs)
 
 
-@dataclass(frozen=True, slots=True)
-class LineRecipe:
+class LineRecipe(Struct, frozen=True):
     """One entry under `lines:`, and the loop that makes lines of it."""
 
     position: Position
@@ -124,8 +118,7 @@ class LineRecipe:
     packages: list[PackageRecipe]
 
 
-@dataclass(frozen=True, slots=True)
-class StageRecipe:
+class StageRecipe(Struct, frozen=True):
     """One entry under `stages:`."""
 
     position: Position
@@ -135,8 +128,7 @@ class StageRecipe:
     lines: list[LineRecipe]
 
 
-@dataclass(frozen=True, slots=True)
-class JobRecipe:
+class JobRecipe(Struct, frozen=True):
     """The whole job file."""
 
     fields: Fields

@@ -1,11 +1,11 @@
 """Names of nodes, software and other jobs that a job file may use."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(Struct, frozen=True):
     """Names that the site knows; names of a kind that is None are not checked.
 
     `software` has the titles of the catalogue, and whether they have a script; `transfer` has

@@ -7,8 +7,9 @@ The fields are those of the D0 Job Definition, section 2.
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 INPUTS = "\x01inputs\x01"
 """Stands for the inputs in a script or an argument until the launch, as a drop can shorten their
@@ -41,8 +42,7 @@ class Disposition(enum.StrEnum):
     DELETABLE = "deletable"
 
 
-@dataclass(frozen=True, slots=True)
-class InputSpec:
+class InputSpec(Struct, frozen=True):
     """One file that a binary reads.
 
     `file` is the name of a file made in this job, `JOB:NAME` for one made in another,
@@ -64,8 +64,7 @@ class InputSpec:
     """Whether the program may change it, so that each attempt gets its own copy."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputSpec:
+class OutputSpec(Struct, frozen=True):
     """One file that a binary writes, relative to its attempt's directory; sizes in bytes."""
 
     file: str
@@ -81,8 +80,7 @@ class OutputSpec:
     """The number of files of a late output below which the attempt fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class BinarySpec:
+class BinarySpec(Struct, frozen=True):
     """One program with its arguments, as a node executes it.
 
     Either `script` (text for the shell named by `shell`) or `argv` is set, never both, and
@@ -109,8 +107,7 @@ class BinarySpec:
     events: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PackageSpec:
+class PackageSpec(Struct, frozen=True):
     """The unit of scheduling: a chain of binaries that runs on one node in one go.
 
     `memory` and `disk` are bytes, `wall_time` and `looping` seconds.
@@ -133,8 +130,7 @@ class PackageSpec:
     looping: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LineSpec:
+class LineSpec(Struct, frozen=True):
     """Packages that run one after another."""
 
     name: str
@@ -148,8 +144,7 @@ class Lines(Protocol):
     def __iter__(self) -> Iterator[LineSpec]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class StageSpec:
+class StageSpec(Struct, frozen=True):
     """Lines side by side; `require` is the fraction of a stage read from that must succeed."""
 
     name: str
@@ -157,8 +152,7 @@ class StageSpec:
     require: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class JobSpec:
+class JobSpec(Struct, frozen=True):
     """A whole job. `directory` is the folder of its relative files, `source` its job file.
 
     `named` tells whether the job file chose the name; if not, `name` is the file's
@@ -183,5 +177,5 @@ class JobSpec:
     max_alike_failures: int | None = None
     """The number of similar failures of a stage without a success after which the job is held;
     0 means never, None leaves that to the site."""
-    warnings: tuple[str, ...] = field(default=(), compare=False)
+    warnings: tuple[str, ...] = ()
     """One line for each thing that can run, but may be a mistake."""

@@ -5,8 +5,9 @@ import os
 import re
 import shutil
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
@@ -23,8 +24,7 @@ TAKE_TIMEOUT_S = 3600.0
 _MADE_BY = re.compile(r"\.(\d{1,9})-(\d{1,18})\.[0-9a-f]{32}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """A copy to make; the file must have this size and checksum, None if not known.
 
     It is made in the folder `aside`, on the disk of the target, and renamed when it is whole. With

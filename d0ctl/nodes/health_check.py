@@ -1,6 +1,6 @@
 """How often a node is asked whether it still answers; pure."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 SHORTEST_S = 5.0
 """From one question to the next on a new link, and while an answer is overdue.
@@ -18,8 +18,7 @@ SILENCE_S = 90.0
 """A relay that sends nothing for so long, in spite of questions, counts as gone."""
 
 
-@dataclass(slots=True)
-class HealthCheck:
+class HealthCheck(Struct):
     """When a link is asked next; times by the monotonic clock.
 
     Any frame is an answer. The interval doubles with each answer, and is the shortest again when

@@ -3,7 +3,8 @@
 import uuid
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable
@@ -17,8 +18,7 @@ CHECKSUMS_S = 12 * 3600.0
 """How long it may take to read all copies."""
 
 
-@dataclass(slots=True)
-class Survey:
+class Survey(Struct):
     """The attempts on a node with their states, and the paths in d0ctl's folder with their ages."""
 
     attempts: dict[int, str] = field(default_factory=dict)

@@ -7,9 +7,10 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes import frames, ship
@@ -41,8 +42,7 @@ CANNOT_KEEP = (
 """Parts of errors of nodes that can't store a file, and what they mean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """What a link needs to know of the home: its name on nodes, its paths, its settings."""
 
     name: str

@@ -6,8 +6,9 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.config import NETWORK_DISKS, Home
 from d0ctl.errors import D0Error, NodeUnreachable
@@ -31,8 +32,7 @@ AFTER_DROP_S = 2.0
 KNOWN_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "tcsh", "csh", "fish"})
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """The result of one check; `ok` is None for information."""
 
     ok: bool | None

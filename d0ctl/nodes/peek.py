@@ -4,7 +4,8 @@ import base64
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable, NotFound
@@ -15,8 +16,7 @@ PIECE = 1 << 20
 """How many bytes of a file are asked for at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """An attempt, its node, and d0ctl's folder there, if that is known."""
 
     home: Home
@@ -26,8 +26,7 @@ class Where:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A part of a file: its offset, and the size of the whole file."""
 
     offset: int

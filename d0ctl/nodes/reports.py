@@ -1,13 +1,13 @@
 """What a courier reports to the loop."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from d0ctl.nodes.frames import Frame
 
 
-@dataclass(frozen=True, slots=True)
-class NodeUp:
+class NodeUp(Struct, frozen=True):
     """A relay has greeted: what the node is, and the state of each attempt that it has.
 
     `link` is the number of the courier's link, for `Courier.accept`; `cached` are the attempts
@@ -21,16 +21,14 @@ class NodeUp:
     cached: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeDown:
+class NodeDown(Struct, frozen=True):
     """A node can't be reached, or its link broke; the courier keeps trying."""
 
     node: int
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """A frame of the relay that the loop has to act on."""
 
     node: int
@@ -49,8 +47,7 @@ class FileFacts(NamedTuple):
 NO_FACTS = FileFacts()
 
 
-@dataclass(frozen=True, slots=True)
-class TransferEnded:
+class TransferEnded(Struct, frozen=True):
     """The end of a transfer; `error` is None when it succeeded.
 
     `is_gone` means that the source does not exist, `is_spoilt` that another file arrived.

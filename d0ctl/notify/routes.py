@@ -1,8 +1,9 @@
 """Who gets which mail (D0 Job Definition, section 5); pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.jobfile.spec import MailMode
 from d0ctl.sitefile.mail import NOBODY, OTHERS, is_address
@@ -41,8 +42,7 @@ ROUTES: Mapping[str, tuple[str, ...]] = {
 """Who is told of failures, by reason; of any other reason, the researcher."""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """Somebody who is told; `digest` is in seconds, `rate` in mails an hour."""
 
     address: str
@@ -51,8 +51,7 @@ class Person:
     rate: int = RATE
 
 
-@dataclass(frozen=True, slots=True)
-class Routes:
+class Routes(Struct, frozen=True):
     """Who is told, by the site file's section `mail`."""
 
     said: Mapping[str, Any]

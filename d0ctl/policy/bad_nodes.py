@@ -13,7 +13,8 @@ Two questions are asked of the same records, and neither answers the other:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.model import Reason
 
@@ -36,8 +37,7 @@ MOST_DOUBLED = 30
 """A pause is doubled at most so often; it is longer than any limit by then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """How many attempts succeeded, and how many failed."""
 
     successful: int = 0
@@ -49,8 +49,7 @@ class Tally:
         return self.successful + self.failed
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRecord:
+class NodeRecord(Struct, frozen=True):
     """How a node does with a stage.
 
     `streak` counts its last failures in a row; the last of them ended at `last` after `lasted_s`.
@@ -67,8 +66,7 @@ class NodeRecord:
         return self.tally.successful > 0
 
 
-@dataclass(frozen=True, slots=True)
-class ExclusionLimits:
+class ExclusionLimits(Struct, frozen=True):
     """When a job excludes a node; these are the keys of `exclusion:` in the site file."""
 
     completed: int
@@ -81,8 +79,7 @@ class ExclusionLimits:
     """So many failed on the node."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlackHoleLimits:
+class BlackHoleLimits(Struct, frozen=True):
     """How much a site puts up with; these are the keys of `bad-nodes:`, with times in seconds."""
 
     burnt: int

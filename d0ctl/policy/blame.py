@@ -1,7 +1,8 @@
 """Which node, software or input stands out among the failures; pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.units import count
 
@@ -15,8 +16,7 @@ TIMES_OTHERS = 3.0
 """Something stands out if it fails so many times as often as the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """The attempts that have something in common, and how many of them failed."""
 
     name: str
@@ -29,8 +29,7 @@ class Share:
         return self.failed / self.number
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(Struct, frozen=True):
     """What stands out among its kind (`node`, `software`, `input`), and how the others did."""
 
     kind: str

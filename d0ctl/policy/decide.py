@@ -1,7 +1,8 @@
 """What follows a failed attempt, by the policy of its package."""
 
 import enum
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.policy.rules import ONLY, RESTARTED, Never, Policy, Rule
 from d0ctl.units import duration, size, times
@@ -23,8 +24,7 @@ class Verdict(enum.Enum):
     """It was lost, so it runs again and no attempt counts (CRAB3, Automatic Restart Policies)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A failed attempt and the history of its package; times in seconds, sizes in bytes.
 
     `tries` counts the failures for this reason, `failures` those for any reason that counts,
@@ -47,8 +47,7 @@ class Case:
     reported: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """A verdict, the seconds until the package is tried again or released, and what changes then.
 
     The next try is number `number` of `tries`; `why` is the reason why there is none.

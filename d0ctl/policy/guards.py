@@ -1,6 +1,6 @@
 """What a site has its packages watched for, and how long a program may show nothing; pure."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 FEWEST_RUNS = 10
 """A program has a history after so many successful runs."""
@@ -12,8 +12,7 @@ SHORTEST_S = 1800.0
 """By its history alone no program is looping before so many seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watching:
+class Watching(Struct, frozen=True):
     """The guards of a site for packages that set none themselves; None guards nothing."""
 
     looping: float | None
@@ -28,8 +27,7 @@ class Watching:
     """The part of a node's processors that others may take before packages give way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Habit:
+class Habit(Struct, frozen=True):
     """The history of a program: how many runs succeeded, and their longest gap in seconds."""
 
     runs: int

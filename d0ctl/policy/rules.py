@@ -1,8 +1,9 @@
 """Policies as data: the defaults, and the keys that site, software, job and package set."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from d0ctl.model import Reason
 
@@ -51,8 +52,7 @@ DEFAULTS: Said = {
 """The default rules: those of CRAB3, and more for other reasons (docs/policy.md)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """What follows a failure for one reason; times are in seconds, factors more than 1."""
 
     tries: int = 0
@@ -76,8 +76,7 @@ class Rule:
         return grown if self.longest is None else min(grown, self.longest)
 
 
-@dataclass(frozen=True, slots=True)
-class Never:
+class Never(Struct, frozen=True):
     """Limits of CRAB3 on further attempts; None is no limit. Times in seconds, memory in bytes."""
 
     attempt: float | None = None
@@ -86,8 +85,7 @@ class Never:
     tries: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """The policy of some packages, and the origin of each key of each rule."""
 
     never: Never

@@ -1,8 +1,9 @@
 """Placement of ready packages on nodes, by priority, age, free CPUs and location of files."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from d0ctl.units import size
 
@@ -23,8 +24,7 @@ UNBOUNDED = 10**9
 """More packages than any node can take."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRoom:
+class NodeRoom(Struct, frozen=True):
     """A node that may take packages: what it has, and what is given out.
 
     `used` are the CPUs of the packages there; `bringing` the CPUs of packages whose inputs are on
@@ -53,8 +53,7 @@ class NodeRoom:
     disk_used: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """What alike packages request of a node, and how many of them are ready.
 
     `pace` is how many seconds such a package took lately, None if not known. `software` has for
@@ -100,8 +99,7 @@ class Demand:
         return min(AHEAD_MOST, int(cpus * AHEAD_S / max(self.pace, 0.001)))
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct, frozen=True):
     """How many inputs of a package may have to be brought, and how many each cluster has."""
 
     files: int
@@ -112,8 +110,7 @@ class Brought:
         return self.there.get(cluster, 0) < self.files
 
 
-@dataclass(slots=True)
-class _Hand:
+class _Hand(Struct):
     """What a node can still take during one pass.
 
     `free` CPUs for packages that start at once, `rest` for those whose inputs are brought first:
@@ -172,8 +169,7 @@ class _Hand:
             self.bounds, self.others = {}, 0
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """This package goes to this node; `cost` is how many bytes must be carried there."""
 
     package: int

@@ -2,7 +2,9 @@
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
@@ -46,8 +48,7 @@ BUSY = frozenset(
 """Phases in which something happens for a package."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeState:
+class NodeState(Struct, frozen=True):
     """A node, and whether it takes packages now or later.
 
     With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
@@ -87,8 +88,7 @@ class NodeState:
         return misfit(demand, self.room)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """A job, or a part of one: its counts, and the demands of what is ready.
 
     With `releases` the policy will release some of its held packages; `awaiting` counts launched
@@ -138,8 +138,7 @@ class Work:
         return sum(self.counts.get(one, 0) - self.awaiting.get(one, 0) for one in phases)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """Whether work moves; if not, why, and whether that may end without a person.
 
     Work that has ended neither `moves` nor has a `cause`; work that waits for other work

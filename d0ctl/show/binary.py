@@ -1,7 +1,8 @@
 """The card of a binary: its command, its attempts and its files."""
 
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.show.package import Limits, binary_use, inputs, outputs, state
 from d0ctl.show.sheet import Sheet
@@ -9,8 +10,7 @@ from d0ctl.store.views.shapes import BinaryRecord, BinaryView, InputView, Output
 from d0ctl.units import moment
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
     package: PackageView

@@ -1,8 +1,9 @@
 """The end of a job: its status, the packages that did not complete, and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.model import Group, by_status, roll_up
 from d0ctl.show.why.waiting import prerequisites_of
@@ -12,8 +13,7 @@ from d0ctl.store.mail import new_events
 from d0ctl.store.nodes.placement import counts_of
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A package that did not complete."""
 
     path: str
@@ -21,8 +21,7 @@ class Segment:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """A job in which nothing moves any more; of `incomplete` packages the first are named."""
 
     name: str

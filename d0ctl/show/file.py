@@ -1,7 +1,8 @@
 """The card of a file: its maker, size, disposition and locations, and why it exists or not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.model import Phase
 from d0ctl.show.package import answer
@@ -11,8 +12,7 @@ from d0ctl.store.files.selection import FileRow
 from d0ctl.units import listed, size
 
 
-@dataclass(frozen=True, slots=True)
-class FileLine:
+class FileLine(Struct, frozen=True):
     """What one line says of a file; `caches` are the nodes or clusters that have copies."""
 
     path: str
@@ -27,8 +27,7 @@ class FileLine:
     stored_at: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
     line: FileLine

@@ -3,8 +3,9 @@
 The wrapper's times are by the clock of the node, and are shown by the clock here.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.nodes.link import Frame
 from d0ctl.show.lists import how_far
@@ -22,8 +23,7 @@ WITHOUT_REPORT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LiveStatus:
+class LiveStatus(Struct, frozen=True):
     """The answer of a node, and when it came; `report` is null if no wrapper answered."""
 
     at: float

@@ -1,7 +1,8 @@
 """The card of a node: its state, its slots, why it takes nothing, and its packages."""
 
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.show import signs
 from d0ctl.show.lists import packages
@@ -18,8 +19,7 @@ from d0ctl.units import count, moment, size
 NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
     row: Row

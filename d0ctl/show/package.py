@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.model import known_eta
 from d0ctl.show import signs
@@ -32,8 +33,7 @@ NAME = 60
 """How many columns of a file's name are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
     view: PackageView
@@ -49,8 +49,7 @@ class Package:
     notes: list[NoteView]
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much of each list has room, and how to see the rest."""
 
     files: int = 8

@@ -1,7 +1,8 @@
 """The card of a job, stage or line: its progress, why it is as it is, failures and packages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.model import Phase, by_status
 from d0ctl.schedule.standstill import Cause
@@ -33,8 +34,7 @@ MOST_NODES = 8
 """How many nodes are named beside the running packages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
     path: str

@@ -1,6 +1,6 @@
 """Read everything that a card shows from the store, at one moment."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Phase, Status
@@ -32,8 +32,7 @@ MOST_ON_NODE = 200
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """The message if it does not exist any more."""
 
     words: str

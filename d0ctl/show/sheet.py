@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.show.signs import UNICODE, Glyphs
 from d0ctl.show.spans import EMPTY, Line, Span, cut, fit, foreign, text, width, wrap
@@ -22,8 +23,7 @@ PROMPT, BROKEN = "  $ ", " \\"
 PATH = re.compile(r"(?<![\w/.-])[A-Za-z_][\w.+-]*(?:/\d+){1,3}(?![\w/])")
 
 
-@dataclass(slots=True)
-class Sheet:
+class Sheet(Struct):
     """Lines that grow downwards; whatever is put on it is made harmless."""
 
     columns: int = ENDLESS

@@ -1,15 +1,15 @@
 """The glyph, word and role of every state: colour alone says nothing."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status
 from d0ctl.show.spans import Span
 from d0ctl.units import count
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(Struct, frozen=True):
     """The signs of an alphabet."""
 
     states: Mapping[str, str]

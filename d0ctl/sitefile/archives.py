@@ -1,14 +1,14 @@
 """Software archives on this machine: their sizes, checksums and contents."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl_wrapper.host import archive
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveContents:
+class ArchiveContents(Struct, frozen=True):
     """An archive's size in bytes, checksum, number of files, and the checksum of their list."""
 
     size: int

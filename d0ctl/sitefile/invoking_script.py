@@ -6,8 +6,9 @@ the site file is read.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from d0ctl.jobfile.language.quoting import as_word
 from d0ctl.jobfile.language.script import Script, compile_script
@@ -31,8 +32,7 @@ def check_script(scalar: Scalar, shell: str, parameters: Mapping[str, str], faul
             faults.add(insertion.position, message)
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
+class Files(Struct, frozen=True):
     """The files of a binary at launch: `paths` has its inputs by their local names."""
 
     paths: Mapping[str, str]

@@ -2,9 +2,10 @@
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files

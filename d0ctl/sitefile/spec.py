@@ -1,14 +1,14 @@
 """A checked site file as a value (InGrid, Control Databases)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from d0ctl.model import Address
 
 
-@dataclass(frozen=True, slots=True)
-class NodeEntry:
+class NodeEntry(Struct, frozen=True):
     """A machine; what is None is asked of the machine. `memory` is in bytes."""
 
     name: str
@@ -35,8 +35,7 @@ class NodeEntry:
                        self.via)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterEntry:
+class ClusterEntry(Struct, frozen=True):
     """Nodes that share a cache, and what they have in common; `capacity` is in bytes."""
 
     name: str
@@ -46,8 +45,7 @@ class ClusterEntry:
     capacity: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SoftwareEntry:
+class SoftwareEntry(Struct, frozen=True):
     """A version of software for one platform; an empty `platform` means any.
 
     `archive` is an absolute path on this machine or a URL, `checksum` that of the archive,
@@ -88,13 +86,12 @@ class SoftwareEntry:
         return bool(self.archive and self.archive.startswith("/"))
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """A whole site file; `settings` has the sections that are stored as JSON, by name."""
 
     nodes: tuple[NodeEntry, ...] = ()
     clusters: tuple[ClusterEntry, ...] = ()
     software: tuple[SoftwareEntry, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = field(default=(), compare=False)
+    warnings: tuple[str, ...] = ()
     """One line for each thing that can be applied, but may be a mistake."""

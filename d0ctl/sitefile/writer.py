@@ -1,7 +1,6 @@
 """Write a Site as the text of a site file with the same content."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import yaml
@@ -43,8 +42,8 @@ def _clusters(site: Site) -> dict[str, Any]:
 
 def _entry(entry: Any, empty: Any) -> dict[str, Any]:
     """Return the fields of an entry that differ from those of an empty one, without the name."""
-    pairs = [(field.name, getattr(entry, field.name), getattr(empty, field.name))
-             for field in fields(entry) if field.name not in ("name", "version")]  # fmt: skip
+    pairs = [(name, getattr(entry, name), getattr(empty, name))
+             for name in entry.__struct_fields__ if name not in ("name", "version")]  # fmt: skip
     return {name.replace("_", "-"): _plain(value) for name, value, other in pairs if value != other}
 
 

@@ -4,7 +4,8 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import BinarySpec, JobSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.store import Store, open_store

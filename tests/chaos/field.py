@@ -8,8 +8,9 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from d0ctl.model import Address
 from d0ctl.store import open_store

@@ -1,7 +1,8 @@
 """Policies as they are shown, and what is said of packages that they have answered."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from d0ctl.config import Home
 from tests.cli.building import Site, document, job, line, package, production

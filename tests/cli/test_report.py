@@ -1,9 +1,9 @@
 """Failures in figures: by reason, node, software and input."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.config import Home
 from d0ctl.model import Address

@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes import carry

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import (

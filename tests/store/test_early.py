@@ -1,8 +1,9 @@
 """Packages that start at their first input: when, on which slots, with what, and to which end."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle

@@ -1,9 +1,9 @@
 """Late outputs: consumers are held until the names are known, and then wait for the files."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import InputSpec, OutputSpec
 from d0ctl.store import Store

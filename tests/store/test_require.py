@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.actions import apply, request
 from d0ctl.config import Home

@@ -4,11 +4,11 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from rich.console import RenderableType
 from textual.app import App, ScreenStackError
 from textual.screen import Screen
@@ -55,8 +55,7 @@ SHARE = 6
 """A look may take this part of the time from one to the next, on a slow disk, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Struct, frozen=True):
     """What the terminal can do, and what was asked of its colours."""
 
     ascii: bool = False

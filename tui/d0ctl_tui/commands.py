@@ -1,15 +1,14 @@
 """The table of commands, from which keys, palette and help are built."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from textual.binding import Binding, BindingType
 
 from d0ctl.actions import ACTIONS
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A key (or several, by commas), the action it starts, and what is said of it.
 
     `verb` is a verb of the command line; `foot` is how the last line of the screen calls it.

@@ -3,15 +3,15 @@
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.select import Selector, Span, parse, union
 
 DEPTHS = {"": 0, "job": 1, "stage": 2, "line": 3, "package": 4}
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """All rows beside one, or all packages of a filter.
 
     `covers` says whether it holds a path (with the id of the package), `names` lists its paths.
@@ -47,8 +47,7 @@ def filtered(
     return Whole(selector, len(ids), covers, names)
 
 
-@dataclass(slots=True)
-class Marks:
+class Marks(Struct):
     """Rows by their paths, and whole lists of rows."""
 
     paths: set[str] = field(default_factory=set)

@@ -3,8 +3,10 @@
 import shlex
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl import actions
 from d0ctl.actions import ACTIONS, Request
@@ -19,8 +21,7 @@ from d0ctl.store.nodes import draining
 from d0ctl.store.sqlite_errors import told
 
 
-@dataclass(frozen=True, slots=True)
-class JobAction:
+class JobAction(Struct, frozen=True):
     """An action on jobs or packages."""
 
     request: Request[Any]
@@ -76,8 +77,7 @@ class JobAction:
         return [*actions.report(plan), *([f"to undo: {plan.undo}"] if plan.undo else [])]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAction:
+class NodeAction(Struct, frozen=True):
     """A node is drained, or resumed."""
 
     verb: str

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.cli import log_names, visiting
 from d0ctl.cli.terminal.output import say
@@ -23,8 +24,7 @@ LONGEST_PART = 65536
 """A line is printed in parts when more of it than this has come without its end."""
 
 
-@dataclass(slots=True)
-class Log:
+class Log(Struct):
     """One log: how much of it was read, and the part of a line that is not printed yet."""
 
     offset: int = 0

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn

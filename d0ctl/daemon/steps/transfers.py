@@ -2,9 +2,10 @@
 
 import logging
 from collections import Counter
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl.daemon.desk import THIS_MACHINE, CopyJob, Desk, Transfer
 from d0ctl.daemon.turn import Turn
@@ -43,8 +44,7 @@ def begin_transfers(desk: Desk, turn: Turn) -> None:
             planner.begin_or_delay(transfer, row)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planner:
+class _Planner(Struct, frozen=True):
     """Begins the transfers of one turn; `loads` counts those under way at each node."""
 
     desk: Desk

@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+
+from msgspec import Struct
 
 from d0ctl.jobfile.checks.cycles import WaitGraph
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
@@ -36,8 +37,7 @@ MAX_INPUTS = 30_000_000
 """How many inputs a job's `from:` may add up to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What the check finds out about a job, and what making its lines needs beside the recipe."""
 
     packages: int

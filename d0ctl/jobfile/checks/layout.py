@@ -1,13 +1,13 @@
 """The numbers of a job's packages, from 0, in the order of stages and lines."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.jobfile.recipe import JobRecipe, LineRecipe, PackageRecipe, StageRecipe
 
 
-@dataclass(frozen=True, slots=True)
-class PackageRange:
+class PackageRange(Struct, frozen=True):
     """The packages that one line recipe makes, with the numbers of its first line and package."""
 
     stage: StageRecipe

@@ -1,8 +1,9 @@
 """Checks of inputs that no package of the job makes: files of other jobs, of disk and network."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.outputs import Outputs
@@ -16,8 +17,7 @@ from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 
 
-@dataclass(frozen=True, slots=True)
-class OutsideInputs:
+class OutsideInputs(Struct, frozen=True):
     """The inputs that no package makes, compared with other jobs and with the disk.
 
     Where not all outputs of the job are known, a name that is not among them is no fault.

@@ -1,13 +1,12 @@
 """What there is to check in the packages of a recipe, found out once for all its lines."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe, PackageRecipe
 
 
-@dataclass(frozen=True, slots=True)
-class PackageCheck:
+class PackageCheck(Struct, frozen=True):
     """What there is to check in the packages of one recipe.
 
     `each_line` tells that loop values can make more than the names of its files wrong, so that

@@ -4,8 +4,9 @@ import enum
 import math
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from d0ctl.jobfile.spec import Acquire, Disposition, MailMode
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -36,8 +37,7 @@ class BadValueError(ValueError):
     """A value that is refused for a reason, which is the message."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldType:
+class FieldType(Struct, frozen=True):
     """How the text of a field is converted; `convert` raises ValueError for a wrong one."""
 
     convert: Callable[[str], Any]

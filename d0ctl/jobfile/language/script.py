@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.jobfile.language.quoting import UNSAFE, quote
 from d0ctl.jobfile.language.shell import Context, contexts
@@ -37,8 +39,7 @@ class FileWords(Protocol):
         """Return a value, or the local name of the input whose path it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Insertion:
+class Insertion(Struct, frozen=True):
     """A placeholder of a script or an argument list, which a value replaces.
 
     `getter` is None for `{inputs}` and `{outputs}`. `direct` means that the value is taken whole:
@@ -83,8 +84,7 @@ class Insertion:
         return self.scalar.position_of(self.written, before.count(self.written))
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A text for a shell; `layout` has `%s` for each insertion."""
 
     layout: str
@@ -120,8 +120,7 @@ class Script:
         return self.layout % tuple([part.fill(values, files) for part in self.insertions])
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """A program and its arguments, executed without a shell."""
 
     elements: list[list[str | Insertion]]

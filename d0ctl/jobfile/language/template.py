@@ -7,9 +7,10 @@ the literal `{known}`; every other brace stays.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, near
@@ -79,16 +80,14 @@ PATH_PARTS: dict[str, Callable[[str], str]] = {
 """The attributes that every value has, as parts of a path."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoopName:
+class LoopName(Struct, frozen=True):
     """The index of a name among the loop values, and the columns of a csv row."""
 
     index: int
     columns: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """A text with its placeholders resolved; `constant` where it has none.
 
     A `broken` template has a fault, so that what it renders is not checked.
@@ -100,8 +99,7 @@ class Template:
     broken: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The names that placeholders may use in one part of the job file."""
 
     loops: dict[str, LoopName] = field(default_factory=dict)

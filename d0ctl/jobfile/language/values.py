@@ -1,9 +1,10 @@
 """Values of fields with placeholders: converted once if they have none, else for each line."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from d0ctl.jobfile.language.field_types import BadValueError, FieldType
 from d0ctl.jobfile.language.template import LoopValues, Template
@@ -21,8 +22,7 @@ class Value(Protocol):
     def wrong(self, values: LoopValues, /) -> Iterator[tuple[Position, str]]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class TextValue:
+class TextValue(Struct, frozen=True):
     """A text of a field type."""
 
     key: str
@@ -58,8 +58,7 @@ class TextValue:
             yield self.position, str(error)
 
 
-@dataclass(frozen=True, slots=True)
-class ListValue:
+class ListValue(Struct, frozen=True):
     """A list of values, put together by `combine`."""
 
     position: Position
@@ -89,8 +88,7 @@ def mapping_value(position: Position, cells: dict[str, TextValue]) -> ListValue:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TreeValue:
+class TreeValue(Struct, frozen=True):
     """A mapping or list of any content, whose texts may have placeholders."""
 
     position: Position
@@ -117,8 +115,7 @@ def _filled(item: Any, values: LoopValues) -> Any:
     return item
 
 
-@dataclass(slots=True)
-class Fields:
+class Fields(Struct):
     """The fields of one record: those that are the same for all lines, and those that vary."""
 
     fixed: dict[str, Any] = field(default_factory=dict)

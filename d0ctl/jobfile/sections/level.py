@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.jobfile.language.field_types import FieldType, native
 from d0ctl.jobfile.language.template import Scope, Template, compile_text
@@ -32,8 +34,7 @@ def _hint(name: str, known: list[str]) -> str:
     return did_you_mean(name, known)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """The context of reading: a list of faults, the known names, and the folder of the file."""
 
     faults: Faults

@@ -6,10 +6,10 @@ convert it. JSON is read as the part of YAML that it is.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import yaml
+from msgspec import Struct, field
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
@@ -35,15 +35,18 @@ _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(slots=True)
-class Node:
-    """A node of the tree, with its position; `weight` counts the nodes in it and itself."""
+class Weighted(Struct, kw_only=True):
+    """The number of nodes in a node of the tree, itself among them."""
+
+    weight: int = 1
+
+
+class Node(Weighted):
+    """A node of the tree, with its position."""
 
     position: Position
-    weight: int = field(default=1, kw_only=True)
 
 
-@dataclass(slots=True)
 class Scalar(Node):
     """A piece of text; `plain` when it stood without quotes; `source` is how it was written."""
 
@@ -69,14 +72,12 @@ class Scalar(Node):
         return Position(self.position.line + newlines, column)
 
 
-@dataclass(slots=True)
 class Sequence(Node):
     """A list."""
 
     items: list[Node] = field(default_factory=list)
 
 
-@dataclass(slots=True)
 class Mapping(Node):
     """Keys and values in the order written; keys are different."""
 

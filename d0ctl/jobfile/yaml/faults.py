@@ -2,8 +2,9 @@
 
 import difflib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 MAX_FAULTS = 200
 """The number of faults that are listed; a last line counts the rest."""
@@ -73,8 +74,7 @@ class Faults(Notes):
         self.warnings = Notes(source, "warnings", "warning: ")
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     message: str
     add_similar: bool
     count: int = 0

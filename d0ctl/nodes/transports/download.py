@@ -4,10 +4,11 @@ A node may send any number of bytes, so the limits are checked while they arrive
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from msgspec import Struct
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.units import size as shown_size
@@ -36,8 +37,7 @@ class NoSpace(D0Error):
     """A file that would take the disk of the control host below its reserve."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The size of a file, None if it is not declared, and the bytes that stay free on the disk."""
 
     size: int | None = None

@@ -7,14 +7,14 @@ import hmac
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl.errors import NodeUnreachable
 
 
-@dataclass(frozen=True, slots=True)
-class HostKey:
+class HostKey(Struct, frozen=True):
     """A public host key: its algorithm, and its bytes in base64."""
 
     algorithm: str
@@ -32,8 +32,7 @@ class HostKey:
         return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A key of one host in the file."""
 
     key: HostKey

@@ -6,8 +6,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.errors import BadUsage, NodeUnreachable
 
@@ -30,8 +32,7 @@ DESTINATION = re.compile(
 BARE_IPV6 = re.compile(USER + r"(?P<address>[0-9A-Fa-f.]*(?::[0-9A-Fa-f.]*){2,}(?:%\w+)?)")
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """The parts of `[user@]host[:port]`; missing ones are empty or 0."""
 
     host: str
@@ -45,8 +46,7 @@ class Destination:
         return [*user, *port, "--", self.host]
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(Struct, frozen=True):
     """One sshd on the route: its address, the user there, and the name of its host key."""
 
     asked: str
@@ -73,8 +73,7 @@ class Hop:
         return f"{self.user}@{host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """The route to a node: the jump hosts in order, then the node itself."""
 
     jumps: tuple[Hop, ...]

@@ -1,7 +1,9 @@
 """Commands for failed packages: only such as are accepted and should not fail again."""
 
 import math
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.model import Reason
 from d0ctl.show.why.common import demand_of
@@ -25,8 +27,7 @@ STEP = 100_000_000
 """Suggested sizes above this many bytes are multiples of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """Facts about a retry, and `options` to add; None if it should not be retried now."""
 
     facts: tuple[str, ...] = ()

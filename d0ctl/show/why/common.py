@@ -1,8 +1,9 @@
 """Explanations, and the texts that several of them share."""
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from d0ctl.schedule.place import Demand, NodeRoom, misfit
 from d0ctl.store.connection import Row, Store
@@ -17,8 +18,7 @@ MOST = 5
 NEVER_PRODUCED = "its input will never be produced"
 
 
-@dataclass(slots=True)
-class Explanation:
+class Explanation(Struct):
     """An answer in one sentence, the facts behind it, the end of stderr, and commands.
 
     `details` holds the same facts for scripts: times in seconds, null if unknown.

@@ -1,8 +1,9 @@
 """Why a file exists or does not: its maker, its copies, and who waits for it."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import parse
@@ -17,8 +18,7 @@ ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
 """Packages in these statuses no longer read files; nor do those that are transferring."""
 
 
-@dataclass(frozen=True, slots=True)
-class _AboutFile:
+class _AboutFile(Struct, frozen=True):
     """A file with its copies, transfers and readers, and the explanation to fill."""
 
     store: Store

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from d0ctl.schedule.place import Demand, misfit
 from d0ctl.show.why import node_pauses, recovery

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, roll_up
 from d0ctl.select import parse
@@ -32,8 +33,7 @@ LIVE = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A job or a part of it: its title, its counts, and how to find packages in it."""
 
     title: str

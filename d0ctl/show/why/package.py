@@ -1,7 +1,8 @@
 """Why a package is in its phase; each phase has its function."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from d0ctl.model import Phase, Status
 from d0ctl.show.why import ended, launched, unscheduled

@@ -1,7 +1,8 @@
 """What stops production: texts for `status`, `why JOB`, `status --check` and mail."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
@@ -15,16 +16,14 @@ MOST_NODES = 3
 """How many nodes the reason of a standstill names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """Something that keeps packages from moving, and the commands that help."""
 
     text: str
     commands: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """Whether production moves, for monitors: a word, a line and an exit code."""
 
     state: str

@@ -1,6 +1,6 @@
 """A package to explain, and the texts that all its phases share."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from d0ctl.show.why.common import Explanation, kept_back, line_name
 from d0ctl.store.connection import Store
@@ -9,8 +9,7 @@ from d0ctl.store.views.shapes import EventView, JobSummary, PackageView
 from d0ctl.units import moment
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """A package to explain, and the explanation to fill."""
 
     store: Store

@@ -1,6 +1,6 @@
 """The files and packages that a waiting package needs, those that may never come first."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject, job_hold
@@ -17,8 +17,7 @@ MOST_FOLLOWED = 60
 """How many packages up the chain are searched for the cause."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prerequisite:
+class Prerequisite(Struct, frozen=True):
     """Something a package waits for: its maker, the maker's phase, and how often it is used."""
 
     text: str

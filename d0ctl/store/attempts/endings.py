@@ -1,8 +1,9 @@
 """What ends of attempts mean: which have failed and why, and what follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from d0ctl.model import Phase, Reason
 from d0ctl.policy import bad_nodes
@@ -19,8 +20,7 @@ End = tuple["Ending", Row]
 """How an attempt ended, and what the verdict on it depends on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True):
     """Of a batch of ends: the reason of each failure and the answer of its policy, by attempt,
     and the packages whose results are still to be brought.
     """

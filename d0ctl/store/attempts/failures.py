@@ -1,8 +1,9 @@
 """What the policies say of attempts that failed: read for a whole batch, judged one by one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from d0ctl.model import Reason
 from d0ctl.policy.decide import Case, Judgement, Verdict, judge, sentence
@@ -17,8 +18,7 @@ REFUSED_DELAY_S = 30.0
 """How long a package waits at least after a node could not start it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An attempt that failed, as it was told; times in seconds, `rss` in bytes."""
 
     attempt: int
@@ -32,8 +32,7 @@ class Failure:
     """Whether all its outputs are on its node, so that only their way is left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What follows a failure: the phase of its package, and what else of it changes."""
 
     phase: str
@@ -111,8 +110,7 @@ def _phase(found: Judgement) -> str:
     return "held" if found.verdict is Verdict.HOLD else "failed"
 
 
-@dataclass(slots=True)
-class _Places:
+class _Places(Struct):
     """The nodes there are, looked at once for a batch, and only where somebody asks."""
 
     store: Store
@@ -144,8 +142,7 @@ class _Places:
         return self._fits[demand]
 
 
-@dataclass(slots=True)
-class _Demands:
+class _Demands(Struct):
     """What packages ask for when they are tried again, found or made once for a batch."""
 
     store: Store

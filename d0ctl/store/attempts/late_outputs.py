@@ -6,9 +6,10 @@ themselves as for any others. A remake that yields other names puts them in thei
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import output_name
@@ -30,8 +31,7 @@ _FORGET = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(Struct, frozen=True):
     """A late output, and the names that an end tells for it."""
 
     id: int

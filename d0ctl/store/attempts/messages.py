@@ -7,8 +7,9 @@ nothing that is already known. Nodes give times by their clocks; the database ha
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from d0ctl.store.attempts import (
     alike_failures,
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending, Message
 
 
-@dataclass(slots=True)
-class Applied:
+class Applied(Struct):
     """The outcome of a batch: attempts nobody knows, how long packages of a demand took, how many
     bytes of disk nodes are short of, and which nodes were drained or resumed.
     """

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, ExclusionLimits, NodeRecord, Tally, is_excluded
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """An attempt that has ended; times are by the clock of the control host.
 
     `reason` is None when it succeeded.

@@ -1,7 +1,6 @@
 """What programs are used to: learned from successful runs, and told to those that follow."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from d0ctl.policy.guards import Habit, Watching, silence
@@ -29,7 +28,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
 
 def site(store: Store) -> Watching:
     """What the site has its packages watched for."""
-    names = (field.name for field in fields(Watching))
+    names = Watching.__struct_fields__
     return Watching(**{name: default(store, name.replace("_", "-")) for name in names})
 
 

@@ -7,7 +7,8 @@ nobody waits and the write-ahead log can't grow.
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.store.backup import GENERATION_BITS
 from d0ctl.store.checks.counting import miscounts
@@ -68,8 +69,7 @@ MOST = 20
 """How many faults of a kind are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """One thing that is wrong, by the name of the rule it breaks."""
 
     check: str

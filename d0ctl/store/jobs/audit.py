@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
 
 
-@dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Struct, frozen=True):
     """Who did what to what, when and why, and the command that undoes it."""
 
     at: float

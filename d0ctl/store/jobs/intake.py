@@ -3,9 +3,10 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct, field
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import base_name, is_pattern
@@ -34,8 +35,7 @@ STARTUP = 0
 """The number under which the startup script stands among the inputs of the binaries."""
 
 
-@dataclass(slots=True)
-class Intake:
+class Intake(Struct):
     """What is known of a job while its rows come in."""
 
     store: Store

@@ -1,8 +1,9 @@
 """Rows of a job that comes in, and their insertion."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from d0ctl.store.connection import Store
 
@@ -98,8 +99,7 @@ class InputRow(NamedTuple):
     writable: int | None
 
 
-@dataclass(slots=True)
-class Chunk:
+class Chunk(Struct):
     """The rows of some lines, by table."""
 
     lines: list[Row] = field(default_factory=list)

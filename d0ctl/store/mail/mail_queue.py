@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
 
@@ -21,8 +22,7 @@ NEEDS_A_PERSON = frozenset({"node-given-up", "node-drained", "stands-still"})
 """Kinds of notices that are of what does not end by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Something that somebody is to be told; of `count`, `failed` and `held` stay so."""
 
     recipient: str

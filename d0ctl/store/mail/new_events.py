@@ -1,7 +1,8 @@
 """What has happened that somebody may want to be told: read once, from a bookmark on."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
 
@@ -15,8 +16,7 @@ MOST_INCOMPLETE = 50
 """How many packages that did not complete are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """What has happened since the news were last read."""
 
     failures: list[Row]

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec, PackageSpec
@@ -17,8 +18,7 @@ MOST_NAMED = 3
 """How many nodes or demands a message names; it counts the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(Struct, frozen=True):
     """What packages of a stage ask for that no node has, with the reason for each node."""
 
     stage: str

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from d0ctl.model import Address
 from d0ctl.sitefile.defaults import STANDARD
@@ -20,8 +22,7 @@ Facts = Mapping[str, dict[str, Any]]
 """What nodes said of themselves when they were met, by their names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One thing that a site file adds, changes or removes; `keys` says what of it changes."""
 
     verb: str

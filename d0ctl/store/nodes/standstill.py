@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
 from d0ctl.schedule.place import NodeRoom
@@ -24,8 +26,7 @@ LOCAL_PATIENCE_S = 60.0
 LAUNCHED = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeView:
+class NodeView(Struct, frozen=True):
     """A node, with what people are told of it where it takes nothing."""
 
     node: NodeState
@@ -41,8 +42,7 @@ class NodeView:
         return self.node.room.name
 
 
-@dataclass(frozen=True, slots=True)
-class JobStanding:
+class JobStanding(Struct, frozen=True):
     """How a job stands, or a part of it.
 
     If it waits for files of other jobs that do not move, `kept` names those that are held or
@@ -57,8 +57,7 @@ class JobStanding:
     others: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Production:
+class Production(Struct, frozen=True):
     """All jobs that have not ended, the nodes, and the number of failed packages by job."""
 
     driven: bool

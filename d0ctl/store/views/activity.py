@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import make
@@ -16,8 +17,7 @@ MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
 """Phases in which a package has told how far it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A change of phase, with the path of the package."""
 
     id: int
@@ -31,8 +31,7 @@ class Event:
     note: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """How long packages of a stage lately took; None while that is not known of all kinds."""
 
     stage: int
@@ -40,8 +39,7 @@ class Pace:
     cpus: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """A failed package, by what failures can be grouped by."""
 
     id: int

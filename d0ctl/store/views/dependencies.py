@@ -1,13 +1,12 @@
 """What packages and nodes wait for: missing inputs, files and software on their way."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views.shapes import make
 
 
-@dataclass(frozen=True, slots=True)
-class MissingInput:
+class MissingInput(Struct, frozen=True):
     """A file that a package waits for and reads `uses` times, and the package that makes it."""
 
     name: str
@@ -18,8 +17,7 @@ class MissingInput:
     maker_phase: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Struct, frozen=True):
     """An input on its way to the node of its package, from a node that has it."""
 
     name: str

@@ -1,7 +1,9 @@
 """What failed, counted by what it has in common; only failures are looked at."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.policy.blame import Blame, Share, blame
 from d0ctl.select import Selector
@@ -26,8 +28,7 @@ MOST_BLAMED = 5
 """How many inputs are looked at for one to blame."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One failure as an example."""
 
     path: str
@@ -37,8 +38,7 @@ class Sample:
     node: str
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
+class Alike(Struct, frozen=True):
     """Failures that have something in common; `wasted` is CPU seconds."""
 
     name: str
@@ -49,8 +49,7 @@ class Alike:
     sample: Sample
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """All failures that are meant: how many, of how many packages, of which are failed now."""
 
     count: int

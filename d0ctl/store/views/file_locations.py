@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store.connection import Store
@@ -20,8 +21,7 @@ MOST_JOBS = 10
 """In how many jobs a name is looked for when it is not known in which."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileView:
+class FileView(Struct, frozen=True):
     """A file; `maker` is the path of the package that makes it, None where it comes from outside.
 
     `late` is one for a pattern whose files are named when they are made.
@@ -62,8 +62,7 @@ class FileView:
         return Path(self.directory, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class CopyView:
+class CopyView(Struct, frozen=True):
     """A copy of a file in the cache of a cluster, or on this machine where there is no node."""
 
     cluster: str
@@ -73,8 +72,7 @@ class CopyView:
     state: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TransferView:
+class TransferView(Struct, frozen=True):
     """A copy that is wanted in a cluster, or as a result on this machine."""
 
     cluster: str
@@ -83,8 +81,7 @@ class TransferView:
     trouble: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderView:
+class ReaderView(Struct, frozen=True):
     """A package that reads a file `uses` times, and waits for `missing` files in all."""
 
     path: str

@@ -1,6 +1,6 @@
 """What packages go without: inputs whose lines were dropped."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from d0ctl.store.connection import Store
 from d0ctl.units import listed
@@ -9,8 +9,7 @@ MOST_NAMED = 100
 """How many missing inputs are named; the rest is counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shortfall:
+class Shortfall(Struct, frozen=True):
     """How many of its inputs a package gets, of how many, and the names of others."""
 
     path: str

@@ -3,7 +3,8 @@
 import json
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
@@ -15,8 +16,7 @@ COUNTED = 5_000
 """So many packages of a line are counted; of a longer one, the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a package is: its job's id, and its numbers within."""
 
     job: int

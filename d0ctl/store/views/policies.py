@@ -1,8 +1,9 @@
 """The policies of a site, its software, its jobs and packages, put together as they hold."""
 
 import json
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from d0ctl.policy.rules import Layer, Policy, combine
 from d0ctl.select import Selector
@@ -16,8 +17,7 @@ MOST_SHOWN = 50
 """How many different policies are told of at a time."""
 
 
-@dataclass(slots=True)
-class Policies:
+class Policies(Struct):
     """The policies of a site, its software, its jobs and packages, each put together once."""
 
     store: Store
@@ -55,8 +55,7 @@ def _combined(site: str, software: tuple[tuple[str, str], ...], job: str, packag
     return combine(layers)
 
 
-@dataclass(frozen=True, slots=True)
-class InForce:
+class InForce(Struct, frozen=True):
     """A policy with what it holds for: software, and of chosen packages how many and one."""
 
     policy: Policy

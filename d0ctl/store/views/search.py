@@ -1,7 +1,8 @@
 """What is found by a word: files, nodes, jobs, stages and reasons, a bounded number of each."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.store.connection import Store
 
@@ -9,8 +10,7 @@ MOST = 20
 """How many of each kind are found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Something found: its kind and name, a word about it; of a file its job and maker."""
 
     kind: str

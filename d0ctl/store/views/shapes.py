@@ -1,17 +1,17 @@
 """The shapes in which jobs, stages, lines and packages are shown."""
 
 import json
-from dataclasses import dataclass, fields
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from d0ctl.model import Counts, Group, roll_up
 from d0ctl.store.connection import Row
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class JobSummary:
+class JobSummary(Struct, frozen=True):
     """A job with its counts."""
 
     id: int
@@ -48,8 +48,7 @@ class JobSummary:
         return sum(self.counts.values())
 
 
-@dataclass(frozen=True, slots=True)
-class StageSummary:
+class StageSummary(Struct, frozen=True):
     """A stage with its counts."""
 
     id: int
@@ -66,8 +65,7 @@ class StageSummary:
         return roll_up(self.counts, blocked=self.blocked)
 
 
-@dataclass(frozen=True, slots=True)
-class LineSummary:
+class LineSummary(Struct, frozen=True):
     """A line with the counts of its packages."""
 
     id: int
@@ -85,8 +83,7 @@ class LineSummary:
         return roll_up(self.counts, blocked=self.blocked)
 
 
-@dataclass(frozen=True, slots=True)
-class PackageRow:
+class PackageRow(Struct, frozen=True):
     """A package as it stands in a list, with its last attempt."""
 
     id: int
@@ -108,8 +105,7 @@ class PackageRow:
     line: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressView:
+class ProgressView(Struct, frozen=True):
     """How far a launched package is: units done and in all, percent of its whole chain.
 
     `eta` is when it ends, `cpu` the seconds it has used, `rss` the bytes it takes.
@@ -126,8 +122,7 @@ class ProgressView:
     rss: int
 
 
-@dataclass(frozen=True, slots=True)
-class NoteView:
+class NoteView(Struct, frozen=True):
     """What a wrapper found worth keeping about an attempt."""
 
     number: int
@@ -136,8 +131,7 @@ class NoteView:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FailureView:
+class FailureView(Struct, frozen=True):
     """A failed package, with the attempt that says why."""
 
     path: str
@@ -153,8 +147,7 @@ class FailureView:
     stderr: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptView:
+class AttemptView(Struct, frozen=True):
     """One try at a package."""
 
     id: int
@@ -185,8 +178,7 @@ class AttemptView:
     left_size: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryView:
+class BinaryView(Struct, frozen=True):
     """A binary, and how it did in the last attempt that ran it, if one did."""
 
     seq: int
@@ -203,8 +195,7 @@ class BinaryView:
     attempt: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryRecord:
+class BinaryRecord(Struct, frozen=True):
     """How a binary did in one attempt; times in seconds, `rss` in bytes."""
 
     attempt: int
@@ -218,8 +209,7 @@ class BinaryRecord:
     rss: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class InputView:
+class InputView(Struct, frozen=True):
     """A file that a package reads, and where it comes from."""
 
     name: str
@@ -236,8 +226,7 @@ class InputView:
     maker_phase: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class OutputView:
+class OutputView(Struct, frozen=True):
     """A file that a package makes, and where its copies lie (`CLUSTER:PATH`)."""
 
     name: str
@@ -273,8 +262,7 @@ class OutputView:
         return not self.present and self.size is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
+class Failures(Struct, frozen=True):
     """Failures of a package for one reason (D0 Job Definition, section 2)."""
 
     reason: str | None
@@ -284,8 +272,7 @@ class Failures:
     node_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class PackageView:
+class PackageView(Struct, frozen=True):
     """All about one package but the lists that hang on it."""
 
     id: int
@@ -334,8 +321,7 @@ class PackageView:
         return f"{self.job}/{self.stage}/{self.line}/{self.seq}"
 
 
-@dataclass(frozen=True, slots=True)
-class EventView:
+class EventView(Struct, frozen=True):
     """One change of phase."""
 
     at: float
@@ -347,8 +333,7 @@ class EventView:
     node: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ActionView:
+class ActionView(Struct, frozen=True):
     """What a person did."""
 
     at: float
@@ -362,5 +347,5 @@ class ActionView:
 
 def make(kind: type[T], row: Row, **more: Any) -> T:
     """Fill a view's fields from the columns of the same name."""
-    names = (field.name for field in fields(kind))  # type: ignore[arg-type]
+    names = kind.__struct_fields__
     return kind(**{name: more[name] if name in more else row[name] for name in names})

@@ -1,6 +1,7 @@
 """How the columns of the tree share its width, by what the rows in sight want."""
 
-from dataclasses import astuple, dataclass
+from msgspec import Struct
+from msgspec.structs import astuple
 
 GAP = 2
 BAR, LONG_BAR = 8, 24
@@ -10,8 +11,7 @@ NAME, TITLE = 24, 20
 SHORT, ABOUT = 22, 60
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """How many columns the rows in sight want: `title` is a name with what it means."""
 
     name: int = 12
@@ -27,8 +27,7 @@ class Need:
         return Need(*map(max, astuple(self), astuple(other)))
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """How the columns of the tree share the width of the screen; 0 is left out."""
 
     name: int

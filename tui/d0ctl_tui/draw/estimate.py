@@ -1,11 +1,11 @@
 """When a job or stage ends, from how fast its packages go and how many slots there are."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """A stage: how many packages can still run, how long one takes, and its cpus."""
 
     left: int
@@ -13,8 +13,7 @@ class Share:
     cpus: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """Seconds that are left; at least so many where some stage's pace is not known."""
 
     seconds: float

@@ -1,7 +1,8 @@
 """Failed packages by what they have in common: reason, node, software, input."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.store.views.activity import Failed
 
@@ -14,8 +15,7 @@ PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
 """What failures can be grouped by, and how each is read off a failure."""
 
 
-@dataclass(slots=True)
-class Cluster:
+class Cluster(Struct):
     """Failures that share a value of a property."""
 
     name: str

@@ -1,7 +1,8 @@
 """A file of any size seen through a window: only bytes near it are read, no line is counted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 Read = Callable[[int, int], bytes]
 """Reads so many bytes from an offset."""
@@ -19,8 +20,7 @@ SEARCHED = 1 << 20
 """How many bytes are searched at a time."""
 
 
-@dataclass(slots=True)
-class Pager:
+class Pager(Struct):
     """The byte at which the window begins, always the first of a line, and the row of that line.
 
     `rows` says how many rows of the screen a line takes.

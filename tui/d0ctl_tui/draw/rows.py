@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
@@ -30,8 +31,7 @@ COUNT = 11
 """The most that numbers of packages take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """How a row is looked at: its indent, whether it is expanded, marked; the clock; the glyphs."""
 
     depth: int

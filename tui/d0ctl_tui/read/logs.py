@@ -1,9 +1,10 @@
 """Where the output of a package lies, and pieces of it, on this machine or another."""
 
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from d0ctl.config import Home
 from d0ctl.errors import NotFound
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 STREAMS = ("out", "err")
 
 
-@dataclass(slots=True)
-class Log:
+class Log(Struct):
     """The output of one attempt at a package; used by one thread, and closed by it.
 
     On another machine it is read over one visit, which lasts. All reads may raise

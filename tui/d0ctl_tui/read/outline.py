@@ -2,14 +2,14 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 Path = tuple[int, ...]
 """The ordinals, from 0, that lead from the root to a row."""
 
 
-@dataclass(slots=True)
-class Branch:
+class Branch(Struct):
     """An expanded row: how many children it has, and which of them are expanded, too."""
 
     size: int

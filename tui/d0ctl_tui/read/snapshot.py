@@ -1,7 +1,8 @@
 """What is shown round the tree, read at one moment: nodes, events, totals, what wants a person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
@@ -10,8 +11,7 @@ from d0ctl.store.views import activity
 MOST_EVENTS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLine:
+class NodeLine(Struct, frozen=True):
     """A node in the strip.
 
     `used` slots run packages; `ahead` is what waits there for a slot, `staging` what waits for
@@ -29,8 +29,7 @@ class NodeLine:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Beat:
+class Beat(Struct, frozen=True):
     """One look at the whole site."""
 
     at: float = 0.0

@@ -1,7 +1,8 @@
 """From one package that needs a person to the next, in the order of the tree."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
@@ -18,8 +19,7 @@ STALLED = (Phase.WAITING,)
 FAR = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
+class Here(Struct, frozen=True):
     """Where the walk begins: the row that is chosen, and its place in the tree."""
 
     path: Path | None

@@ -1,9 +1,9 @@
 """One box for all that is found by typing: search, palette, jump list, filter; and a question."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -25,8 +25,7 @@ KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """Something that can be chosen: its glyph and words, what is said of it, and what it does."""
 
     words: str

@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from d0ctl.cli.commands.looking import peek_folder
 from d0ctl.cli.commands.looking.peek_folder import Seen
@@ -17,8 +18,7 @@ LENGTH = 64 * 1024
 """How many bytes are printed where nobody says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """How much of a file is printed: all, or so many bytes of its beginning or its end."""
 
     is_all: bool

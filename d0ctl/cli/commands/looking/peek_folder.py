@@ -1,10 +1,10 @@
 """`d0ctl peek PACKAGE`: the files in the folder of an attempt."""
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import typer
+from msgspec import Struct
 
 from d0ctl.cli import documents
 from d0ctl.cli.terminal import output
@@ -22,8 +22,7 @@ MOST = 200
 """How many entries are shown on the screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What the database knows of an attempt, and where it lies."""
 
     package: PackageView

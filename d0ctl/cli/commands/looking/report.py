@@ -2,10 +2,10 @@
 
 import shlex
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
+from msgspec.structs import asdict
 
 from d0ctl import select
 from d0ctl.cli import options, session

@@ -1,11 +1,11 @@
 """`d0ctl software`: the catalogue, and the software that lies on nodes."""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec.structs import replace
 
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing

@@ -2,10 +2,11 @@
 
 import shlex
 import time
-from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl import select
 from d0ctl.cli import options, session
@@ -30,8 +31,7 @@ from d0ctl.units import clean, count, duration, parse_time
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A job that is meant, the counts of what of it is meant, and how that stands."""
 
     job: JobSummary

@@ -3,8 +3,9 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.store import input_stream
@@ -167,8 +168,7 @@ MOST_UNKNOWN = 1_000
 """How many attempts that nobody knows a node is asked to remove after one list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reconciled:
+class Reconciled(Struct, frozen=True):
     """What is to be asked of a node after it has listed its attempts."""
 
     launch: list[Launch]
