@@ -71,6 +71,17 @@ class Changing(TyperCommand):
             known = {option for own in self.params for option in own.opts}
             self.params += [p for p in commands[name].params if not known & set(p.opts)]
 
+    def parse_args(self, context: Any, args: list[str]) -> list[str]:
+        """Read the words; of one word for two arguments the last argument is the missing one."""
+        has_word = any(not word.startswith("-") for word in args)
+        try:
+            return super().parse_args(context, args)
+        except typer.BadParameter as error:
+            last = [one for one in self.params if one.param_type_name == "argument"][-1]
+            if has_word and error.param in self.params and getattr(error.param, "nargs", 1) == -1:
+                error.param = last  # type: ignore[assignment]
+            raise
+
 
 class Choosing(Changing):
     """A command that changes packages: it takes the filters of a selector, too."""

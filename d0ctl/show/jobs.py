@@ -39,8 +39,10 @@ def draw(sheet: Sheet, jobs: Sequence[JobSummary], production: Production, now: 
             signs.tallied(job.counts, blocked=job.blocked),
         ])  # fmt: skip
     sheet.table(rows, right=(3,), indent=0)
-    sheet.add()
-    for one in list(job_obstacles(production).values())[:MOST_OBSTACLES]:
+    found = list(job_obstacles(production).values())[:MOST_OBSTACLES]
+    if found:
+        sheet.add()
+    for one in found:
         sheet.say(one.text, "warn")
 
 

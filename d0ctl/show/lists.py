@@ -6,7 +6,7 @@ from d0ctl.model import STATUS_OF, Phase, Status, known_eta
 from d0ctl.show import signs
 from d0ctl.show.sheet import Cell, Sheet
 from d0ctl.show.spans import cut
-from d0ctl.show.why.common import NEVER_PRODUCED
+from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, PackageRow
 from d0ctl.units import duration, moment
 
@@ -40,7 +40,7 @@ def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[C
         [*signs.mark(phase, sheet.glyphs), (request, "plain")],
         row.node,
         (_age(row, now), "faint"),
-        NEVER_PRODUCED if blocked else cut(about or "", MESSAGE, ellipsis=sheet.glyphs.ellipsis),
+        NOT_PRODUCED if blocked else cut(about or "", MESSAGE, ellipsis=sheet.glyphs.ellipsis),
     ]
 
 

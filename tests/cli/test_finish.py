@@ -110,6 +110,43 @@ def test_a_new_priority_of_a_job_with_nothing_left_to_start_says_so(
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        (["priority"], "JOB"), (["priority", "prod"], "NUMBER"),
+        (["set-status", "prod/1/1/1"], "STATUS"),
+    ],
+)  # fmt: skip
+def test_the_argument_that_is_missing_is_the_one_that_is_named(
+    site: Site, d0ctl: Type, words: list[str], missing: str
+) -> None:
+    site.submit(production())
+
+    result = d0ctl(*words)
+
+    assert (result.exit_code, f"Missing argument '{missing}'" in result.stderr) == (2, True)
+
+
+def test_the_list_of_jobs_has_one_blank_line_before_its_commands(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    lines = d0ctl("status").stdout.splitlines()
+
+    assert lines[-1].startswith("d0ctl status prod")
+    assert lines[-2] == "" and lines[-3] != ""
+
+
+def test_submitting_a_job_by_its_name_says_how_to_continue_it(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("submit", "prod")
+
+    assert (result.exit_code, result.stderr) == (
+        2, "d0ctl: `prod` is a job, not a job file\nto continue it: d0ctl run prod\n",
+    )  # fmt: skip
+
+
 def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: Type) -> None:
     site.submit(production("one"))
     site.submit(production("two"))

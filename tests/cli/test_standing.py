@@ -214,7 +214,7 @@ def test_a_blocked_package_is_blocked_with_its_reason_wherever_it_is_shown(
 
     for words in (["prod/1/1"], ["prod/1/1/*"], ["prod:waiting"]):
         told = d0ctl("status", *words).stdout
-        assert "its input will never be produced" in told
+        assert "its input is produced only after a retry" in told
         assert "blocked" in told
         assert "waiting" not in told
     for verb in ("status", "why"):

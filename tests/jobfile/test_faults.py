@@ -325,3 +325,28 @@ def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, told: st
     (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
 
     assert fault.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fault"),
+    [
+        ("lines: [{run: touch x, output: [x]}]", ": a line has no key `output`"),
+        ("line: [{run: touch x, outputs: [x]}]", ": a stage has no key `line`"),
+        ("lines: [{run: touch x, outputs: [{fiel: x}]}]", ": an output has no key `fiel`"),
+    ],
+)
+def test_a_misspelt_key_that_hides_an_output_does_not_make_its_readers_wrong(
+    faults: Faults, wrong: str, fault: str
+) -> None:
+    told = faults(
+        f"""\
+stages:
+  - name: one
+    {wrong}
+  - name: two
+    lines: [{{run: cat x, inputs: [x]}}]
+"""
+    )
+
+    assert any(fault in line for line in told)
+    assert not any("no package makes" in line for line in told)

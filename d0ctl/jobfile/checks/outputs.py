@@ -26,13 +26,14 @@ class Outputs:
         self.late: set[str] = set()
         """Those that are patterns, as their files get names only when they are made."""
         self.are_known = True
-        """Whether these are all; a fault can hide some: an empty loop, a name with a fault."""
+        """Whether these are all; a fault can hide some: an empty loop, a misspelt key or name."""
         self._makers = array("I")
         self._layout = layout
         self._faults = faults
 
     def collect(self, job: JobRecipe) -> None:
         """Expand the job for its outputs; note names that are wrong or made twice."""
+        self.are_known = not self._faults.hides_outputs
         for stage in job.stages:
             begin = len(self.numbers)
             for part in self._layout.ranges:

@@ -120,6 +120,10 @@ def kind_of(node: Node) -> str:
     return f"{shown(node.text)}" if isinstance(node, Scalar) and node.text else "an empty value"
 
 
+_WITH_OUTPUTS = {"a stage", "a line", "a package", "a binary", "an output"}
+"""The records in which a misspelt key can hide an output."""
+
+
 class Level:
     """The keys of one record as written; those without a value count as absent."""
 
@@ -137,6 +141,7 @@ class Level:
             if name not in names:
                 message = f"{what} has no key {shown(name)}{_hint(name, names)}"
                 reading.fault(key.position, message)
+                reading.faults.hides_outputs |= what in _WITH_OUTPUTS
 
     def __contains__(self, name: str) -> bool:
         return name in self.keys
@@ -195,6 +200,7 @@ class Level:
         node = self.get(name)
         if node is None:
             self.reading.fault(self.position(name), f"{self.what} needs `{name}`")
+            self.reading.faults.hides_outputs = True
             return []
         if not isinstance(node, Sequence) or not node.items:
             self.reading.fault(

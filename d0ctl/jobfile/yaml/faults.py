@@ -71,6 +71,8 @@ class Faults(Notes):
         super().__init__(source, "faults")
         self.what = what
         """The kind of file, such as `a job file`."""
+        self.hides_outputs = False
+        """Whether a fault may hide an output, so that its readers are not to blame."""
         self.warnings = Notes(source, "warnings", "warning: ")
 
 

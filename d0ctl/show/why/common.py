@@ -15,7 +15,7 @@ from d0ctl.units import count, listed, moment
 MOST = 5
 """How many files, nodes or packages an explanation names; it counts the rest."""
 
-NEVER_PRODUCED = "its input will never be produced"
+NOT_PRODUCED = "its input is produced only after a retry"
 
 
 class Explanation(Struct):
@@ -68,8 +68,8 @@ def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
 def blocked(waiting: int) -> str:
     """Say that packages wait for files that will never be made."""
     if waiting == 1:
-        return f"1 package is blocked: {NEVER_PRODUCED}"
-    return f"{count(waiting)} packages are blocked: their inputs will never be produced"
+        return f"1 package is blocked: {NOT_PRODUCED}"
+    return f"{count(waiting)} packages are blocked: their inputs are produced only after a retry"
 
 
 def room_of(row: Row) -> NodeRoom:

@@ -132,8 +132,8 @@ def _no_input(job: JobStanding) -> str:
     """Say that launched packages wait for inputs that will never be produced."""
     number = sum(job.work.awaiting.values())
     if number == 1:
-        return "1 package is launched and waits for an input that will never be produced"
-    return f"{number:,} packages are launched and wait for inputs that will never be produced"
+        return "1 package is launched and waits for an input produced only after a retry"
+    return f"{number:,} packages are launched and wait for inputs produced only after a retry"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, say
 from d0ctl.errors import BadUsage
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
 from d0ctl.units import clean, count
 
 MOST_WARNINGS = 5
@@ -26,6 +27,14 @@ def read(file: str, parameters: Iterable[str] | None) -> JobSpec:
     values = _values(parameters)
     with _store() as store:
         return action.read(store, file, sys.stdin.read() if file == "-" else None, values)
+
+
+def job_named(file: str) -> str | None:
+    """Return the job of that name if there is no such file."""
+    if file == "-" or Path(file).exists():
+        return None
+    with _store() as store:
+        return file if store is not None and file in browse.job_names(store) else None
 
 
 def _values(parameters: Iterable[str] | None) -> Mapping[str, str]:

@@ -46,7 +46,7 @@ def run(
     force: options.Force = False,
 ) -> None:
     """Run a job from its file to its end, with no daemon needed."""
-    job = _job_to_go_on_with(file)
+    job = intake.job_named(file)
     if changing.is_rehearsal():
         _rehearse(file, job, parameter, name, force)
         return
@@ -57,14 +57,6 @@ def run(
         raise BadUsage(f"`{file}` is a job already, so --set and --as come too late")
     _drive(job)
     raise typer.Exit(_end(job))
-
-
-def _job_to_go_on_with(file: str) -> str | None:
-    """The job of that name, when there is no such file."""
-    if file == "-" or Path(file).exists() or not session.home().exists():
-        return None
-    with session.reader() as store:
-        return file if file in browse.job_names(store) else None
 
 
 def _rehearse(

@@ -9,6 +9,7 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.output import emit, emit_json, say
+from d0ctl.errors import BadUsage
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
 from d0ctl.units import clean
@@ -27,6 +28,8 @@ def submit(
     json: options.Json = False,
 ) -> None:
     """Submit a job and leave it to the daemon."""
+    if job := intake.job_named(file):
+        raise BadUsage(f"`{job}` is a job, not a job file", hint=f"to continue it: d0ctl run {job}")
     submission = Submission(intake.read(file, parameter), name, hold, force)
     intake.warn(submission.spec, file)
     if changing.is_rehearsal():
