@@ -3,14 +3,16 @@
 The wrapper's times are by the clock of the node, and are shown by the clock here.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from d0ctl.nodes.link import Frame
 from d0ctl.show.lists import how_far
 from d0ctl.show.sheet import Sheet
 from d0ctl.units import count, duration, moment, size
+
+if TYPE_CHECKING:
+    from d0ctl.nodes.link import Frame
 
 TIMES = ("since", "began", "eta", "last_sign")
 """The keys of a report that are times."""
@@ -32,7 +34,7 @@ class LiveStatus(Struct, frozen=True):
     report: dict[str, Any] | None
 
 
-def read(answer: Frame, now: float) -> LiveStatus:
+def read(answer: "Frame", now: float) -> LiveStatus:
     """Take an answer that has just come, and put its times onto the clock here."""
     report = answer["status"]
     if report is not None:

@@ -1,35 +1,38 @@
-"""The only place for SQL: numbered migrations, and queries that each have a name and a sentence."""
+"""All SQL: numbered migrations, and queries that each have a name and a sentence."""
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from importlib.resources import files
+from pathlib import Path
 
 _HEAD = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 def migrations() -> dict[str, str]:
     """Name and text of each migration, in the order in which they are applied."""
-    folder = files(__name__) / "migrations"
-    return {
-        entry.name.removesuffix(".sql"): entry.read_text()
-        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
-        if entry.name.endswith(".sql")
-    }
+    return dict(_texts("migrations"))
 
 
 def queries() -> dict[str, str]:
     """Every query by its name. Raises ValueError when two share one."""
     found: dict[str, str] = {}
-    for entry in (files(__name__) / "queries").iterdir():
-        if not entry.name.endswith(".sql"):
-            continue
-        pieces = _HEAD.split(entry.read_text())[1:]
-        for name, text in zip(pieces[::2], pieces[1::2], strict=True):
+    for _, text in _texts("queries"):
+        pieces = _HEAD.split(text)[1:]
+        for name, query in zip(pieces[::2], pieces[1::2], strict=True):
             if name in found:
                 raise ValueError(f"two queries are named {name}")
-            found[name] = text.strip()
+            found[name] = query.strip()
     return found
+
+
+def _texts(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each SQL file in a folder of this package, in order.
+
+    importlib.resources would cost each command 9 ms for its imports.
+    """
+    for path in sorted(Path(__file__).with_name(folder).glob("*.sql")):
+        yield path.stem, path.read_text()
 
 
 def schema() -> dict[str, str]:

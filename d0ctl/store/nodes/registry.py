@@ -8,7 +8,7 @@ from d0ctl.errors import NotFound, Refused
 from d0ctl.model import Address
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
-from d0ctl_wrapper.relay.facts import machine_id
+from d0ctl_wrapper.host.machine import machine_id
 
 CONTROL = 1
 """The cluster of this machine."""

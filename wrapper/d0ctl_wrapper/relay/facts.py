@@ -7,6 +7,7 @@ import time
 from typing import Any, Dict
 
 from d0ctl_wrapper.host import process
+from d0ctl_wrapper.host.machine import machine_id, read
 from d0ctl_wrapper.protocol.paths import to_text
 
 
@@ -23,11 +24,6 @@ def load() -> float:
 def cpus() -> int:
     """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def machine_id() -> str:
-    """Return the unique id of the machine; empty if unknown."""
-    return _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id")
 
 
 def _machine() -> "Dict[str, Any]":
@@ -84,7 +80,7 @@ def _disk(base: bytes) -> "Dict[str, Any]":
 def _filesystem(device: int) -> str:
     """Return the type of the file system with this device number."""
     number = "%d:%d" % (os.major(device), os.minor(device))
-    for line in _read("/proc/self/mountinfo").splitlines():
+    for line in read("/proc/self/mountinfo").splitlines():
         fields = line.split(" ")
         if fields[2] == number and "-" in fields:
             return fields[fields.index("-") + 1]
@@ -92,17 +88,8 @@ def _filesystem(device: int) -> str:
 
 
 def _distribution() -> str:
-    for line in _read("/etc/os-release").splitlines():
+    for line in read("/etc/os-release").splitlines():
         name, _, value = line.partition("=")
         if name == "PRETTY_NAME":
             return value.strip("\"'")
     return ""
-
-
-def _read(path: str) -> str:
-    """Read a small file of the system; empty if it is not there."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
