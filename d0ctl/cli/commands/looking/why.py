@@ -1,11 +1,11 @@
 """`d0ctl why`: why something is not running, is here, or failed, and what to type."""
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec.structs import asdict
 
 from d0ctl import select
 from d0ctl.cli import options, session
