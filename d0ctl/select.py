@@ -126,6 +126,14 @@ class Selector(Struct, frozen=True):
         return _brief(list(map(str, self.parts[:MOST_NAMED])), len(self.also) + 1)
 
     @property
+    def words(self) -> list[str]:
+        """The words that name it in an action on the command line."""
+        words = [str(part) for part in self.parts]
+        words += ["--failed-for", self.reason] if self.reason else []
+        words += ["--node", self.node] if self.node else []
+        return [*words, "--older-than", f"{self.older_than:g}s"] if self.older_than else words
+
+    @property
     def path(self) -> str:
         """The levels of its first part, without states."""
         levels = (self.stage_name or self.stage, self.line, self.package, self.binary)

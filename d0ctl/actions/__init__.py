@@ -1,10 +1,10 @@
-"""Actions: each verb that changes jobs, as a plan to look at and as one transaction."""
+"""Actions: each verb that changes something, as a plan to look at and as one transaction."""
 
 from dataclasses import replace
 from typing import Any
 
 from d0ctl.actions import conflict
-from d0ctl.actions.action import Action, Author, Forestalled, Plan, Request
+from d0ctl.actions.action import Action, AnyRequest, Author, Forestalled, Plan, Request, TargetType
 from d0ctl.actions.option import logged
 from d0ctl.actions.table import ACTIONS
 from d0ctl.errors import Refused
@@ -18,12 +18,12 @@ __all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "latest"
            "report", "request"]  # fmt: skip
 
 
-def request(name: str, target: Selector, **options: Any) -> Request[Any]:
+def request(name: str, target: TargetType, **options: Any) -> AnyRequest[TargetType, Any]:
     """Return the request of an action by its name, with its options as keywords."""
     return ACTIONS[name].request(target, **options)
 
 
-def preview(store: Store, request: Request[Any], *, now: float) -> Plan:
+def preview(store: Store, request: AnyRequest[Any, Any], *, now: float) -> Plan:
     """Make a plan and change nothing. Raises NotFound, Refused or BadUsage as `apply` would."""
     request = request.action.prepare(store, request, now)
     with store.reading():
@@ -32,7 +32,7 @@ def preview(store: Store, request: Request[Any], *, now: float) -> Plan:
 
 def apply(
     store: Store,
-    request: Request[Any],
+    request: AnyRequest[Any, Any],
     *,
     actor: str,
     note: str | None,
@@ -44,17 +44,23 @@ def apply(
     With `seen`, from an earlier plan or `latest`, it is refused if somebody has changed the same
     packages since.
     """
-    action = request.action
-    request = action.prepare(store, request, now)
+    action, by = request.action, Author(actor, note, now)
+    request = action.meet(store, action.prepare(store, request, now), now)
+    if action.in_pieces:
+        with store.reading():
+            plan = _plan(store, request, now)
+        return action.act(store, plan, by) or plan
     with store.writing():
-        conflict.refuse_second(store, request, seen, now)
+        if isinstance(request.target, Selector):
+            conflict.refuse_second(store, request, seen, now)
         plan = _plan(store, request, now)
-        action.act(store, plan, Author(actor, note, now))
-        lifecycle.keep_action(
-            store, verb=action.name, target=str(request.target), actor=actor,
-            note="; ".join(filter(None, (note, logged(request.options)))) or None,
-            packages=plan.packages, now=now, undo=plan.undo,
-        )  # fmt: skip
+        if not plan.is_empty:
+            plan = action.act(store, plan, by) or plan
+            lifecycle.keep_action(
+                store, verb=action.name, target=str(request.target), actor=actor,
+                note="; ".join(filter(None, (note, logged(request.options)))) or None,
+                packages=plan.packages, now=now, undo=plan.undo,
+            )  # fmt: skip
     action.follow(store, plan, now)
     return plan
 
@@ -74,7 +80,7 @@ def latest(store: Store) -> int:
     return audit.latest(store)
 
 
-def _plan(store: Store, request: Request[Any], now: float) -> Plan:
+def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:
     action = request.action
     try:
         plan: Plan = action.plan(store, request, now)

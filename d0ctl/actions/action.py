@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from d0ctl.actions.option import OptionsType, fields_of, given, typed
 from d0ctl.errors import Refused
@@ -15,6 +15,9 @@ MOST_SHOWN = 50
 """How many packages or files of each kind a plan names; it counts the rest."""
 
 PlanType = TypeVar("PlanType", bound="Plan")
+
+Level: TypeAlias = Literal["any", "line", "job", "node", "new node", "file", "job file"]
+"""What an action is meant for; `any` is a selection of jobs, stages, lines or packages."""
 
 
 class Author(NamedTuple):
@@ -36,28 +39,72 @@ class Way(NamedTuple):
     flags: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Request(Generic[OptionsType]):
-    """An action with its options, and what it is meant for."""
+class Target(Protocol):
+    """What an action is meant for: a selection, a node, files, a job file."""
 
-    action: "Action[OptionsType, Any]"
-    target: Selector
+    @property
+    def brief(self) -> str:
+        """It in a sentence."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words that name it on the command line."""
+
+
+TargetType = TypeVar("TargetType", bound=Target)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeName:
+    """A node by its name."""
+
+    brief: str
+
+    @property
+    def words(self) -> list[str]:
+        """Its name."""
+        return [self.brief]
+
+    def __str__(self) -> str:
+        return self.brief
+
+
+class Person:
+    """Who asked for an action; this one can't answer and is not shown anything."""
+
+    def agrees(self, words: str, question: str) -> bool | None:
+        """Return the answer to a question; None if there is nobody to answer."""
+        return None
+
+    def hear(self, line: str) -> None:
+        """Show what has happened on the way."""
+
+    def follow(self, done: int, total: int) -> None:
+        """Show how many packages of a large action are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyRequest(Generic[TargetType, OptionsType]):
+    """An action with its options, what it is meant for, and who asked."""
+
+    action: "Action[Any, Any]"
+    target: TargetType
     options: OptionsType
+    person: Person = field(default_factory=Person, compare=False)
 
     @property
     def name(self) -> str:
         """The name of the action."""
         return self.action.name
 
+    def words(self, reason: str = "") -> list[str]:
+        """Return the words of the command that does the same."""
+        words = ["d0ctl", *self.name.split(), *self.target.words, *typed(self.options)]
+        return [*words, "--reason", reason] if reason else words
+
     def command(self, reason: str = "") -> str:
         """Return the command that does the same."""
-        target = self.target
-        words = ["d0ctl", self.name, *map(str, target.parts), *typed(self.options)]
-        words += ["--failed-for", target.reason] if target.reason else []
-        words += ["--node", target.node] if target.node else []
-        words += ["--older-than", f"{target.older_than:g}s"] if target.older_than else []
-        words += ["--reason", reason] if reason else []
-        return shlex.join(words)
+        return shlex.join(self.words(reason))
 
     @property
     def way(self) -> Way | None:
@@ -65,9 +112,15 @@ class Request(Generic[OptionsType]):
         flags = frozenset(option.name for option, _ in given(self.options) if option.kind == "flag")
         return next((way for way in self.action.ways if way.flags == flags), None)
 
-    def in_way(self, way: Way) -> "Request[OptionsType]":
+    def in_way(self, way: Way) -> "AnyRequest[TargetType, OptionsType]":
         """Return the same request with the flags of another way."""
         return replace(self, options=self.action.in_way(way, self.options))
+
+
+Request: TypeAlias = AnyRequest[Selector, OptionsType]
+"""A request for jobs, stages, lines or packages."""
+
+NodeRequest: TypeAlias = AnyRequest[NodeName, OptionsType]
 
 
 class Change(NamedTuple):
@@ -85,7 +138,7 @@ class Plan:
     their rows, else the packages in `phases` are changed and those in `kept` are not.
     """
 
-    request: Request[Any]
+    request: AnyRequest[Any, Any]
     packages: int = 0
     jobs: tuple[str, ...] = ()
     phases: Mapping[str, int] = field(default_factory=dict)
@@ -95,6 +148,8 @@ class Plan:
     """The command that undoes it; None if nothing can."""
     seen: int = 0
     """The number of the last action of anybody when the plan was made."""
+    is_empty: bool = False
+    """Whether there is nothing to do."""
 
 
 class Forestalled(Refused):
@@ -108,24 +163,24 @@ class Forestalled(Refused):
         self.deed = deed
 
 
-def _as_it_is(store: Store, request: Request[Any], now: float) -> Request[Any]:
+def _as_it_is(store: Store, request: Any, now: float) -> Any:
     return request
 
 
-def _nothing_more(store: Store, plan: Plan, now: float) -> None:
+def _nothing_more(store: Store, plan: Any, now: float) -> None:
     pass
 
 
-def _no_undo(plan: Plan) -> str | None:
+def _no_undo(plan: Any) -> str | None:
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action(Generic[OptionsType, PlanType]):
-    """A verb that changes jobs.
+    """A verb that changes something.
 
-    `prepare` runs before the transaction in which it is planned and carried out (`act`), `follow`
-    after it. `level` is what its selectors name.
+    `prepare` runs before the transaction in which it is planned and carried out (`act`), and
+    `meet` too if it is carried out; `follow` runs after it. `level` is what it is meant for.
     """
 
     name: str
@@ -134,19 +189,25 @@ class Action(Generic[OptionsType, PlanType]):
     more_help: str = ""
     example: str
     """A command line, without `d0ctl` and the name."""
+    exit_status: str = "0 done, 2 bad usage, 3 nothing matches, 4 refused in this state"
     past: str | Callable[[Deed], str]
     """What somebody did, before its target: `held`."""
-    plan: Callable[[Store, Request[OptionsType], float], PlanType]
-    act: Callable[[Store, PlanType, Author], None]
+    plan: Callable[[Store, Any, float], PlanType]
+    act: Callable[[Store, PlanType, Author], PlanType | None]
+    """Carry a plan out; it may return the plan with what only the act could find out."""
     describe: Callable[[PlanType], Iterator[str]]
     """What a plan would do, a sentence a line."""
     report: Callable[[PlanType], Iterator[str]]
     """What was done, a sentence a line."""
     options: type[OptionsType]
-    level: Literal["any", "line", "job"] = "any"
+    level: Level = "any"
     question: str = ""
     """What a person on a terminal is asked before."""
     destroys: bool = False
+    may_be_first: bool = False
+    """Whether a home is made for it if there is none."""
+    in_pieces: bool = False
+    """Whether it acts in transactions of its own, because one would take too long."""
     starts_packages: bool = False
     """Whether packages can start afterwards that could not before."""
     undo: Callable[[PlanType], str | None] = _no_undo
@@ -154,20 +215,21 @@ class Action(Generic[OptionsType, PlanType]):
     """Whether it only changes a flag of whole jobs, whatever else is done to their packages."""
     conflicts: frozenset[str] = frozenset()
     """Actions on the same whole jobs that it must not follow unseen, nor they it."""
-    prepare: Callable[[Store, Request[OptionsType], float], Request[OptionsType]] = _as_it_is
+    prepare: Callable[[Store, Any, float], Any] = _as_it_is
+    meet: Callable[[Store, Any, float], Any] = _as_it_is
     follow: Callable[[Store, PlanType, float], None] = _nothing_more
-    key: str
-    """Its key in the dashboard."""
+    key: str = ""
+    """Its key in the dashboard; without one it is in the palette."""
     title: str
-    """What the dashboard says of its key."""
+    """What the dashboard says of it."""
     ways: tuple[Way, ...] = ()
     """The ways the dashboard offers; it begins with the first."""
 
     def request(
-        self, target: Selector, options: OptionsType | None = None, **given: Any
-    ) -> Request[OptionsType]:
+        self, target: TargetType, options: OptionsType | None = None, **given: Any
+    ) -> AnyRequest[TargetType, OptionsType]:
         """Return the request of this action for a target."""
-        return Request(self, target, self.options(**given) if options is None else options)
+        return AnyRequest(self, target, self.options(**given) if options is None else options)
 
     def in_way(self, way: Way, options: OptionsType) -> OptionsType:
         """Return the options with the flags of a way."""

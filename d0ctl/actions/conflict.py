@@ -12,13 +12,8 @@ from d0ctl.store.jobs.audit import Deed
 from d0ctl.store.views import browse, choice
 from d0ctl.units import moment
 
-OTHER_PAST = {
-    "file purge": "purged",
-    "file set-disposition": "set the disposition of",
-    "require": "left out a part of",
-    "submit": "submitted",
-}
-"""What somebody did by a command that is not in the table of actions."""
+OTHER_PAST = {"require": "left out a part of"}
+"""What somebody did by something that is not in the table of actions."""
 
 
 def told(deed: Deed, now: float) -> str:
@@ -49,9 +44,7 @@ def refuse_second(store: Store, request: Request[Any], seen: int | None, now: fl
 
 
 def _on_jobs(store: Store, request: Request[Any], seen: int) -> Deed | None:
-    verbs = [
-        name for name, action in sorted(ACTIONS.items()) if request.action.is_in_the_way(action)
-    ]
+    verbs = [name for name, action in ACTIONS.items() if request.action.is_in_the_way(action)]
     found = (
         audit.on_job_since(store, job.name, verbs, seen)
         for part in request.target.parts

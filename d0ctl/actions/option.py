@@ -27,7 +27,7 @@ class Option:
     """How people write a field of the options: its name, its help, and the type of its value."""
 
     name: str
-    kind: Literal["flag", "value", "list", "argument"]
+    kind: Literal["flag", "value", "list", "argument", "arguments"]
     help: str
     metavar: str = ""
     type: ValueType = TEXT
@@ -38,6 +38,13 @@ class Option:
     choices: tuple[str, ...] = ()
     log: Callable[[Any], Iterable[str]] | None = None
     """What the history keeps of the value, None for nothing: it may be a secret."""
+    least: int | None = None
+    """The least number that is taken."""
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether it is written without a name."""
+        return self.kind in ("argument", "arguments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,18 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
     return field(metadata={"option": Option(metavar, "argument", help, metavar, **more)})
 
 
+def maybe_argument(metavar: str, help: str, **more: Any) -> Any:
+    """Make a field that may be given after the target; it is None if it is not."""
+    option = Option(metavar, "argument", help, metavar, **more)
+    return field(default=None, metadata={"option": option})
+
+
+def arguments(metavar: str, help: str, **more: Any) -> Any:
+    """Make a field of all words after the target; there may be none."""
+    option = Option(metavar, "arguments", help, metavar, type=NAMES, **more)
+    return field(default=(), metadata={"option": option})
+
+
 def fields_of(options: type[Options] | Options) -> list[Field]:
     """Return the fields that people can write, in the order of `--help`."""
     return [
@@ -96,7 +115,11 @@ def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
     found: dict[str, Any] = {}
     for name, option, _ in fields_of(kind):
         written = texts.get(name)
-        if written is None or written is False or (option.kind == "list" and not written):
+        if (
+            written is None
+            or written is False
+            or (not written and option.kind in ("list", "arguments"))
+        ):
             continue
         try:
             found[name] = True if option.kind == "flag" else option.type.read(written)
@@ -153,8 +176,8 @@ def given(options: Options) -> Iterator[tuple[Option, Any]]:
 def typed(options: Options) -> list[str]:
     """Return the words that give these options on the command line, arguments first."""
     words: list[str] = []
-    for option, found in sorted(given(options), key=lambda pair: pair[0].kind != "argument"):
-        if option.kind == "argument":
+    for option, found in sorted(given(options), key=lambda pair: not pair[0].is_argument):
+        if option.is_argument:
             words += option.type.write(found)
         elif option.kind == "flag":
             words.append(option.name)
@@ -166,7 +189,7 @@ def typed(options: Options) -> list[str]:
 def logged(options: Options) -> str:
     """Return what the history keeps of the options."""
     return " ".join(
-        f"{option.name} {text}".strip()
+        f"{'' if option.is_argument else option.name} {text}".strip()
         for option, found in given(options)
         if option.log is not None
         for text in option.log(found)

@@ -1,25 +1,45 @@
 """The table of actions, from which the CLI, the dashboard, the Python API and docs are built."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from d0ctl.actions.action import Action
-from d0ctl.actions.jobs.finish import FINISH
-from d0ctl.actions.jobs.priority import PRIORITY
-from d0ctl.actions.jobs.remove import REMOVE
-from d0ctl.actions.packages.hold import HOLD, RELEASE
-from d0ctl.actions.packages.kill import KILL
-from d0ctl.actions.packages.kill_line import KILL_LINE
-from d0ctl.actions.packages.pause import PAUSE, RESUME
-from d0ctl.actions.packages.restore_line import RESTORE_LINE
-from d0ctl.actions.packages.retry import RETRY
-from d0ctl.actions.packages.set_status import SET_STATUS
 
-ACTIONS: Mapping[str, Action[Any, Any]] = {
-    action.name: action
-    for action in (
-        HOLD, RELEASE, RETRY, KILL, KILL_LINE, RESTORE_LINE, PRIORITY, PAUSE, RESUME, FINISH,
-        SET_STATUS, REMOVE,
-    )
-}  # fmt: skip
-"""Every action by its name, in the order of the dashboard's help."""
+GROUPS = {"jobs": "", "packages": "", "nodes": "node ", "files": "file "}
+"""The folders of actions, and the command that theirs belong to."""
+
+
+def _modules() -> dict[str, str]:
+    """Return the module of each action by its name: `kill_line` holds `kill-line`."""
+    found = {
+        prefix + path.stem.removeprefix(prefix.replace(" ", "_")).replace("_", "-"):
+            f"{__package__}.{folder}.{path.stem}"
+        for folder, prefix in GROUPS.items()
+        for path in Path(__file__).with_name(folder).glob("[!_]*.py")
+    }  # fmt: skip
+    return dict(sorted(found.items()))
+
+
+MODULES = _modules()
+
+
+class Table(Mapping[str, Action[Any, Any]]):
+    """Every action by its name; the module of an action is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Action[Any, Any]:
+        action: Action[Any, Any] = import_module(MODULES[name]).ACTION
+        return action
+
+    def __contains__(self, name: object) -> bool:
+        return name in MODULES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
+ACTIONS = Table()

@@ -9,7 +9,7 @@ from d0ctl.select import Selector
 
 def command(verb: str, targets: Iterable[str], *more: str) -> str:
     """Return a command line for targets."""
-    return shlex.join(["d0ctl", verb, *targets, *more])
+    return shlex.join(["d0ctl", *verb.split(), *targets, *more])
 
 
 def paths(target: Selector) -> list[str]:

@@ -1,24 +1,29 @@
 """Commands of the actions, built from their table."""
 
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import MISSING
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from d0ctl import actions, select
-from d0ctl.actions import ACTIONS, Action, Request
+from d0ctl.actions import ACTIONS, Action
+from d0ctl.actions.action import AnyRequest, NodeName, Person, Target
 from d0ctl.actions.option import Option, fields_of, read
-from d0ctl.cli import changing, session
-from d0ctl.cli.changing import Changing, Choosing, chosen
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing, Choosing, ChoosingFiles, chosen, chosen_files
+from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
-from d0ctl.cli.terminal.output import emit, say
-from d0ctl.errors import BadUsage
+from d0ctl.cli.terminal.output import can_ask, confirmed, emit, is_terminal, say
+from d0ctl.errors import BadUsage, NotFound
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.units import clean
-
-EXIT_STATUS = "Exit status: 0 done, 2 bad usage, 3 nothing matches, 4 refused in this state."
+from d0ctl.units import clean, count
 
 TARGETS: dict[str, Any] = {
     "any": Annotated[
@@ -44,29 +49,74 @@ TARGETS: dict[str, Any] = {
             metavar="JOB", autocompletion=completion.job_names, help="Jobs by name, or `*`."
         ),
     ],
+    "node": options.NodeName,
+    "new node": Annotated[str, typer.Argument(metavar="NAME", help="What to call it.")],
+    "file": options.Files,
+    "job file": options.JobFile,
 }
 """What is selected, by the level of an action."""
 
 
-def command(name: str) -> typer.Typer:
-    """Return the command of an action."""
-    action = ACTIONS[name]
+class Actions(TyperGroup):
+    """A group of commands that also has the actions of its name."""
 
-    def run(selector: list[str], **given: Any) -> None:
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Its own commands and the actions."""
+        mine = f"{self.name} "
+        return sorted({*self.commands, *(name.removeprefix(mine) for name in ACTIONS
+                                         if name.startswith(mine))})  # fmt: skip
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Its own command, or that of an action; None if there is none of that name."""
+        name = f"{self.name} {cmd_name}"
+        if name in ACTIONS and cmd_name not in self.commands:
+            self.commands[cmd_name] = finished(command(name), cmd_name)
+        return self.commands.get(cmd_name)
+
+
+def command(
+    name: str, run: Callable[..., None] | None = None, more: Iterable[Parameter] = ()
+) -> typer.Typer:
+    """Return the command of an action; `run` does the work instead, with more options."""
+    action, extra = ACTIONS[name], tuple(more)
+
+    def start(target: Any, **given: Any) -> None:
+        own = {option.name: given.pop(option.name) for option in extra}
         texts = {field.removesuffix("_"): text for field, text in given.items()}
-        _refuse_swapped(action, selector, texts)
-        target = chosen(selector) if action.level == "any" else select.parse_all(selector)
-        carry_out(action.request(target, read(action.options, texts)))
+        if isinstance(target, list):
+            _refuse_swapped(action, target, texts)
+        request = AnyRequest(action, _target(action, target), read(action.options, texts),
+                             AtTerminal())  # fmt: skip
+        (run or carry_out)(request, **own)
 
-    run.__signature__ = Signature(list(_parameters(action)))  # type: ignore[attr-defined]
+    start.__signature__ = Signature([*_parameters(action), *extra])  # type: ignore[attr-defined]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(
-        name,
-        cls=Choosing if action.level == "any" else Changing,
+        name.rpartition(" ")[2],
+        cls=_CLASSES.get(action.level, Changing),
         help="\n\n".join(filter(None, (action.help, action.more_help))),
-        epilog=f"Example: d0ctl {name} {action.example}\n\n{EXIT_STATUS}",
-    )(run)
+        epilog=f"Example: d0ctl {name} {action.example}\n\nExit status: {action.exit_status}.",
+    )(start)
     return app
+
+
+_CLASSES: dict[str, type[Changing]] = {"any": Choosing, "file": ChoosingFiles}
+"""Commands that take filters besides their target."""
+
+
+def _target(action: Action[Any, Any], words: Any) -> Target:
+    match action.level:
+        case "any":
+            return chosen(words)
+        case "line" | "job":
+            return select.parse_all(words)
+        case "file":
+            return chosen_files(words)
+        case "job file":
+            from d0ctl.actions.jobs.submit import JobFile
+
+            return JobFile(words, sys.stdin.read() if words == "-" else None)
+    return NodeName(words)
 
 
 def _refuse_swapped(action: Action[Any, Any], selectors: list[str], texts: dict[str, Any]) -> None:
@@ -80,14 +130,17 @@ def _refuse_swapped(action: Action[Any, Any], selectors: list[str], texts: dict[
 
 
 def _parameters(action: Action[Any, Any]) -> Iterator[Parameter]:
-    yield _parameter("selector", TARGETS[action.level])
-    for field, option, _ in fields_of(action.options):
+    yield parameter("target", TARGETS[action.level])
+    for field, option, default in fields_of(action.options):
         name = f"{field}_"  # a filter may have the name of a field, as `status`
-        if option.kind == "argument":
-            taken = typer.Argument(metavar=option.metavar, help=option.help)
-            yield _parameter(name, Annotated[str, taken])
+        if option.is_argument:
+            taken = typer.Argument(metavar=option.metavar, help=option.help, show_default=False)
+            kind = str | None if option.kind == "argument" else list[str] | None
+            is_needed = default is MISSING
+            yield parameter(name, Annotated[str if is_needed else kind, taken],
+                            Parameter.empty if is_needed else None)  # fmt: skip
         else:
-            yield _parameter(name, Annotated[_KINDS[option.kind], _option(option)], _unset(option))
+            yield parameter(name, Annotated[_KINDS[option.kind], _option(option)], _unset(option))
 
 
 _KINDS: dict[str, Any] = {"flag": bool, "value": str | None, "list": list[str] | None}
@@ -105,27 +158,53 @@ def _option(option: Option) -> Any:
                         autocompletion=offered)  # fmt: skip
 
 
-def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
+def parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
+    """Return a parameter of a command."""
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
-def carry_out(request: Request[Any]) -> None:
-    """Show the plan or apply it; a person on a terminal is asked before if the action says so.
+class AtTerminal(Person):
+    """The person at the terminal, if there is one."""
 
-    It is refused if somebody has changed the same packages since it began.
-    """
+    shown = 0
+
+    def agrees(self, words: str, question: str) -> bool | None:
+        """Return the answer to a question; None without a terminal."""
+        if not can_ask():
+            return None
+        say(clean(words))
+        return confirmed(question)
+
+    def hear(self, line: str) -> None:
+        """Print what has happened on the way."""
+        say(clean(line))
+
+    def follow(self, done: int, total: int) -> None:
+        """Show how many packages of a large action are done."""
+        if total >= MANY and is_terminal(sys.stderr):
+            self.shown = done
+            line = f"submitting: {count(done)} of {count(total)}"
+            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Clear what was shown."""
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+MANY = 20_000
+"""From this number of packages on an action shows its progress."""
+
+
+def carry_out(request: AnyRequest[Any, Any]) -> None:
+    """Show the plan or apply it; a person on a terminal is asked before if the action says so."""
     action = request.action
-    with session.writer() as store:
-        seen = actions.latest(store)
-        if changing.is_rehearsal():
-            for line in actions.describe(actions.preview(store, request, now=time.time())):
-                emit(line)
-            return
-        if action.question and not changing.is_confirmed():
-            plan = actions.preview(store, request, now=time.time())
-            changing.confirm(action.question, actions.describe(plan))
-        plan = actions.apply(store, request, actor=session.actor(), note=changing.reason(),
-                             now=time.time(), seen=seen)  # fmt: skip
+    if changing.is_rehearsal():
+        for line in actions.describe(rehearse(request)):
+            emit(line)
+        return
+    with opened(request) as store:
+        plan = act(store, request)
         is_driven = not action.starts_packages or any_driver(store)
     for line in actions.report(plan):
         emit(line)
@@ -133,3 +212,37 @@ def carry_out(request: Request[Any]) -> None:
         say(clean(f"to undo: {plan.undo}"))
     if plan.packages and not is_driven:
         say("no daemon is running, so nothing new starts: d0ctl daemon start")
+
+
+def opened(request: AnyRequest[Any, Any]) -> AbstractContextManager[Store]:
+    """Open the store for an action. Raises NotFound for a node if there is no home."""
+    action = request.action
+    if action.may_be_first:
+        return session.founder()
+    if action.level == "node" and not session.has_home():
+        raise NotFound(f"there is no node `{request.target.brief}`",
+                       hint="d0ctl node add NAME [user@]host")  # fmt: skip
+    return session.writer()
+
+
+def rehearse(request: AnyRequest[Any, Any]) -> Any:
+    """Plan an action and change nothing."""
+    with changing.rehearsal() if request.action.may_be_first else opened(request) as store:
+        return actions.preview(store, request, now=time.time())
+
+
+def act(store: Store, request: AnyRequest[Any, Any]) -> Any:
+    """Apply an action, once a person on a terminal has agreed if it asks for that.
+
+    It is refused if somebody has changed the same packages since it began.
+    """
+    action, seen = request.action, actions.latest(store)
+    if action.question and not changing.is_confirmed():
+        plan = actions.preview(store, request, now=time.time())
+        changing.confirm(action.question, actions.describe(plan))
+    try:
+        return actions.apply(store, request, actor=session.actor(), note=changing.reason(),
+                             now=time.time(), seen=seen)  # fmt: skip
+    finally:
+        if isinstance(request.person, AtTerminal):
+            request.person.end()

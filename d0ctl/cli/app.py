@@ -13,8 +13,10 @@ from typer.core import TyperGroup
 
 from d0ctl import __version__
 from d0ctl.access import unusable
+from d0ctl.actions.table import ACTIONS
+from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import home, in_home, settings
-from d0ctl.cli.terminal.fast_typer import plain, spare_pydantic
+from d0ctl.cli.terminal.fast_typer import plain
 from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, D0Error, ExitCode
 from d0ctl.units import clean
@@ -30,17 +32,11 @@ FOLDERS = {
 GROUPS = {
     "Run jobs": FOLDERS["running"],
     "Look": FOLDERS["looking"],
-    "Act on jobs": (
-        "hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
-        "finish", "priority", "set-status", "remove",
-    ),
+    "Act on jobs": tuple(name for name in ACTIONS if " " not in name and name != "submit"),
     "Files and nodes": FOLDERS["nodes"],
     "Administer": FOLDERS["admin"],
-}  # fmt: skip
+}
 """Every command by its heading in `--help`."""
-
-ACTIONS = GROUPS["Act on jobs"]
-"""The commands that are built from the table of actions."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
@@ -107,16 +103,12 @@ class Commands(TyperGroup):
 @cache
 def _command(name: str) -> Any:
     """Import and build a command, once in a process."""
-    command = typer.main.get_command(_app_of(name))
-    command.name = name
-    _accept_globals(command)
-    spare_pydantic(command)
-    return command
+    return finished(_app_of(name), name)
 
 
 def _app_of(name: str) -> typer.Typer:
     """Import a command; `node` is in the module `node`."""
-    if name in ACTIONS:
+    if name in GROUPS["Act on jobs"]:
         from d0ctl.cli.action_command import command
 
         return command(name)
@@ -153,38 +145,10 @@ def tell(error: D0Error) -> None:
         say(clean(error.hint))
 
 
-def _accept_globals(command: Any) -> None:
-    """Let --home and --debug stand behind a command's name, too."""
-    for part in getattr(command, "commands", {"": command}).values():
-        part.params.extend(typer.main.get_command(_anywhere).params)
-
-
-def _keep_home(value: Path | None) -> None:
-    if value is not None:
-        settings.home = value
-
-
-def _keep_debug(value: bool) -> None:
-    settings.debug = settings.debug or value
-
-
 def _show_version(value: bool) -> None:
     if value:
         print(f"d0ctl {__version__}")
         raise typer.Exit
-
-
-_anywhere = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-
-@_anywhere.command(add_help_option=False)
-def _globals(
-    home: Annotated[Path | None, typer.Option(hidden=True, callback=_keep_home,
-                                              expose_value=False)] = None,
-    debug: Annotated[bool, typer.Option("--debug", hidden=True, callback=_keep_debug,
-                                        expose_value=False)] = False,
-) -> None:  # fmt: skip
-    """The options that every command takes."""
 
 
 app = typer.Typer(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -21,6 +21,9 @@ from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.config import Home
 from d0ctl.errors import ExitCode
 from d0ctl.store.connection import Store, open_store
+
+if TYPE_CHECKING:
+    from d0ctl.actions.file_choice import FileChoice
 
 _given: dict[str, Any] = {}
 """The values of the options of this call, by name."""
@@ -59,6 +62,14 @@ def _of_a_choice(
     """The filters of every command that changes packages."""
 
 
+@_table.command("files", add_help_option=False)
+def _of_files(
+    node: _kept(options.OnNode) = None,  # type: ignore[valid-type]
+    disposition: _kept(options.OfDisposition) = None,  # type: ignore[valid-type]
+) -> None:
+    """The filters of every command that changes files."""
+
+
 class Changing(TyperCommand):
     """A command that changes something: it takes `--reason`, `--dry-run` and `--yes`."""
 
@@ -87,6 +98,12 @@ class Choosing(Changing):
     """A command that changes packages: it takes the filters of a selector, too."""
 
     tables = ("choose", "change")
+
+
+class ChoosingFiles(Changing):
+    """A command that changes files: it takes the filters of files, too."""
+
+    tables = ("files", "change")
 
 
 def reason() -> str | None:
@@ -124,6 +141,13 @@ def chosen(selectors: Iterable[str]) -> select.Selector:
         node=_given.get("node"),
         older_than=_given.get("older_than"),
     )
+
+
+def chosen_files(text: str) -> "FileChoice":
+    """The files of this name and the filters that were given. Raises BadUsage."""
+    from d0ctl.actions.file_choice import parse
+
+    return parse(text, node=_given.get("node"), disposition=_given.get("disposition"))
 
 
 @contextmanager

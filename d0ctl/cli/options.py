@@ -109,3 +109,24 @@ Force = Annotated[bool, typer.Option("--force", help="Accept packages that no no
 JobFile = Annotated[
     str, typer.Argument(metavar="FILE", help="A job file; `-` reads it from stdin.")
 ]
+
+Files = Annotated[
+    str,
+    typer.Argument(
+        metavar="SELECTOR",
+        autocompletion=completion.job_names,
+        help="JOB:NAME, both with wildcards: 'reco001:*.root'; JOB: all its files.",
+    ),
+]
+
+OnNode = Annotated[
+    str | None,
+    typer.Option("--node", metavar="NODE", autocompletion=completion.node_names,
+                 help="Only files with a copy in the cache of this node."),
+]  # fmt: skip
+
+OfDisposition = Annotated[
+    str | None,
+    typer.Option("--disposition", metavar="WORD",
+                 help="Only files to retain-indef, retain-temp or delete (deletable)."),
+]  # fmt: skip

@@ -14,9 +14,10 @@ from d0ctl import actions
 from d0ctl.actions import request
 from d0ctl.model import Phase, Reason
 from d0ctl.select import parse
-from d0ctl.store.nodes import contact, draining, leases
+from d0ctl.store.nodes import contact, leases
 from tests.cli.building import Site, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.acting import act
 
 CHANGES = {"hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
            "finish", "priority", "set-status", "remove"}  # fmt: skip
@@ -219,7 +220,7 @@ def _killing(site: Site) -> None:
 
 def _drained(site: Site) -> None:
     site.up()
-    draining.drain(site.store, "localhost", actor="ada", note=None, now=time.time())
+    act(site.store, "node drain", "localhost", actor="ada", note=None, now=time.time())
 
 
 SITUATIONS: dict[str, Callable[[Site], object]] = {

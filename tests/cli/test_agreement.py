@@ -14,11 +14,12 @@ from d0ctl.model import Address
 from d0ctl.schedule.standstill import DELIBERATE, Cause
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import as_json
-from d0ctl.store.nodes import contact, draining, leases, registry
+from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.store.views import browse
 from tests.cli.building import Site, document, job, line, package
 from tests.cli.conftest import Type
+from tests.support.acting import act
 
 
 @dataclass(frozen=True)
@@ -57,27 +58,27 @@ def silent(site: Site, seconds: float) -> None:
 def drained(site: Site) -> None:
     """A person drained its node."""
     simple(site)
-    draining.drain(site.store, "localhost", actor="ada", note="new disks", now=time.time())
+    act(site.store, "node drain", "localhost", actor="ada", note="new disks", now=time.time())
 
 
 def runs_on_drained(site: Site) -> None:
     """One that still runs on such a node."""
     runs(site)
-    draining.drain(site.store, "localhost", actor="ada", note="new disks", now=time.time())
+    act(site.store, "node drain", "localhost", actor="ada", note="new disks", now=time.time())
 
 
 def bound(site: Site) -> None:
     """It wants a node that was drained, beside one that is up."""
     registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     site.up("far", machine_id="m2", base="/tmp/far")
-    draining.drain(site.store, "far", actor="ada", note=None, now=time.time())
+    act(site.store, "node drain", "far", actor="ada", note=None, now=time.time())
     simple(site, nodes=("far",))
 
 
 def no_node(site: Site) -> None:
     """There is no node."""
     site.submit(job(("a", [line(package("x"))])))
-    registry.remove(site.store, "localhost", now=time.time())
+    registry.forget(site.store, "localhost", now=time.time())
 
 
 def hold(site: Site, name: str = "prod") -> None:

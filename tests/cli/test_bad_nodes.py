@@ -10,6 +10,7 @@ from d0ctl.store.attempts import node_record
 from d0ctl.store.nodes import draining, leases, registry
 from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
+from tests.support.acting import act
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     rules = {"hook": {"tries": 9}}
     with burning.store.writing():
         burning.store.change("keep_setting", name="policy", value=json.dumps(rules))
-    draining.resume(burning.store, "hole", actor="eve", note=None, now=time.time())
+    act(burning.store, "node resume", "hole", actor="eve", note=None, now=time.time())
     for number in range(11, 16):
         burning.finish(f"prod/1/{number}/1")
     for number in range(16, 21):
@@ -97,7 +98,7 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     assert told == [{"node": "hole", "successful": 0, "failed": 5}]
     sentence = "packages that failed on node `hole` run elsewhere: 5 of 5 attempts of this job"
     assert sentence in d0ctl("status", "prod").stdout
-    draining.resume(burning.store, "hole", actor="eve", note=None, now=time.time())
+    act(burning.store, "node resume", "hole", actor="eve", note=None, now=time.time())
     assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []
 
 

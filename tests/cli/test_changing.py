@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 import typer
 
-from d0ctl.actions import apply, request
+from d0ctl.actions import ACTIONS, apply, request
 from d0ctl.cli.app import app
 from d0ctl.cli.changing import Changing
+from d0ctl.cli.epilogs import EPILOGS
 from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store import open_store
-from d0ctl.store.nodes import draining, registry
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
+from tests.support.acting import act
 from tests.support.archives import RECO, packed
 
 READS = {
@@ -81,6 +83,7 @@ def test_every_command_either_only_reads_or_is_declared_as_one_that_changes_some
 
     assert set(COMMANDS) - changing == READS
     assert changing == set(CALLS) | ELSEWHERE
+    assert set(COMMANDS) == {*ACTIONS, *EPILOGS}
 
 
 @pytest.mark.parametrize("name", sorted({*CALLS, *ELSEWHERE}))
@@ -103,7 +106,7 @@ def calls(site: Site, d0ctl: Type, home: Home, tmp_path: Path) -> dict[str, list
     ):
         apply(site.store, asked, actor="me", note=None, now=time.time())
     registry.add(site.store, Address("drained", "ssh", "drained"), cpus=1)
-    draining.drain(site.store, "drained", actor="me", note=None, now=time.time())
+    act(site.store, "node drain", "drained", actor="me", note=None, now=time.time())
     archive = packed(tmp_path / "reco.tar.gz", RECO)
     assert d0ctl("software", "add", "reco/v1", "--archive", str(archive)).exit_code == 0
     files = {"FILE": tmp_path / "job.yaml", "SITE": tmp_path / "site.yaml",

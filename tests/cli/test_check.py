@@ -6,9 +6,10 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.model import Address
-from d0ctl.store.nodes import contact, draining, leases, registry
+from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.acting import act
 
 
 def drive(site: Site) -> None:
@@ -70,7 +71,7 @@ def test_without_any_node_up_production_stands_still_though_packages_are_launche
     site.launch("prod/1/1/1")
     registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     down(site, "localhost")
-    draining.drain(site.store, "far", actor="ada", note="new disk", now=time.time())
+    act(site.store, "node drain", "far", actor="ada", note="new disk", now=time.time())
 
     result = d0ctl("status", "--check")
 

@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from d0ctl import __version__
 from d0ctl.actions import ACTIONS
-from d0ctl.cli.app import COMMANDS, GROUPS
+from d0ctl.cli.app import COMMANDS, GROUPS, app
+from d0ctl.cli.epilogs import EPILOGS
 from d0ctl.config import Home
 from tests.cli.building import Site, production
 from tests.cli.conftest import Type
@@ -38,6 +40,26 @@ def test_every_command_has_help(d0ctl: Type, words: tuple[str, ...]) -> None:
     assert len(result.stdout.splitlines()[2].strip()) > 10
 
 
+@pytest.mark.parametrize("name", sorted({*EPILOGS, *ACTIONS}))
+def test_the_help_of_every_command_ends_with_an_example_and_the_exit_status(
+    d0ctl: Type, name: str
+) -> None:
+    told = d0ctl(*name.split(), "--help").stdout
+
+    assert f"Example: d0ctl {name}" in told
+    assert "Exit status: 0 " in told
+
+
+@pytest.mark.parametrize("name", EPILOGS)
+def test_the_example_of_a_command_has_options_that_it_takes(name: str) -> None:
+    command = typer.main.get_command(app)
+    for word in name.split():
+        command = command.get_command(None, word)  # type: ignore[attr-defined]
+    known = {option for parameter in command.params for option in parameter.opts}
+
+    assert {word for word in EPILOGS[name][0].split() if word.startswith("--")} <= known
+
+
 def test_the_list_of_commands_fits_on_80_columns_and_cuts_no_sentence_off() -> None:
     environment = os.environ | {"COLUMNS": "80"}
     told = subprocess.run(
@@ -51,8 +73,27 @@ def test_the_list_of_commands_fits_on_80_columns_and_cuts_no_sentence_off() -> N
     assert max(map(len, lines)) < 80
 
 
+def test_validating_and_looking_import_no_action_but_submit() -> None:
+    script = (
+        "import sys\nfrom d0ctl.cli import main\n"
+        "sys.argv = ['d0ctl', *sys.argv[1:]]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "import d0ctl.actions.table as table\n"
+        "print([name for name, module in table.MODULES.items() if module in sys.modules],\n"
+        "      file=sys.stderr)\n"
+    )
+
+    for words, imported in ((["validate", "none.yaml"], ["submit"]), (["status", "--help"], [])):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True
+        )
+        assert done.stderr.splitlines()[-1] == str(imported)
+
+
 def test_the_commands_of_actions_are_those_of_the_table() -> None:
-    assert set(GROUPS["Act on jobs"]) == set(ACTIONS)
+    on_jobs = {name for name, action in ACTIONS.items() if action.level in ("any", "line", "job")}
+
+    assert set(GROUPS["Act on jobs"]) == on_jobs
 
 
 def test_without_a_command_help_is_shown(d0ctl: Type) -> None:

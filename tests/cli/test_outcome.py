@@ -114,7 +114,7 @@ def test_what_is_not_known_of_a_node_refuses_nothing(
 
 def test_without_any_node_nothing_is_refused(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
-    registry.remove(site.store, "localhost", now=time.time())
+    registry.forget(site.store, "localhost", now=time.time())
     file = tmp_path / "res.yaml"
     file.write_text("job: res\nstages: [{name: a, lines: [{run: 'true', cpus: 64}]}]\n")
 

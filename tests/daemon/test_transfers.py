@@ -101,7 +101,7 @@ def test_a_node_that_gives_its_files_slowly_holds_up_no_other(field: Field) -> N
 def test_a_file_is_fetched_from_any_node_of_the_cluster_that_has_it(field: Field) -> None:
     one, _ = field.add("one", cluster="farm"), field.add("two", cluster="farm")
     (wanted,) = field.files_at(one)
-    registry.remove(field.desk.store, "one", now=0.0)
+    registry.forget(field.desk.store, "one", now=0.0)
     field.disks["two"].may_read.set()
     turn_until(field.desk, wanted.exists)
 
@@ -113,14 +113,14 @@ def test_what_a_removed_node_was_to_carry_is_carried_by_another(field: Field) ->
     field.disks["two"] = Disk()
     field.disks["two"].may_read.set()
     field.add("two", cluster="farm")
-    registry.remove(field.desk.store, "one", now=0.0)
+    registry.forget(field.desk.store, "one", now=0.0)
     turn_until(field.desk, lambda: all(file.exists() for file in found))
 
 
 @pytest.mark.parametrize("destination", ["old", "new"])
 def test_a_node_added_again_under_its_name_is_reached_anew(field: Field, destination: str) -> None:
     field.add("n1", "old")
-    registry.remove(field.desk.store, "n1", now=0.0)
+    registry.forget(field.desk.store, "n1", now=0.0)
     field.add("n1", destination)
     assert field.reached == ["old", destination]
 
@@ -138,7 +138,7 @@ def test_a_node_that_was_another_machine_is_reached_again_once_it_is_added_again
             "another machine" in str(registry.by_id(field.desk.store, node)["trouble"])  # type: ignore[index]
         ),
     )
-    registry.remove(field.desk.store, "n1", now=0.0)
+    registry.forget(field.desk.store, "n1", now=0.0)
     field.add("n1", "old")
 
 

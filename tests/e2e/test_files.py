@@ -62,7 +62,7 @@ def test_retained_files_are_given_up_without_their_job(reco: Site) -> None:
     assert reco.json("status", "reco")["status"] == "successful"
     assert {one["present"] for one in reco.json("file", "list", "reco:*.root")["files"]} == {False}
     kept = reco.ask("select note from action where verb = 'file set-disposition'")
-    assert [tuple(row) for row in kept] == [("merged",)]
+    assert [tuple(row) for row in kept] == [("merged; deletable",)]
     assert "purged 3 files" in reco.ok("file", "purge", "reco:*.log", "--yes")
     wait_until(lambda: cached(reco) == [], PATIENCE_S)
     assert reco.d0ctl("file", "purge", "reco", "--yes").code == 4

@@ -166,10 +166,11 @@ def test_a_node_that_was_set_up_anew_loses_what_it_had(site: Site, farm: Sshd) -
     farm.replace_host_key()
 
     refused = site.d0ctl("node", "accept-key", "farm", fingerprint(farm))
-    command = refused.err.splitlines()[1].partition("#")[0].split()
+    command = refused.err.splitlines()[-1].partition("#")[0].split()
     accepted = site.ok(*command[1:])
 
     assert refused.code == 4
+    assert f"accepted the host key of `[127.0.0.1]:{farm.port}`" in refused.err
     assert known(site) == farm.known_hosts_line
     assert command == ["d0ctl", "node", "accept-key", "farm", "--reinstalled"]
     assert "`farm` is a new machine now" in accepted

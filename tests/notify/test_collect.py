@@ -255,7 +255,7 @@ def test_a_node_that_was_removed_is_not_told_as_back(
     down(site)
     told.collect(NOW)
     carry(NOW + 400)
-    registry.remove(store, "localhost", now=NOW)
+    registry.forget(store, "localhost", now=NOW)
     told.collect()
 
     assert told.kinds("admin@lab.example") == []

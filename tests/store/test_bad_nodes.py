@@ -18,6 +18,7 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.attempts.outputs import lose_spoilt
 from d0ctl.store.jobs import retry
 from d0ctl.store.nodes import draining, placement, registry
+from tests.support.acting import act
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.world import Node, World, end_message
@@ -390,7 +391,7 @@ def test_the_trial_is_made_again_when_its_package_is_gone(store: Store) -> None:
 def test_a_person_who_resumes_it_clears_what_was_held_against_it(store: Store) -> None:
     site = drained(store)
 
-    draining.resume(store, "hole", actor="eve", note="new disk", now=NOW)
+    act(store, "node resume", "hole", actor="eve", note="new disk", now=NOW)
 
     assert site.trouble() == []
     site.fill()
@@ -401,7 +402,7 @@ def test_a_person_who_resumes_it_clears_what_was_held_against_it(store: Store) -
 def test_a_person_who_drains_it_has_it_stay_so(store: Store) -> None:
     site = drained(store)
 
-    draining.drain(store, "hole", actor="eve", note="to the shop", now=NOW)
+    act(store, "node drain", "hole", actor="eve", note="to the shop", now=NOW)
     site.at += 1e6
     site.fill()
 

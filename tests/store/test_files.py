@@ -129,7 +129,7 @@ def test_an_output_of_a_removed_node_is_made_again_elsewhere(store: Store) -> No
     world.deliver(world.node("far"), world.node("far").spool)
     assert phases(store)["one/1/1/1"] == "done"
 
-    registry.remove(store, "far", now=NOW)
+    registry.forget(store, "far", now=NOW)
 
     assert phases(store)["one/1/1/1"] == "ready"
     assert faults(store) == {}

@@ -340,7 +340,7 @@ def test_a_removed_node_takes_its_orders_with_it(store: Store) -> None:
     ask(store, "push", here)
     with store.writing():
         software.arrive(store, here, CHECKSUM, now=NOW)
-    registry.remove(store, "a", now=NOW)
+    registry.forget(store, "a", now=NOW)
     with store.writing():
         software.arrive(store, here, CHECKSUM, now=NOW)
         software.delay(store, here, CHECKSUM, "x", is_gone=True, now=NOW)

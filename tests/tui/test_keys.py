@@ -1,17 +1,21 @@
 """Every key of a verb opens the dialog of that verb, and what is shown to type does the same."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from d0ctl.actions import ACTIONS, Request, request
+from d0ctl.actions import ACTIONS, request
+from d0ctl.actions.action import AnyRequest, NodeName
+from d0ctl.actions.file_choice import FileChoice
 from d0ctl.cli import action_command, changing
 from d0ctl.cli.app import app
 from d0ctl.select import parse, parse_all
-from d0ctl_tui.commands import ACT
-from d0ctl_tui.run_action import JobAction, first_way
+from d0ctl.store.views import browse
+from d0ctl_tui.commands import ACT, NODES
+from d0ctl_tui.run_action import PlannedAction, first_way
 from d0ctl_tui.screens.plan import PlanDialog
 from tests.cli.building import Site, production
 from tests.tui.conftest import Desk, Open
@@ -22,9 +26,17 @@ KEYS = {
 }  # fmt: skip
 
 
-def test_every_verb_has_a_key() -> None:
+NODE_KEYS = {
+    "A": "node add", "K": "node accept-key", "d": "node drain", "u": "node resume",
+    "X": "node remove",
+}  # fmt: skip
+
+
+def test_every_action_on_rows_and_nodes_has_a_key() -> None:
     assert {command.keys: command.verb for command in ACT if command.verb} == KEYS
-    assert set(KEYS.values()) == set(ACTIONS)
+    assert {command.keys: command.verb for command in NODES if command.verb} == NODE_KEYS
+    elsewhere = {"submit", "file purge", "file set-disposition"}
+    assert {*KEYS.values(), *NODE_KEYS.values()} == set(ACTIONS) - elsewhere
 
 
 @pytest.mark.parametrize(("key", "verb"), KEYS.items())
@@ -44,7 +56,7 @@ def test_a_key_opens_the_dialog_of_its_verb(
             await desk.press("enter")
         await desk.until(lambda: isinstance(desk.app.screen, PlanDialog), verb)
         dialog = desk.app.screen
-        assert isinstance(dialog, PlanDialog) and isinstance(dialog.action, JobAction)
+        assert isinstance(dialog, PlanDialog) and isinstance(dialog.action, PlannedAction)
         assert dialog.action.request.name == verb
         await desk.sees(f"$ d0ctl {verb} ")
 
@@ -69,16 +81,25 @@ REQUESTS = [
     request("priority", parse_all(["a", "b"]), priority=7),
     request("set-status", parse("a/1/1/1"), status="successful"),
     request("remove", parse("a")),
+    request("node add", NodeName("farm"), destination="emmy@farm", cpus=3,
+            accept_keys=("SHA256:a", "SHA256:b"), via="openssh"),
+    request("node add", NodeName("here"), local=True, same_machine=True),
+    request("node accept-key", NodeName("farm"), fingerprints=("SHA256:a",), reinstalled=True),
+    request("node drain", NodeName("farm")),
+    request("node resume", NodeName("farm")),
+    request("node remove", NodeName("farm")),
+    request("file purge", FileChoice("a", "*.root", node="farm", disposition="deletable")),
+    request("file set-disposition", FileChoice("a", "*"), disposition="retain-temp"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: f"{one.name} {one.target}")
 def test_the_command_that_is_shown_is_read_as_the_same_request(
-    request_: Request[Any], monkeypatch: pytest.MonkeyPatch
+    request_: AnyRequest[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken: list[tuple[Request[Any], str | None]] = []
+    taken: list[tuple[AnyRequest[Any, Any], str | None]] = []
 
-    def take(request: Request[Any]) -> None:
+    def take(request: AnyRequest[Any, Any]) -> None:
         taken.append((request, changing.reason()))
 
     monkeypatch.setattr(action_command, "carry_out", take)
@@ -116,7 +137,7 @@ def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
         await desk.press("backspace", "backspace", "backspace")
         await desk.type("drain")
         await desk.press("enter")
-        await desk.sees("drain which node")
+        await desk.sees("node drain: which node")
         await desk.press("enter")
         await desk.sees("$ d0ctl node drain localhost", "would drain `localhost`")
         await desk.press("escape", "slash")
@@ -124,3 +145,90 @@ def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
         await desk.sees("nothing found for `nowhere`")
 
     dashboard(script)
+
+
+@pytest.mark.parametrize(
+    ("key", "verb"), [("K", "node accept-key"), ("d", "node drain"), ("X", "node remove")]
+)
+def test_a_key_on_the_screen_of_nodes_opens_the_dialog_of_its_action(
+    site: Site, dashboard: Open, key: str, verb: str
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.sees("what each does")
+        await desk.press(key)
+        if verb == "node accept-key":
+            await desk.sees("fingerprint")
+            await desk.press("enter")
+        await desk.sees(f"$ d0ctl {verb} localhost")
+
+    dashboard(script)
+
+
+def test_a_node_is_added_from_the_palette(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("add a node")
+        await desk.press("enter")
+        await desk.sees("name of the node")
+        await desk.type("farm")
+        await desk.press("enter")
+        await desk.sees("as ssh would take it")
+        await desk.type("127.0.0.1:1")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl node add farm 127.0.0.1:1", "would add `farm`")
+
+    dashboard(script)
+
+
+def test_files_get_a_disposition_and_are_purged_from_the_palette(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("file set-disposition")
+        await desk.press("enter")
+        await desk.sees("which files, as JOB:NAME")
+        await desk.type("prod:*")
+        await desk.press("enter")
+        await desk.sees("as-written")
+        await desk.type("retain-temp")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl file set-disposition 'prod:*' retain-temp", "would set")
+        await desk.press("enter")
+        await desk.sees("to undo: d0ctl file set-disposition 'prod:*' as-written")
+        await desk.press("enter", "colon")
+        await desk.type("file purge")
+        await desk.press("enter")
+        await desk.type("prod")
+        await desk.press("enter")
+        await desk.sees("no file of `prod:*` can be purged")
+
+    dashboard(script)
+
+
+def test_a_job_file_is_submitted_from_the_palette(
+    site: Site, dashboard: Open, tmp_path: Path
+) -> None:
+    site.submit(production())
+    path = tmp_path / "new.yaml"
+    path.write_text("job: new\nstages: [{lines: [{run: 'true'}]}]\n")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("submit a job file")
+        await desk.press("enter")
+        await desk.type(str(path))
+        await desk.press("enter")
+        await desk.sees("would submit `new`: 1 stage, 1 line, 1 package")
+        await desk.press("enter")
+        await desk.sees("submitted `new`: 1 package")
+
+    dashboard(script)
+    assert browse.job_names(site.store) == ["new", "prod"]

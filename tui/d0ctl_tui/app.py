@@ -14,11 +14,8 @@ from textual.app import App, ScreenStackError
 from textual.screen import Screen
 from textual.timer import Timer
 
-from d0ctl.actions import ACTIONS
-from d0ctl.actions.option import Field, fields_of
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
-from d0ctl.select import Selector
 from d0ctl.show.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.spans import Line, Span, fit, foreign
 from d0ctl.store.connection import open_store
@@ -35,15 +32,15 @@ from d0ctl_tui.read import logs, snapshot
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat
 from d0ctl_tui.read.tree_source import Source
-from d0ctl_tui.run_action import AnyAction, NodeAction, first_way, level, misfit
-from d0ctl_tui.screens import search_results
+from d0ctl_tui.run_action import PlannedAction
+from d0ctl_tui.screens import acting, search_results
 from d0ctl_tui.screens.card import CardScreen
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.screens.plan import PlanDialog
-from d0ctl_tui.screens.search_box import Ask, Choice, Finder
+from d0ctl_tui.screens.search_box import Choice, Finder
 
 SHORTEST_S = 0.08
 """The shortest time from one look at the database to the next."""
@@ -286,47 +283,13 @@ class Dashboard(App[None]):
 
     def plan_verb(self, verb: str, marks: Marks) -> None:
         """Show what an action would do to marked rows."""
-        wanted = marks.selection(level(verb))
-        if wanted is None:
-            self.tell("nothing is chosen")
-        elif too_high := misfit(verb, wanted):
-            self.tell(too_high)
-        elif argument := _argument(verb):
-            self._ask(verb, wanted, argument)
-        else:
-            self.plan(first_way(verb, wanted))
+        acting.on_rows(self, verb, marks)
 
-    def _ask(self, verb: str, wanted: Selector, argument: Field) -> None:
-        """Ask for the argument of an action, and show what it would do."""
-        name, option, _ = argument
+    def plan_other(self, verb: str, node: str | None = None) -> None:
+        """Show what an action on something else than rows would do; ask for what it is."""
+        acting.on_other(self, verb, node)
 
-        def go(written: str | None) -> None:
-            if written is None:
-                return
-            try:
-                self.plan(first_way(verb, wanted, **{name: option.type.read(written.strip())}))
-            except ValueError as error:
-                self.tell(str(error))
-
-        title = f"{verb}: {option.help.rstrip('.')}"
-        if option.choices:
-            find = partial(search_results.words, option.choices)
-            self.push_screen(Finder(self, title, find), lambda choice: go(choice and choice.words))
-        else:
-            self.push_screen(Ask(self, title), go)
-
-    def choose_node(self, verb: str) -> None:
-        """Ask which node is to be drained or resumed, and show what that would do."""
-
-        def go(choice: Choice | None) -> None:
-            if choice is not None:
-                self.plan(NodeAction(verb, choice.words))
-
-        self.push_screen(
-            Finder(self, f"{verb} which node", partial(search_results.nodes, self)), go
-        )
-
-    def plan(self, action: AnyAction) -> None:
+    def plan(self, action: PlannedAction) -> None:
         """Show what an action would do, and do it if that is wanted."""
 
         def end(done: bool | None) -> None:
@@ -361,9 +324,3 @@ class Dashboard(App[None]):
     def action_repaint(self) -> None:
         """Draw everything anew, over what another program has written."""
         self.screen.refresh(layout=True)
-
-
-def _argument(verb: str) -> Field | None:
-    """Return the argument that an action needs besides its target."""
-    fields = fields_of(ACTIONS[verb].options)
-    return next((each for each in fields if each.option.kind == "argument"), None)

@@ -1,8 +1,9 @@
 """What every screen may ask of the dashboard: what has been read, and what leads elsewhere."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
+from textual.app import App
 from textual.message import Message
 
 from d0ctl.config import Home
@@ -13,7 +14,7 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat
 from d0ctl_tui.read.tree_source import Source
-from d0ctl_tui.run_action import AnyAction
+from d0ctl_tui.run_action import PlannedAction
 
 
 class Board(Protocol):
@@ -27,6 +28,10 @@ class Board(Protocol):
     beat: Beat
     filter_name: str
     interval: float
+
+    @property
+    def app(self) -> App[Any]:
+        """The program, which has the stack of screens."""
 
     def header(self, columns: int) -> Line:
         """The first line of every screen."""
@@ -72,10 +77,10 @@ class Board(Protocol):
     def plan_verb(self, verb: str, marks: Marks) -> None:
         """Show what an action would do to marked rows."""
 
-    def choose_node(self, verb: str) -> None:
-        """Ask which node is to be drained or resumed."""
+    def plan_other(self, verb: str, node: str | None = None) -> None:
+        """Show what an action on something else than rows would do; ask for what it is."""
 
-    def plan(self, action: AnyAction) -> None:
+    def plan(self, action: PlannedAction) -> None:
         """Show what an action would do, and do it if that is wanted."""
 
     def post_message(self, message: Message) -> bool:

@@ -74,6 +74,7 @@ ACT = (
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name)
         for action in ACTIONS.values()
+        if action.level in ("any", "line", "job")
     ),
 )
 
@@ -112,9 +113,13 @@ FAILURES = (
 NODES = (
     Command("enter", "go", "go to the package", "look", foot="open"),
     Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages"),
-    Command("d", "drain", "drain: take nothing new", "act", foot="drain"),
-    Command("u", "resume", "resume: take packages again", "act", foot="resume"),
-)
+    *(
+        Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
+                foot=action.name.removeprefix("node "))
+        for action in ACTIONS.values()
+        if action.level in ("node", "new node")
+    ),
+)  # fmt: skip
 
 CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
 

@@ -1,6 +1,5 @@
-"""What the dashboard does to jobs and nodes: the actions of the command line."""
+"""What the dashboard does: the actions of the command line."""
 
-import shlex
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -9,22 +8,20 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl import actions
-from d0ctl.actions import ACTIONS, Request
-from d0ctl.actions.action import Way
-from d0ctl.actions.nodes import node
+from d0ctl.actions import ACTIONS
+from d0ctl.actions.action import AnyRequest, NodeName, Target, Way
 from d0ctl.actions.option import hint, read_words
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.store.connection import open_store
-from d0ctl.store.nodes import draining
 from d0ctl.store.sqlite_errors import told
 
 
-class JobAction(Struct, frozen=True):
-    """An action on jobs or packages."""
+class PlannedAction(Struct, frozen=True):
+    """An action with its target and options, as the dialog shows it."""
 
-    request: Request[Any]
+    request: AnyRequest[Any, Any]
 
     @property
     def title(self) -> str:
@@ -47,15 +44,15 @@ class JobAction(Struct, frozen=True):
         ways, now = self.request.action.ways, self.request.way
         return ways[(ways.index(now) + 1) % len(ways)] if now in ways else None
 
-    def switched(self) -> "JobAction":
+    def switched(self) -> "PlannedAction":
         """Return the same action in its next way."""
         way = self.next_way
-        return self if way is None else JobAction(self.request.in_way(way))
+        return self if way is None else PlannedAction(self.request.in_way(way))
 
-    def with_values(self, text: str) -> "JobAction":
+    def with_values(self, text: str) -> "PlannedAction":
         """Return the same action with values as `memory=8GB`. Raises BadUsage."""
         options = read_words(self.request.options, text)
-        return JobAction(replace(self.request, options=options))
+        return PlannedAction(replace(self.request, options=options))
 
     def command(self, reason: str) -> str:
         """Return the command that does the same."""
@@ -75,49 +72,6 @@ class JobAction(Struct, frozen=True):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
                                  now=time.time(), seen=seen)  # fmt: skip
         return [*actions.report(plan), *([f"to undo: {plan.undo}"] if plan.undo else [])]
-
-
-class NodeAction(Struct, frozen=True):
-    """A node is drained, or resumed."""
-
-    verb: str
-    name: str
-    destroys = False
-    hint = ""
-    next_way = None
-
-    @property
-    def title(self) -> str:
-        """The verb and the node."""
-        return f"{self.verb} {self.name}"
-
-    def switched(self) -> "NodeAction":
-        """Return itself: there is only one way."""
-        return self
-
-    def with_values(self, text: str) -> "NodeAction":
-        """Return itself: it takes no values."""
-        return self
-
-    def command(self, reason: str) -> str:
-        """Return the command that does the same."""
-        words = ["d0ctl", "node", self.verb, self.name]
-        return shlex.join([*words, "--reason", reason] if reason else words)
-
-    def preview(self, home: Home) -> list[str]:
-        """Return what it would do. Raises NotFound, and Refused if it is so already."""
-        with open_store(home, read_only=True) as store, told(home):
-            return node.preview(store, self.verb, self.name)
-
-    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
-        """Do it. Raises Refused if it is so already."""
-        with open_store(home) as store, told(home):
-            act = draining.drain if self.verb == "drain" else draining.resume
-            act(store, self.name, actor=actor, note=reason or None, now=time.time())
-        return [f"{'drained' if self.verb == 'drain' else 'resumed'} `{self.name}`"]
-
-
-AnyAction = JobAction | NodeAction
 
 
 def latest(home: Home) -> int | None:
@@ -140,8 +94,28 @@ def misfit(verb: str, wanted: Selector) -> str:
     return ""
 
 
-def first_way(verb: str, wanted: Selector, **options: Any) -> JobAction:
+def target(verb: str, text: str) -> Target:
+    """Return the target that a person typed. Raises BadUsage."""
+    match ACTIONS[verb].level:
+        case "file":
+            from d0ctl.actions.file_choice import parse
+
+            return parse(text)
+        case "job file":
+            from d0ctl.actions.jobs.submit import JobFile
+
+            return JobFile(text)
+    return NodeName(text)
+
+
+QUESTIONS = {
+    "file": "which files, as JOB:NAME", "job file": "which job file", "new node": "name of the node"
+}  # fmt: skip
+"""What is asked for the target of an action, by its level."""
+
+
+def first_way(verb: str, wanted: Target, **options: Any) -> PlannedAction:
     """Return an action in the first of its ways."""
     request = actions.request(verb, wanted, **options)
     ways = request.action.ways
-    return JobAction(request.in_way(ways[0]) if ways else request)
+    return PlannedAction(request.in_way(ways[0]) if ways else request)

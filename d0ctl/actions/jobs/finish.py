@@ -142,7 +142,7 @@ def _number(packages: int) -> str:
     return count(packages, "package") if packages else "no package"
 
 
-FINISH = Action(
+ACTION = Action(
     name="finish",
     help="Start no more packages; with --hard, kill running ones.",
     example="reco001 --hard --partial",

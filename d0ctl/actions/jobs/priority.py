@@ -91,7 +91,7 @@ def _change(plan: PriorityPlan) -> str:
     return f"priority of {wording.jobs(plan)}: {previous} -> {plan.request.options.priority}"
 
 
-PRIORITY = Action(
+ACTION = Action(
     name="priority",
     help="Change the priority of jobs.",
     example="reco001 80",

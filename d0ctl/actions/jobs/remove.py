@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from d0ctl.actions import files, wording
+from d0ctl.actions import file_choice, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.selection import is_whole_job, jobs_of
@@ -50,7 +50,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
                 hint=f"d0ctl kill {job.name}",
             )
         removal.check_removal(store, job.id, job.name)
-    lost = files.only_copies(store, [job.name for job in jobs])
+    lost = file_choice.only_copies(store, [job.name for job in jobs])
     return RemovePlan(
         request=request,
         jobs=tuple(job.name for job in jobs),
@@ -107,7 +107,7 @@ def _results(plan: RemovePlan, would: str) -> Iterator[str]:
         yield f"{number} in results/ {would}removed; --keep-results moves them aside instead"
 
 
-REMOVE = Action(
+ACTION = Action(
     name="remove",
     help="Delete jobs with their history and results.",
     example="reco001 --keep-results",

@@ -1,13 +1,14 @@
-"""submit: from a job file to a job's rows, as a plan to look at and as one act."""
+"""submit: make the rows of a job from a job file."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
-from d0ctl.actions.action import Author
+from d0ctl.actions.action import Action, AnyRequest, Author, Plan
+from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
@@ -23,90 +24,116 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
-    """A job file that was read, and how it is to be submitted."""
+class JobFile:
+    """A job file by its name; `text` is what was read if it is not a file, as stdin."""
 
-    spec: JobSpec
-    name: str | None = None
-    hold: bool = False
-    force: bool = False
-    """Accept packages that no node can take yet."""
+    brief: str
+    text: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """Its name."""
+        return [self.brief]
+
+    def __str__(self) -> str:
+        return self.brief
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
-    """A job that was submitted."""
+class SubmitOptions(Options):
+    """How a job file is submitted."""
 
+    parameters: Mapping[str, str] = values(
+        "--set", "KEY=VALUE", "Set a parameter of the job; may be repeated.", none=dict,
+        type=ValueType(pairs, write_pairs), example="KEY=VALUE",
+    )  # fmt: skip
+    name: str | None = value("--as", "NAME", "Name of the job.", example="NAME")
+    hold: bool = flag("--hold", "Keep it from being scheduled.")
+    force: bool = flag("--force", "Accept packages that no node can take yet.")
+    spec: JobSpec | None = None
+    """What the job file says; `prepare` reads it."""
+
+
+SubmitRequest: TypeAlias = AnyRequest[JobFile, SubmitOptions]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitPlan(Plan):
+    """The job that would be submitted, and once it is, its name and what no node can take yet."""
+
+    spec: JobSpec
     job: str
-    packages: int
-    is_held: bool
-    misfits: tuple[Misfit, ...]
-    """What no node can take yet."""
+    misfits: tuple[Misfit, ...] = ()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing of it starts."""
+        return bool(self.request.options.hold or self.spec.hold)
 
 
-def read(store: Store | None, file: str, text: str | None, values: Mapping[str, str]) -> JobSpec:
-    """Read and check a job file, or its text; without a store, only `localhost` is known.
+def read(store: Store, file: str, text: str | None, values: Mapping[str, str]) -> JobSpec:
+    """Read and check a job file, or its text.
 
     Raises BadJobFile with every fault.
     """
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
-    known = KnownNames(("localhost",), {}, {}, lambda *_: None)
-    if store is not None:
-        known = known_names(store)
+    known = known_names(store)
     if text is not None:
         return reader.read_text(text, file, Path.cwd(), values, known)
     return reader.read(Path(file), values, known)
 
 
-def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[str]:
+def warnings(store: Store, spec: JobSpec, file: str, now: float) -> list[str]:
     """Return the warnings of a job file, with those for packages that no node can ever take."""
-    misfits = fitting.misfits_of_spec(store, spec, now=now) if store is not None else []
+    misfits = fitting.misfits_of_spec(store, spec, now=now)
     unfit = [f"{file}: warning: no node can ever take packages of {line}"
              for line in fitting.lines(misfits)]  # fmt: skip
     return [*spec.warnings, *unfit]
 
 
-def preview(store: Store | None, submission: Submission, now: float) -> list[str]:
-    """Return what would be submitted. Raises BadUsage or Refused as `submit` would."""
-    spec = submission.spec
-    if store is not None:
-        check_name(store, submission)
-        if not submission.force:
-            fitting.refuse(fitting.misfits_of_spec(store, spec, now=now))
-    return [f"would submit `{submission.name or spec.name}`: {summary(spec)}"]
+def prepare(store: Store, request: SubmitRequest, now: float) -> SubmitRequest:
+    """Read and check the job file. Raises BadJobFile with every fault."""
+    target, options = request.target, request.options
+    if options.spec is not None:
+        return request
+    spec = read(store, target.brief, target.text, options.parameters)
+    return replace(request, options=replace(options, spec=spec))
 
 
-def submit(
-    store: Store,
-    submission: Submission,
-    by: Author,
-    *,
-    progress: Callable[[int], None],
-    moved: Callable[[Path], None],
-) -> Submitted:
-    """Make the rows of a job. Raises BadUsage and Refused.
+def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
+    """Plan the job. Raises BadUsage or Refused."""
+    options = request.options
+    spec = options.spec
+    assert spec is not None
+    check_name(store, options.name, spec)
+    if not options.force:
+        fitting.refuse(fitting.misfits_of_spec(store, spec, now=now))
+    return SubmitPlan(request=request, packages=spec.packages, spec=spec,
+                      job=options.name or spec.name)  # fmt: skip
 
-    `progress` is called with the number of packages so far, `moved` with the folder to which
-    older results under the name of the job were moved.
-    """
+
+def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
+    """Make the rows of the job."""
     from d0ctl.store.jobs.submit import submit as insert
 
-    check_name(store, submission)
-    spec = submission.spec
+    options, person, spec = plan.request.options, plan.request.person, plan.spec
     job = insert(
-        store, spec, now=by.now, actor=by.actor, name=submission.name, hold=submission.hold,
-        force=submission.force, note=by.note, progress=progress, moved=moved,
+        store, spec, now=by.now, actor=by.actor, name=options.name, hold=options.hold,
+        force=options.force, note=by.note,
+        progress=lambda done: person.follow(done, spec.packages),
+        moved=lambda folder: person.hear(
+            f"older files under the name of this job are now in {folder}"
+        ),
     )  # fmt: skip
     misfits: list[Misfit] = []
-    if submission.force:
+    if options.force:
         misfits = fitting.misfits_of_job(store, browse.job(store, job).id, now=by.now)
-    return Submitted(job, spec.packages, submission.hold or spec.hold, tuple(misfits))
+    return replace(plan, job=job, misfits=tuple(misfits))
 
 
-def check_name(store: Store, submission: Submission) -> None:
+def check_name(store: Store, name: str | None, spec: JobSpec) -> None:
     """Raise BadUsage or Refused for a name that the job can't have."""
-    name, spec = submission.name, submission.spec
     if name is not None and not is_name(name):
         raise BadUsage(
             f"`{name}` can't be a job's name", hint="a letter, then letters, digits, `_` and `-`"
@@ -135,6 +162,30 @@ def summary(spec: JobSpec) -> str:
     return f"{stages}, {count(lines, 'line')}, {packages}"
 
 
-def report(submitted: Submitted) -> str:
+def describe(plan: SubmitPlan) -> Iterator[str]:
+    """Say what would be submitted."""
+    yield f"would submit `{plan.job}`: {summary(plan.spec)}"
+
+
+def report(plan: SubmitPlan) -> Iterator[str]:
     """Say what was submitted."""
-    return f"submitted `{submitted.job}`: {count(submitted.packages, 'package')}"
+    yield f"submitted `{plan.job}`: {count(plan.packages, 'package')}"
+
+
+ACTION = Action(
+    name="submit",
+    help="Submit a job and leave it to the daemon.",
+    example="reco.yaml --set run=4711",
+    exit_status="0 done, 2 bad job file, 4 refused; with --wait, 1 if the job was not successful",
+    past="submitted",
+    options=SubmitOptions,
+    prepare=prepare,
+    plan=plan,
+    act=submit,
+    describe=describe,
+    report=report,
+    level="job file",
+    may_be_first=True,
+    in_pieces=True,
+    title="submit a job file",
+)

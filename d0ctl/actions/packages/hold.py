@@ -1,4 +1,4 @@
-"""hold and release: keep jobs or packages from being scheduled, and allow it again."""
+"""hold: keep jobs or packages from being scheduled."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,10 @@ from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
 
-def plan_hold(store: Store, request: Request[Options], now: float) -> Plan:
+def plan(store: Store, request: Request[Options], now: float) -> Plan:
     """Plan to set the flag of whole jobs, or to hold the packages of a part of one."""
     if not is_whole_job(request.target):
-        return _of_packages(store, request, HOLDABLE, "held", now)
+        return of_packages(store, request, HOLDABLE, "held", now)
     jobs = jobs_of(store, request.target)
     free = [job for job in jobs if not job.hold and not has_ended(job)]
     if not free and len(jobs) == 1:
@@ -29,34 +29,19 @@ def plan_hold(store: Store, request: Request[Options], now: float) -> Plan:
                           hint=f"d0ctl release {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is {job.status}, so it can't be held",
                       hint=f"d0ctl status {job.name}")  # fmt: skip
-    return _of_jobs(request, free, "held")
+    return of_jobs(request, free, "held")
 
 
-def plan_release(store: Store, request: Request[Options], now: float) -> Plan:
-    """Plan to clear the flag of whole jobs, or to release the held packages of a part of one."""
-    if not is_whole_job(request.target):
-        return _of_packages(store, request, frozenset({Phase.HELD}), "released", now)
-    jobs = jobs_of(store, request.target)
-    held = [job for job in jobs if job.hold]
-    if not held and len(jobs) == 1:
-        job = jobs[0]
-        parts = job.counts.get("held", 0)
-        some = count(parts, "package is", "packages are")
-        hint = f"{some} held: `d0ctl release '{job.name}:held'`" if parts else (
-            f"d0ctl why {job.name}")  # fmt: skip
-        raise Refused(f"job `{job.name}` is not held as a whole, so it can't be released",
-                      hint=hint)  # fmt: skip
-    return _of_jobs(request, held, "released")
-
-
-def _of_packages(
+def of_packages(
     store: Store, request: Request[Options], able: frozenset[Phase], past: str, now: float
 ) -> Plan:
+    """Plan to change the packages of a part of a job."""
     split = changeable(store, request.target, able, past, now)
     return Plan(request=request, packages=split.packages, **split._asdict())
 
 
-def _of_jobs(request: Request[Options], jobs: list[JobSummary], past: str) -> Plan:
+def of_jobs(request: Request[Options], jobs: list[JobSummary], past: str) -> Plan:
+    """Plan to change the flag of whole jobs."""
     if not jobs:
         raise Refused(f"no job of `{request.target.brief}` can be {past}")
     idle = sum(by_status(job.counts)["unscheduled"] for job in jobs)
@@ -72,15 +57,7 @@ def hold(store: Store, plan: Plan, by: Author) -> None:
         lifecycle.hold(store, actor=by.actor, note=by.note, now=by.now)
 
 
-def release(store: Store, plan: Plan, by: Author) -> None:
-    """Clear the flags, or release the packages."""
-    for name in plan.jobs:
-        lifecycle.release_job(store, browse.job(store, name).id)
-    if not plan.jobs:
-        lifecycle.release(store, actor=by.actor, note=by.note, now=by.now)
-
-
-def describe_hold(plan: Plan) -> Iterator[str]:
+def describe(plan: Plan) -> Iterator[str]:
     """Say what holding would do."""
     if plan.jobs:
         idle = count(plan.packages, "package")
@@ -89,25 +66,13 @@ def describe_hold(plan: Plan) -> Iterator[str]:
         yield from wording.describe_packages(plan, "hold")
 
 
-def describe_release(plan: Plan) -> Iterator[str]:
-    """Say what releasing would do."""
-    if plan.jobs:
-        yield f"would release {wording.jobs(plan)}: {count(plan.packages, 'package')} could start"
-    else:
-        yield from wording.describe_packages(plan, "release")
-
-
-def report_hold(plan: Plan) -> Iterator[str]:
+def report(plan: Plan) -> Iterator[str]:
     """Say what was held."""
-    yield from _report(plan, "hold", "held")
+    yield from report_both(plan, "hold", "held")
 
 
-def report_release(plan: Plan) -> Iterator[str]:
-    """Say what was released."""
-    yield from _report(plan, "release", "released")
-
-
-def _report(plan: Plan, verb: str, past: str) -> Iterator[str]:
+def report_both(plan: Plan, verb: str, past: str) -> Iterator[str]:
+    """Say what was done to whole jobs, or to packages."""
     if plan.jobs:
         yield f"{past} {wording.jobs(plan)}"
     else:
@@ -115,38 +80,20 @@ def _report(plan: Plan, verb: str, past: str) -> Iterator[str]:
         yield from wording.unchanged(plan)
 
 
-HOLD = Action(
+ACTION = Action(
     name="hold",
     help="Keep jobs or packages from being scheduled.",
     more_help="Running packages continue. Packages of a held job are not changed; the job is.",
     example="'reco001/2/*:failed' --reason 'bad calibration'",
     past="held",
     options=Options,
-    plan=plan_hold,
+    plan=plan,
     act=hold,
     undo=lambda plan: undo.command("release", undo.in_state(plan, "held")),
-    describe=describe_hold,
-    report=report_hold,
+    describe=describe,
+    report=report,
     is_flag=True,
     conflicts=frozenset({"release", "finish", "remove"}),
     key="H",
     title="hold: do not schedule",
-)
-
-RELEASE = Action(
-    name="release",
-    help="Allow held jobs or packages to be scheduled again.",
-    example="reco001",
-    past="released",
-    options=Options,
-    plan=plan_release,
-    act=release,
-    undo=lambda plan: undo.command("hold", undo.paths(plan.request.target)),
-    describe=describe_release,
-    report=report_release,
-    starts_packages=True,
-    is_flag=True,
-    conflicts=frozenset({"finish", "remove"}),
-    key="L",
-    title="release: schedule again",
 )

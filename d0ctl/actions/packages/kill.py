@@ -80,7 +80,7 @@ def _nodes(packages: int) -> str:
     return "its node" if packages == 1 else "their nodes"
 
 
-KILL = Action(
+ACTION = Action(
     name="kill",
     help="End packages for good, with all their processes.",
     example="'reco001/2/*:running' --partial",

@@ -182,7 +182,7 @@ def past(deed: Deed) -> str:
     return "dropped" if (deed.undo or "").startswith("d0ctl restore-line ") else "killed"
 
 
-KILL_LINE = Action(
+ACTION = Action(
     name="kill-line",
     help="End lines; with --drop-outputs, the job goes on.",
     example="reco001/1/4 --drop-outputs --reason 'bad tape'",

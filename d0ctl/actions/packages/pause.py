@@ -1,4 +1,4 @@
-"""pause and resume: start no more packages, on request suspend running ones, and go on."""
+"""pause: start no more packages, and on request suspend running ones."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ class PausePlan(Plan):
     """How many packages would be suspended, or would continue."""
 
 
-def plan_pause(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
+def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
     """Plan to set the flag of whole jobs, or to park the packages of a part of one."""
     if not is_whole_job(request.target):
         running = request.options.running
@@ -51,7 +51,7 @@ def plan_pause(store: Store, request: Request[PauseOptions], now: float) -> Paus
         def can_pause(phase: str, is_parked: bool, is_asked: bool) -> bool:
             return phase in HOLDABLE or (running and phase in SUSPENDABLE and not is_asked)
 
-        return _of_part(store, request, can_pause, "paused", now)
+        return of_part(store, request, can_pause, "paused", now)
     jobs = jobs_of(store, request.target)
     free = [job for job in jobs if not has_ended(job) and _adds(job, request)]
     if not free:
@@ -60,28 +60,8 @@ def plan_pause(store: Store, request: Request[PauseOptions], now: float) -> Paus
     return PausePlan(
         request=request,
         jobs=tuple(job.name for job in free),
-        packages=sum(_idle(job) for job in free),
+        packages=sum(idle(job) for job in free),
         launched=launched if request.options.running else 0,
-    )
-
-
-def plan_resume(store: Store, request: Request[Options], now: float) -> PausePlan:
-    """Plan to clear the flag of whole jobs, or to resume the paused packages of a part of one."""
-    if not is_whole_job(request.target):
-        return _of_part(store, request, _can_resume, "resumed", now)
-    jobs = jobs_of(store, request.target)
-    paused = [job for job in jobs if job.pause]
-    if not paused:
-        hint = f"d0ctl status '{request.target.parts[0]}:held'"
-        if any(job.hold for job in jobs):
-            hint = f"it is held: d0ctl release {request.target.parts[0]}"
-        raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",
-                      hint=hint)  # fmt: skip
-    return PausePlan(
-        request=request,
-        jobs=tuple(job.name for job in paused),
-        packages=sum(_idle(job) for job in paused),
-        launched=sum(job.counts.get("suspended", 0) for job in paused),
     )
 
 
@@ -89,7 +69,8 @@ def _adds(job: JobSummary, request: Request[PauseOptions]) -> bool:
     return not job.pause or (request.options.running and not job.pause_running)
 
 
-def _idle(job: JobSummary) -> int:
+def idle(job: JobSummary) -> int:
+    """Return how many packages of a job are not launched yet."""
     totals = by_status(job.counts)
     return totals["unscheduled"] + totals["scheduled"]
 
@@ -109,17 +90,13 @@ def _not_pausable(jobs: list[JobSummary], request: Request[PauseOptions], now: f
     )
 
 
-_Able: TypeAlias = Callable[[str, bool, bool], bool]
+Able: TypeAlias = Callable[[str, bool, bool], bool]
 """Whether an action applies to a package, by its phase, whether pause holds it, and whether it
 was asked to pause."""
 
 
-def _can_resume(phase: str, is_parked: bool, is_asked: bool) -> bool:
-    held = phase == Phase.HELD and is_parked
-    return held or phase == Phase.SUSPENDED or (phase in SUSPENDABLE and is_asked)
-
-
-def _of_part(store: Store, request: Request[Any], able: _Able, past: str, now: float) -> PausePlan:
+def of_part(store: Store, request: Request[Any], able: Able, past: str, now: float) -> PausePlan:
+    """Plan for the packages of a part of a job to which an action applies."""
     choice.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
     kept: Counter[str] = Counter()
@@ -141,24 +118,17 @@ def pause(store: Store, plan: PausePlan, by: Author) -> None:
     """Set the flags or park the packages, and ask running ones to suspend if that is wanted."""
     running = plan.request.options.running
     if plan.jobs:
-        pauses.pause_jobs(store, _ids(store, plan), running=running, **by._asdict())
+        pauses.pause_jobs(store, ids(store, plan), running=running, **by._asdict())
     else:
         pauses.pause(store, running=running, **by._asdict())
 
 
-def resume(store: Store, plan: PausePlan, by: Author) -> None:
-    """Clear the flags or release the parked packages, and ask suspended ones to continue."""
-    if plan.jobs:
-        pauses.resume_jobs(store, _ids(store, plan), **by._asdict())
-    else:
-        pauses.resume(store, **by._asdict())
-
-
-def _ids(store: Store, plan: PausePlan) -> list[int]:
+def ids(store: Store, plan: PausePlan) -> list[int]:
+    """Return the ids of the jobs of a plan."""
     return [browse.job(store, name).id for name in plan.jobs]
 
 
-def describe_pause(plan: PausePlan) -> Iterator[str]:
+def describe(plan: PausePlan) -> Iterator[str]:
     """Say what a pause would do."""
     if not plan.jobs:
         yield from wording.describe_packages(plan, "pause")
@@ -169,28 +139,13 @@ def describe_pause(plan: PausePlan) -> Iterator[str]:
     yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
 
 
-def describe_resume(plan: PausePlan) -> Iterator[str]:
-    """Say what resuming would do."""
-    if not plan.jobs:
-        yield from wording.describe_packages(plan, "resume")
-        return
-    suspended = count(plan.launched, "suspended package")
-    rest = f"; {suspended} would continue" if plan.launched else ""
-    idle = count(plan.packages, "package")
-    yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
-
-
-def report_pause(plan: PausePlan) -> Iterator[str]:
+def report(plan: PausePlan) -> Iterator[str]:
     """Say what was paused."""
-    yield from _report(plan, "pause", "paused", "suspended")
+    yield from report_both(plan, "pause", "paused", "suspended")
 
 
-def report_resume(plan: PausePlan) -> Iterator[str]:
-    """Say what was resumed."""
-    yield from _report(plan, "resume", "resumed", "resumed")
-
-
-def _report(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str]:
+def report_both(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str]:
+    """Say what was done to whole jobs, or to packages."""
     if plan.jobs:
         yield f"{past} {wording.jobs(plan)}"
     else:
@@ -200,17 +155,17 @@ def _report(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str
     yield from wording.unchanged(plan)
 
 
-PAUSE = Action(
+ACTION = Action(
     name="pause",
     help="Start no more packages; with --running, suspend running ones.",
     example="reco001 --running",
     past="paused",
     options=PauseOptions,
-    plan=plan_pause,
+    plan=plan,
     act=pause,
     undo=lambda plan: undo.command("resume", undo.paths(plan.request.target)),
-    describe=describe_pause,
-    report=report_pause,
+    describe=describe,
+    report=report,
     is_flag=True,
     conflicts=frozenset({"resume", "finish", "remove"}),
     key="S",
@@ -219,22 +174,4 @@ PAUSE = Action(
         Way("let running packages continue"),
         Way("suspend running packages, too", frozenset({"--running"})),
     ),
-)
-
-RESUME = Action(
-    name="resume",
-    help="Resume paused jobs or packages.",
-    example="reco001",
-    past="resumed",
-    options=Options,
-    plan=plan_resume,
-    act=resume,
-    undo=lambda plan: undo.command("pause", undo.paths(plan.request.target)),
-    describe=describe_resume,
-    report=report_resume,
-    starts_packages=True,
-    is_flag=True,
-    conflicts=frozenset({"finish", "remove"}),
-    key="C",
-    title="resume after a pause",
 )

@@ -149,7 +149,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
         yield f"{reads} their files again"
 
 
-RESTORE_LINE = Action(
+ACTION = Action(
     name="restore-line",
     help="Bring back dropped lines.",
     more_help="Possible until a package was launched without their files.",

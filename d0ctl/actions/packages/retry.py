@@ -228,7 +228,7 @@ def _changes(options: RetryOptions) -> str:
     return changed + (" from scratch" if options.from_scratch else "")
 
 
-RETRY = Action(
+ACTION = Action(
     name="retry",
     help="Retry failed packages, optionally with changed resources.",
     more_help="Canceled packages, and those in cooloff, are retried only if selected by path or "

@@ -108,7 +108,7 @@ def _accepting(plan: SetStatusPlan) -> Iterator[str]:
         yield f"first the outputs of {packages} are checked on their nodes; no binary runs"
 
 
-SET_STATUS = Action(
+ACTION = Action(
     name="set-status",
     help="Set the status of packages by hand, if their files allow it.",
     example="reco001/2/3/1 successful --reason 'checked by hand'",

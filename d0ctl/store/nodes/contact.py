@@ -2,11 +2,11 @@
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
-from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.leases import living_holder
 from d0ctl.store.nodes.registry import named, nodes
 
@@ -14,7 +14,7 @@ CLOCK_TOLERANCE_S = 5.0
 """A node's clock that differs by no more than this counts as right."""
 
 
-def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | None:
+def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str | None:
     """Record that a node answers, and its facts; return why it is refused, if it is.
 
     It is refused if it was removed, or is another machine than before.
@@ -31,7 +31,7 @@ def up(store: Store, node: int, facts: dict[str, Any], *, now: float) -> str | N
         "node_up",
         node=node,
         now=now,
-        facts=json.dumps(facts),
+        facts=json.dumps(dict(facts)),
         load=_number(facts.get("load")),
         machine=facts.get("machine_id"),
         boot=facts.get("boot_id"),
@@ -82,27 +82,17 @@ def note_free_disk(store: Store, node: int, free: int) -> None:
     store.change("note_free_disk", node=node, free=free)
 
 
-def is_other_machine(row: Row, facts: dict[str, Any]) -> bool:
+def is_other_machine(row: Row, facts: Mapping[str, Any]) -> bool:
     """Return whether a node reports another machine id than the recorded one."""
     machine = facts.get("machine_id")
     return bool(row["machine"] and machine and row["machine"] != machine)
 
 
-def trust(
-    store: Store, name: str, *, reinstalled: bool, actor: str, note: str | None, now: float
-) -> None:
-    """Record that a person trusts the node's new host key.
-
-    A `reinstalled` node may be another machine: the copies that only it had are lost, and remade
-    if they are needed.
-    """
-    with store.writing():
-        if reinstalled:
-            row = named(store, name)
-            store.change("forget_machine", node=row["id"])
-            copies.lose_all_of_node(store, cluster=row["cluster_id"], node=row["id"], now=now)
-        keep_action(store, verb="node accept-key", target=name, actor=actor, note=note,
-                    packages=0, now=now)  # fmt: skip
+def forget_machine(store: Store, name: str, *, now: float) -> None:
+    """Let a node be another machine: copies that only it had are lost, and remade if needed."""
+    row = named(store, name)
+    store.change("forget_machine", node=row["id"])
+    copies.lose_all_of_node(store, cluster=row["cluster_id"], node=row["id"], now=now)
 
 
 def _number(value: object) -> float | None:
@@ -110,6 +100,6 @@ def _number(value: object) -> float | None:
     return float(value) if is_number else None  # type: ignore[arg-type]
 
 
-def _clock_ahead_s(facts: dict[str, Any], now: float) -> float:
+def _clock_ahead_s(facts: Mapping[str, Any], now: float) -> float:
     ahead = float(facts.get("time") or now) - now
     return ahead if abs(ahead) > CLOCK_TOLERANCE_S else 0.0

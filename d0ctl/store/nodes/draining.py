@@ -3,29 +3,20 @@
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.lifecycle import keep_action
-from d0ctl.store.nodes.registry import launched_on, named
 
 
-def drain(store: Store, name: str, *, actor: str, note: str | None, now: float) -> int:
-    """Give a node no new packages until a person resumes it; return how many are still there.
-
-    Raises NotFound.
-    """
-    with store.writing():
-        row = named(store, name)
-        store.change("drain_node", node=row["id"], note=note, now=now)
-        store.change("forget_bad_node", node=row["id"])
-        keep_action(store, verb="node drain", target=name, actor=actor, note=note, packages=0,
-                    now=now)  # fmt: skip
-        return launched_on(store, row["id"])
+def drain(store: Store, node: int, *, note: str | None, now: float) -> None:
+    """Give a node no new packages until it is resumed."""
+    store.change("drain_node", node=node, note=note, now=now)
+    store.change("forget_bad_node", node=node)
 
 
-def resume(store: Store, name: str, *, actor: str, note: str | None, now: float) -> None:
-    """Let a drained node take packages again. Raises NotFound, or Refused if it is not drained."""
-    with store.writing():
-        row = named(store, name)
-        check_drained(row)
-        readmit(store, row["id"], name, actor=actor, note=note, now=now)
+def resume(store: Store, node: int) -> None:
+    """Let a drained node take packages again, with new statistics."""
+    store.change("resume_node", node=node)
+    store.change("forget_bad_node", node=node)
+    store.change("forget_conduct_of_node", node=node)
+    store.change("forget_job_conduct_of_node", node=node)
 
 
 def check_drained(row: Row) -> None:
@@ -38,11 +29,8 @@ def check_drained(row: Row) -> None:
 def readmit(
     store: Store, node: int, name: str, *, actor: str, note: str | None, now: float
 ) -> None:
-    """Let a drained node take packages again, with new statistics; within a transaction."""
-    store.change("resume_node", node=node)
-    store.change("forget_bad_node", node=node)
-    store.change("forget_conduct_of_node", node=node)
-    store.change("forget_job_conduct_of_node", node=node)
+    """Resume a node that d0ctl itself drained, and keep that it did."""
+    resume(store, node)
     keep_action(store, verb="node resume", target=name, actor=actor, note=note, packages=0, now=now)
 
 

@@ -91,12 +91,6 @@ def launched_on(store: Store, node: int) -> int:
 
 def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None = None) -> int:
     """Add a node, by default in a cluster of its own. Raises Refused if its name is taken."""
-    with store.writing():
-        return make(store, address, cpus=cpus, cluster=cluster)
-
-
-def make(store: Store, address: Address, *, cpus: int | None, cluster: str | None) -> int:
-    """Do as `add` does, within the transaction of the caller."""
     check_new(store, address.name)
     if address.kind == "local" and cluster is None:
         cluster_id = CONTROL
@@ -157,15 +151,6 @@ def _is_same(row: Row, machine: str | None, *, is_local: bool) -> bool:
     return bool(machine and row["machine"] == machine)
 
 
-def remove(store: Store, name: str, *, now: float) -> None:
-    """Forget a node; files that only it had are lost, and remade if they are needed.
-
-    Raises Refused while packages are launched on it.
-    """
-    with store.writing():
-        forget(store, name, now=now)
-
-
 def check_unused(store: Store, row: Row) -> None:
     """Raise Refused for a node with launched packages."""
     if busy := launched_on(store, row["id"]):
@@ -174,7 +159,10 @@ def check_unused(store: Store, row: Row) -> None:
 
 
 def forget(store: Store, name: str, *, now: float) -> None:
-    """Do as `remove` does, within the transaction of the caller."""
+    """Forget a node; files that only it had are lost, and remade if they are needed.
+
+    Raises Refused while packages are launched on it.
+    """
     row = named(store, name)
     check_unused(store, row)
     store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")

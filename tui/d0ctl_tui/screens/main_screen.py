@@ -162,10 +162,6 @@ class MainScreen(Screen[None]):
         owner = self.tree_view if command in TREE else self
         self.call_later(owner.run_action, command.action)
 
-    def choose_node(self, verb: str) -> None:
-        """Ask which node is drained or resumed."""
-        self.board.choose_node(verb)
-
     def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
              *, slow: bool = False) -> None:  # fmt: skip
         """Open a box that finds something, and do what is chosen in it."""

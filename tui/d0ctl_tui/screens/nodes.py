@@ -13,7 +13,6 @@ from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import strips
-from d0ctl_tui.run_action import NodeAction
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 from d0ctl_tui.widgets.status_lines import Page
@@ -113,17 +112,9 @@ class NodesScreen(SubScreen):
             self.app.pop_screen()
             self.board.go_to(self.told.live[0].path)
 
-    def action_drain(self) -> None:
-        """Let the node take nothing new."""
-        self._deed("drain")
-
-    def action_resume(self) -> None:
-        """Let the node take packages again."""
-        self._deed("resume")
-
-    def _deed(self, verb: str) -> None:
-        if self.list.chosen is not None:
-            self.board.plan(NodeAction(verb, self.list.chosen))
+    def action_verb(self, verb: str) -> None:
+        """Show what an action would do to the node."""
+        self.board.plan_other(verb, self.list.chosen)
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.board.glyphs)

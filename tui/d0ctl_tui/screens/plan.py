@@ -13,7 +13,7 @@ from d0ctl.show.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.app_events import Handed
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.run_action import AnyAction, latest
+from d0ctl_tui.run_action import PlannedAction, latest
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.status_lines import Band, Page
 
@@ -38,7 +38,7 @@ class PlanDialog(Dialog[bool]):
 
     BINDINGS = bindings(KEYS)
 
-    def __init__(self, board: Board, action: AnyAction) -> None:
+    def __init__(self, board: Board, action: PlannedAction) -> None:
         super().__init__(board)
         self.action = action
         self.TITLE_HERE = action.title.replace("[", "\\[")

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Protocol
 
 from d0ctl import select
+from d0ctl.actions import ACTIONS
 from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show import signs
@@ -20,12 +21,6 @@ NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 """Phases out of which a package seldom comes by itself, in which `n` walks."""
 
 
-NODE_VERBS = {
-    "drain": "drain: a node takes nothing new",
-    "resume": "resume: a drained node takes packages again",
-}
-
-
 class Reach(Protocol):
     """What a choice can lead to: the main screen, as the boxes over it know it."""
 
@@ -33,9 +28,6 @@ class Reach(Protocol):
 
     def run_command(self, command: Command) -> None:
         """Do what a command does."""
-
-    def choose_node(self, verb: str) -> None:
-        """Ask which node is drained or resumed."""
 
     def go_to(self, selector: str) -> None:
         """Reveal what a path names."""
@@ -61,10 +53,11 @@ def palette(screen: Reach, words: str) -> list[Choice]:
         text = f"{command.title} {command.verb}".lower()
         if all(word in text for word in low):
             found.append(_command(screen, command))
-    for verb, title in NODE_VERBS.items():
-        if all(word in f"{title} node" for word in low):
-            found.append(Choice(title, f"d0ctl node {verb}", look="plain",
-                                do=partial(screen.choose_node, verb)))  # fmt: skip
+    here = {command.verb for command in MAIN}
+    for name, action in ACTIONS.items():
+        if name not in here and all(word in f"{action.title} {name}".lower() for word in low):
+            found.append(Choice(action.title, f"d0ctl {name}", look="plain",
+                                do=partial(screen.board.plan_other, name)))  # fmt: skip
     return found
 
 

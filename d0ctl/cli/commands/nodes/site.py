@@ -78,15 +78,18 @@ def apply(
 
 def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, dict[str, Any]]:
     """What the new nodes say of themselves; their keys have to be trusted, as for `node add`."""
-    from d0ctl.cli.commands.nodes import node_add
+    from d0ctl.actions import meeting
+    from d0ctl.actions.nodes.node_add import as_request
+    from d0ctl.cli.action_command import AtTerminal
     from d0ctl.store.nodes.site import to_meet
 
     return {
-        node.name: node_add.meet(
+        node.name: meeting.meet(
             store,
             node.address,
             node.accept_key,
-            node_add.add_command(node.address, node.cpus, same_machine=node.same_machine),
+            as_request(node.address, node.cpus, same_machine=node.same_machine).words(),
+            AtTerminal(),
         )
         for node in to_meet(site, found)
     }

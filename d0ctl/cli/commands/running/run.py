@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.actions.jobs.submit import Submission, is_name, report
-from d0ctl.cli import changing, options, session
+from d0ctl import actions
+from d0ctl.actions.jobs.submit import SubmitPlan, is_name
+from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.commands.looking.status import draw_part
 from d0ctl.cli.commands.running import intake
@@ -63,8 +64,7 @@ def _rehearse(
     file: str, job: str | None, parameter: list[str] | None, name: str | None, force: bool
 ) -> None:
     if job is None:
-        submission = Submission(intake.read(file, parameter), name, force=force)
-        intake.rehearse(submission, json=False)
+        action_command.carry_out(intake.request_of(file, parameter, name=name, force=force))
     else:
         emit(f"would continue job `{job}`")
 
@@ -81,13 +81,14 @@ def _check_file(file: str) -> None:
 
 
 def _submit(file: str, parameter: list[str] | None, name: str | None, force: bool) -> str:
-    submission = Submission(intake.read(file, parameter), name, force=force)
-    intake.warn(submission.spec, file)
+    request, spec = intake.read(intake.request_of(file, parameter, name=name, force=force))
+    intake.warn(spec, file)
     with session.founder() as store:
         store.home.site_key()  # without it no package can be launched
-        submitted = intake.submit(store, submission)
-    say(report(submitted))
-    return submitted.job
+        plan: SubmitPlan = action_command.act(store, request)
+    for line in actions.report(plan):
+        say(line)
+    return plan.job
 
 
 def _drive(name: str) -> None:

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from d0ctl.actions.jobs.submit import Submission, Submitted, report
-from d0ctl.cli import changing, options, session
-from d0ctl.cli.changing import Changing
+from d0ctl import actions
+from d0ctl.actions.jobs.submit import SubmitPlan, SubmitRequest
+from d0ctl.cli import action_command, changing, options, session
+from d0ctl.cli.action_command import parameter
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import BadUsage
@@ -14,47 +15,47 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
 from d0ctl.units import clean
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end.")]
 
 
-@app.command(cls=Changing)
-def submit(
-    file: options.JobFile,
-    parameter: options.Parameters = None,
-    name: options.As = None,
-    hold: Annotated[bool, typer.Option("--hold", help="Keep it from being scheduled.")] = False,
-    force: options.Force = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end.")] = False,
-    json: options.Json = False,
-) -> None:
-    """Submit a job and leave it to the daemon."""
-    if job := intake.job_named(file):
+def _run(request: SubmitRequest, wait: bool, json: bool) -> None:
+    if job := intake.job_named(request.target.brief):
         raise BadUsage(f"`{job}` is a job, not a job file", hint=f"to continue it: d0ctl run {job}")
-    submission = Submission(intake.read(file, parameter), name, hold, force)
-    intake.warn(submission.spec, file)
+    request, spec = intake.read(request)
+    intake.warn(spec, request.target.brief)
     if changing.is_rehearsal():
-        intake.rehearse(submission, json)
+        if json:
+            rehearsed: SubmitPlan = action_command.rehearse(request)
+            emit_json({"job": rehearsed.job, "packages": rehearsed.packages, "dry_run": True})
+        else:
+            action_command.carry_out(request)
         return
     with session.founder() as store:
-        submitted = intake.submit(store, submission)
-        _tell(store, submitted, json)
+        plan: SubmitPlan = action_command.act(store, request)
+        _tell(store, plan, json)
     if wait:
         from d0ctl.cli.commands.running.wait import wait_for
 
-        raise typer.Exit(wait_for(submitted.job))
+        raise typer.Exit(wait_for(plan.job))
 
 
-def _tell(store: Store, submitted: Submitted, json: bool) -> None:
+def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
     from d0ctl.store.nodes.leases import LEASE, living_holder
 
-    for line in fitting.lines(submitted.misfits):
+    for line in fitting.lines(plan.misfits):
         say(f"no node can take it yet: {clean(line)}")
     if json:
-        unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in submitted.misfits]
-        emit_json({"job": submitted.job, "packages": submitted.packages, "no_node": unfit})
+        unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in plan.misfits]
+        emit_json({"job": plan.job, "packages": plan.packages, "no_node": unfit})
     else:
-        emit(report(submitted))
-    if submitted.is_held:
-        say(f"it is held: d0ctl release {submitted.job}")
+        for line in actions.report(plan):
+            emit(line)
+    if plan.is_held:
+        say(f"it is held: d0ctl release {plan.job}")
     elif living_holder(store, LEASE) is None:
-        say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {submitted.job}`")
+        say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {plan.job}`")
+
+
+app = action_command.command(
+    "submit", _run, [parameter("wait", Wait, False), parameter("json", options.Json, False)]
+)

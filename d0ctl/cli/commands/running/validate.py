@@ -1,11 +1,13 @@
 """`d0ctl validate`: every fault and warning of a job file, and nothing done."""
 
+import time
 from typing import Annotated
 
 import typer
 
 from d0ctl.actions.jobs.submit import summary
-from d0ctl.cli import options
+from d0ctl.actions.jobs.submit import warnings as all_warnings
+from d0ctl.cli import changing, options
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
@@ -24,8 +26,9 @@ def validate(
     json: options.Json = False,
 ) -> None:
     """List every fault and warning of a job file, and do nothing."""
-    spec = intake.read(file, parameter)
-    warnings = intake.warnings(spec, file)
+    spec = intake.read(intake.request_of(file, parameter))[1]
+    with changing.rehearsal() as store:
+        warnings = all_warnings(store, spec, file, time.time())
     if json:
         stages = [stage.name for stage in spec.stages]
         emit_json({"job": spec.name, "packages": spec.packages, "stages": stages,

@@ -1,0 +1,118 @@
+"""Files that people choose by their names."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from d0ctl.actions.action import AnyRequest, Plan
+from d0ctl.actions.option import OptionsType
+from d0ctl.errors import BadUsage, NotFound
+from d0ctl.store.connection import Store
+from d0ctl.store.files import selection
+from d0ctl.store.files.selection import Weight
+from d0ctl.store.views import browse
+from d0ctl.store.views.choice import check_node
+from d0ctl.units import count
+
+SHOWN = 50
+"""How many files a plan names; it counts the rest."""
+
+MOST_LOST = 100_000
+"""How many files of a job are weighed that its removal would lose: nobody waits long for that."""
+
+DISPOSITIONS = ("retain-indef", "retain-temp", "deletable")
+
+AS_WRITTEN = "as-written"
+"""Takes back what a person said: the job file counts again."""
+
+_WRITTEN = re.compile(r"([A-Za-z*?\[][^:/]*):(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChoice:
+    """Files by `JOB:NAME`, both with wildcards, and filters."""
+
+    job: str
+    name: str
+    node: str | None = None
+    disposition: str | None = None
+
+    @property
+    def brief(self) -> str:
+        """It in a sentence."""
+        return str(self)
+
+    @property
+    def words(self) -> list[str]:
+        """The words that name it on the command line."""
+        words = [str(self), *(["--node", self.node] if self.node else [])]
+        return [*words, "--disposition", self.disposition] if self.disposition else words
+
+    def __str__(self) -> str:
+        return f"{self.job}:{self.name}"
+
+
+def parse(text: str, *, node: str | None = None, disposition: str | None = None) -> FileChoice:
+    """Read `JOB:NAME`; a job alone means all its files. Raises BadUsage."""
+    if disposition is not None:
+        check_disposition(disposition)
+    if ":" not in text:
+        return FileChoice(text, "*", node, disposition)
+    found = _WRITTEN.fullmatch(text)
+    if not found:
+        raise BadUsage(f"`{text}` names no file", hint="JOB:NAME, as in 'reco001:*.root'")
+    return FileChoice(found[1], found[2], node, disposition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePlan(Plan):
+    """What an action would do to how many files and bytes; it names the largest."""
+
+    files: int
+    bytes: int
+    largest: tuple[tuple[str, int | None], ...]
+    needed: int = 0
+    """How many files stay as they are, because a package needs them."""
+
+    @property
+    def what(self) -> str:
+        """Its files in a sentence."""
+        return f"{count(self.files, 'file')} of `{self.request.target.brief}`"
+
+
+FileRequest: TypeAlias = AnyRequest["FileChoice", OptionsType]
+
+
+class Lost(NamedTuple):
+    """Files that are only in caches of nodes: how many, how many bytes, the largest."""
+
+    files: int
+    bytes: int
+    largest: tuple[tuple[str, int | None], ...]
+
+
+def only_copies(store: Store, jobs: Sequence[str]) -> Lost:
+    """Return the files that go with jobs: no results, and stored nowhere."""
+    weight = selection.select_of_jobs(store, jobs, MOST_LOST)
+    return Lost(weight.files, weight.bytes, selection.largest(store, SHOWN))
+
+
+def choose(store: Store, choice: FileChoice) -> Weight:
+    """Select files; how many and how large they are. Raises NotFound if there is none."""
+    if choice.node is not None:
+        check_node(store, choice.node)
+    weight = selection.select(store, choice.job, choice.name, node=choice.node,
+                              disposition=choice.disposition)  # fmt: skip
+    if not weight.files:
+        if not set("*?[") & set(choice.job):
+            browse.job(store, choice.job)
+        raise NotFound(f"no file matches `{choice}`", hint=f"d0ctl file list '{choice.job}'")
+    return weight
+
+
+def check_disposition(given: str, known: tuple[str, ...] = DISPOSITIONS) -> str:
+    """Return a disposition. Raises BadUsage for any other word."""
+    if given not in known:
+        raise BadUsage(f"`{given}` is no disposition", hint=f"one of {', '.join(known)}")
+    return given

@@ -1,0 +1,81 @@
+"""file purge: remove all copies of files that d0ctl keeps."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from d0ctl.actions import wording
+from d0ctl.actions.action import Action, Author
+from d0ctl.actions.file_choice import SHOWN, FilePlan, FileRequest, choose
+from d0ctl.actions.option import Options
+from d0ctl.errors import Refused
+from d0ctl.store.connection import Store
+from d0ctl.store.files import selection
+from d0ctl.store.jobs import unneeded_files
+from d0ctl.units import count, size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgePlan(FilePlan):
+    """What a purge would do."""
+
+    copies: tuple[str, ...] = ()
+    """The copies on this machine, which are removed after the transaction."""
+
+
+def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
+    """Plan for the files that no package needs. Raises NotFound and Refused."""
+    choose(store, request.target)
+    needed = selection.keep_removable(store)
+    weight = selection.weight(store)
+    if not weight.files:
+        why = f"{needed} needed by packages that have not ended" if needed else "no copy is kept"
+        raise Refused(f"no file of `{request.target}` can be purged: {why}",
+                      hint=f"d0ctl file list '{request.target}'")  # fmt: skip
+    return PurgePlan(
+        request=request,
+        files=weight.files,
+        bytes=weight.bytes,
+        largest=selection.largest(store, SHOWN),
+        needed=needed,
+    )
+
+
+def purge(store: Store, plan: PurgePlan, by: Author) -> PurgePlan:
+    """Have all copies removed; results and stored files stay."""
+    return replace(plan, copies=tuple(unneeded_files.purge_chosen(store, now=by.now)))
+
+
+def describe(plan: PurgePlan) -> Iterator[str]:
+    """Say what would be purged."""
+    yield f"would purge {plan.what}, {size(plan.bytes)}"
+    yield from wording.files(plan.largest, plan.files)
+    yield from _needed(plan, "would keep")
+
+
+def report(plan: PurgePlan) -> Iterator[str]:
+    """Say what was purged."""
+    yield f"purged {plan.what}, {size(plan.bytes)}"
+    yield from _needed(plan, "kept")
+
+
+def _needed(plan: PurgePlan, keep: str) -> Iterator[str]:
+    if plan.needed:
+        yield f"{keep} {count(plan.needed, 'file')}: packages that have not ended need them"
+
+
+ACTION = Action(
+    name="file purge",
+    help="Remove all cached copies of files; results and stored files stay.",
+    example="'reco001:*.root' --dry-run",
+    past="purged",
+    options=Options,
+    plan=plan,
+    act=purge,
+    follow=lambda store, plan, now: store.home.forget_copies(plan.copies),
+    describe=describe,
+    report=report,
+    level="file",
+    question="do that?",
+    destroys=True,
+    title="purge files: remove their copies",
+)

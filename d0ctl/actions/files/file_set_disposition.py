@@ -1,0 +1,100 @@
+"""file set-disposition: say what becomes of files once no package needs them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import Action, Author
+from d0ctl.actions.file_choice import (
+    DISPOSITIONS,
+    SHOWN,
+    FilePlan,
+    FileRequest,
+    check_disposition,
+    choose,
+)
+from d0ctl.actions.option import Options, argument
+from d0ctl.store.connection import Store
+from d0ctl.store.files import selection
+from d0ctl.units import size
+
+AS_WRITTEN = "as-written"
+"""Takes back what a person said: the job file counts again."""
+
+WORDS = (*DISPOSITIONS, AS_WRITTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class DispositionOptions(Options):
+    """Options of file set-disposition."""
+
+    disposition: str = argument(
+        "DISPOSITION",
+        "retain-indef, retain-temp or deletable; as-written: what the job file says.",
+        choices=WORDS,
+        log=lambda word: [word],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispositionPlan(FilePlan):
+    """What file set-disposition would do."""
+
+    previous: tuple[str | None, ...]
+    """What the files have now."""
+
+
+def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> DispositionPlan:
+    """Plan for all files of a choice. Raises BadUsage and NotFound."""
+    check_disposition(request.options.disposition, WORDS)
+    weight = choose(store, request.target)
+    return DispositionPlan(
+        request=request,
+        files=weight.files,
+        bytes=weight.bytes,
+        largest=selection.largest(store, SHOWN),
+        previous=tuple(selection.dispositions(store)),
+    )
+
+
+def set_disposition(store: Store, plan: DispositionPlan, by: Author) -> None:
+    """Keep what a person says of files; those that nobody needs go as it says."""
+    word = plan.request.options.disposition
+    selection.set_disposition(store, None if word == AS_WRITTEN else word)
+
+
+def describe(plan: DispositionPlan) -> Iterator[str]:
+    """Say which files would get the disposition."""
+    word = plan.request.options.disposition
+    yield f"would set {plan.what}, {size(plan.bytes)} to {word}"
+    yield from wording.files(plan.largest, plan.files)
+
+
+def report(plan: DispositionPlan) -> Iterator[str]:
+    """Say which files have the disposition now."""
+    yield f"set {plan.what} to {plan.request.options.disposition}"
+
+
+def undoes(plan: DispositionPlan) -> str | None:
+    """Return the command that undoes it if all files had the same disposition."""
+    if len(plan.previous) != 1:
+        return None
+    words = plan.request.target.words
+    return undo.command("file set-disposition", words[:1], plan.previous[0] or AS_WRITTEN)
+
+
+ACTION = Action(
+    name="file set-disposition",
+    help="Say what becomes of files once no package needs them.",
+    example="'reco001:*.root' deletable",
+    past="set the disposition of",
+    options=DispositionOptions,
+    plan=plan,
+    act=set_disposition,
+    undo=undoes,
+    describe=describe,
+    report=report,
+    level="file",
+    question="do that?",
+    title="set-disposition: what becomes of files",
+)

@@ -1,0 +1,82 @@
+"""Reach a node for the first time, once a person trusts its host keys."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any
+
+from d0ctl.actions.action import Person
+from d0ctl.errors import NodeUnreachable
+from d0ctl.nodes.link import Site, open_link
+from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import site_name
+from d0ctl.units import listed
+
+MOST_HOPS = 9
+"""More unknown hosts on one way than this are taken for a circle."""
+
+
+def meet(
+    store: Store,
+    address: Address,
+    accepted: Sequence[str],
+    command: Sequence[str],
+    person: Person,
+    *,
+    on_accepted: Callable[[str, str], None] | None = None,
+) -> dict[str, Any]:
+    """Reach the node, trusting the keys that a person trusts, and return what it says of itself.
+
+    `command` is what a person types, less the fingerprints, to trust the keys that it shows.
+    `on_accepted` gets the host and fingerprint of each key that is newly trusted.
+    Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
+    """
+    home = store.home
+    site = Site(site_name(store), home.nodes, home.known_hosts, home.dropbox)
+    shown: list[str] = []
+    for _ in range(MOST_HOPS):
+        try:
+            with closing(open_link(address, site, visit=True)) as link:
+                return link.facts
+        except hostkeys.RevokedKey:
+            raise
+        except hostkeys.UntrustedKey as untrusted:
+            shown.append(untrusted.key.fingerprint)
+            _confirm(untrusted, accepted, _with_keys(command, shown), person)
+            hostkeys.accept(home.known_hosts, untrusted.name, untrusted.key)
+            if on_accepted:
+                on_accepted(untrusted.name, untrusted.key.fingerprint)
+    raise NodeUnreachable(f"the way to `{address.destination}` has no end")
+
+
+def _confirm(
+    untrusted: hostkeys.UntrustedKey, accepted: Sequence[str], line: str, person: Person
+) -> None:
+    """Return if a person trusts the key, by its fingerprint or by an answer at the terminal.
+
+    `line` is the command that trusts it. Raises NodeUnreachable.
+    """
+    key = untrusted.key
+    if key.fingerprint in accepted:
+        return
+    answer = person.agrees(str(untrusted), "trust this key?")
+    if answer:
+        return
+    if answer is False:
+        raise NodeUnreachable(f"the host key of `{untrusted.name}` was not accepted") from untrusted
+    if accepted:
+        raise NodeUnreachable(
+            f"the host key of `{untrusted.name}` is {key.fingerprint}, "
+            f"not {listed(accepted, 'or')}",
+            hint=f"{line}   # if that is right",
+        ) from untrusted
+    raise NodeUnreachable(str(untrusted), hint=f"{line}   # if that is its key") from untrusted
+
+
+def _with_keys(command: Sequence[str], fingerprints: Sequence[str]) -> str:
+    """The command line that trusts these keys as well."""
+    option = () if command[2] == "accept-key" else ("--accept-key",)
+    keys = [word for key in dict.fromkeys(fingerprints) for word in (*option, key)]
+    return shlex.join([*command, *keys])

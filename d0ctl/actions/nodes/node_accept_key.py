@@ -1,0 +1,110 @@
+"""node accept-key: trust the new host key of a node."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.option import Options, arguments, flag
+from d0ctl.errors import Refused
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import contact, registry
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What came of reaching the node."""
+
+    accepted: tuple[str, ...] = ()
+    is_other_machine: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptOptions(Options):
+    """Options of node accept-key."""
+
+    fingerprints: tuple[str, ...] = arguments(
+        "[SHA256:...]...", "The host key's fingerprint (default: ask at the terminal)."
+    )
+    reinstalled: bool = flag(
+        "--reinstalled", "The host was set up anew: the files and attempts on it are gone."
+    )
+    met: Meeting = field(default_factory=Meeting)
+    """`meet` finds it out."""
+
+
+def meet(
+    store: Store, request: NodeRequest[AcceptOptions], now: float
+) -> NodeRequest[AcceptOptions]:
+    """Reach the node, trusting the keys that a person trusts. Raises NodeUnreachable."""
+    from d0ctl.actions import meeting
+
+    row = registry.named(store, request.target.brief)
+    command = replace(request, options=replace(request.options, fingerprints=())).words()
+    accepted: list[str] = []
+    facts = meeting.meet(
+        store, registry.address_of(row), request.options.fingerprints, command, request.person,
+        on_accepted=lambda host, key: accepted.append(f"accepted the host key of `{host}`: {key}"),
+    )  # fmt: skip
+    met = Meeting(tuple(accepted), contact.is_other_machine(row, facts))
+    return replace(request, options=replace(request.options, met=met))
+
+
+def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
+    """Plan to keep that the key is trusted. Raises NotFound."""
+    registry.named(store, request.target.brief)
+    met = request.options.met
+    is_new = met.is_other_machine and request.options.reinstalled
+    return Plan(request=request, is_empty=not met.accepted and not is_new)
+
+
+def accept(store: Store, plan: Plan, by: Author) -> None:
+    """Count the files of a machine that was set up anew as lost."""
+    if plan.request.options.met.is_other_machine and plan.request.options.reinstalled:
+        contact.forget_machine(store, plan.request.target.brief, now=by.now)
+
+
+def refuse_other(store: Store, plan: Plan, now: float) -> None:
+    """Raise Refused if the node is another machine than before, and not on purpose."""
+    name, options = plan.request.target.brief, plan.request.options
+    if options.met.is_other_machine and not options.reinstalled:
+        raise Refused(
+            f"`{name}` is another machine than before: its machine-id has changed",
+            hint=f"d0ctl node accept-key {name} --reinstalled   "
+            "# if it was set up anew: its files and attempts count as lost",
+            details=options.met.accepted,
+        )
+
+
+def describe(plan: Plan) -> Iterator[str]:
+    """Say what would be asked of the node."""
+    yield (f"would ask `{plan.request.target.brief}` for its host key, "
+           "and trust it if it is the one you name")  # fmt: skip
+
+
+def report(plan: Plan) -> Iterator[str]:
+    """Say what is trusted now."""
+    name = plan.request.target.brief
+    yield from plan.request.options.met.accepted
+    if plan.request.options.met.is_other_machine:
+        yield f"`{name}` is a new machine now: files that only the old one had are made again"
+    elif plan.is_empty:
+        yield f"nothing to do: the host key of `{name}` is trusted already"
+
+
+ACTION = Action(
+    name="node accept-key",
+    help="Trust a node's new host key; its packages stay as they are.",
+    example="farm02 SHA256:Jx1... --reason 'new disk'",
+    exit_status="0 done, 3 no such node, 4 another machine, 6 not reached or not trusted",
+    past="accepted the host key of",
+    options=AcceptOptions,
+    plan=plan,
+    meet=meet,
+    act=accept,
+    follow=refuse_other,
+    describe=describe,
+    report=report,
+    level="node",
+    key="K",
+    title="accept-key: trust its new host key",
+)

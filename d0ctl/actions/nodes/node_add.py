@@ -1,0 +1,173 @@
+"""node add: add a node, once its host key is trusted and it answers."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from d0ctl.actions.action import Action, Author, NodeName, NodeRequest, Plan
+from d0ctl.actions.option import NAMES, NUMBER, Options, flag, maybe_argument, value, values
+from d0ctl.errors import BadUsage
+from d0ctl.model import Address
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import contact, registry
+from d0ctl.units import count, size
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)
+
+WAYS = ("auto", "fabric", "openssh")
+
+
+@dataclass(frozen=True, slots=True)
+class AddOptions(Options):
+    """How a node is reached, and what it is used for."""
+
+    destination: str | None = maybe_argument(
+        "[user@]host[:port]", "Where it is, as ssh would take it.", log=lambda text: [text]
+    )
+    cpus: int | None = value(
+        "--cpus", "N", "Slots; else as many as it has cpus.", type=NUMBER, example="8"
+    )
+    identity: str | None = value("--identity", "FILE", "A private key to log in with.")
+    accept_keys: tuple[str, ...] = values(
+        "--accept-key", "SHA256:...", "Trust a host key; one for each host on the way.",
+        none=tuple, type=NAMES, example="SHA256:...",
+    )  # fmt: skip
+    directory: str | None = value(
+        "--dir", "DIR", "Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE)."
+    )
+    python: str | None = value("--python", "PATH", "Its python3, 3.6 or newer.")
+    via: str | None = value("--via", "WAY", "How to reach it: auto, fabric or openssh.")
+    local: bool = flag("--local", "It is this machine.")
+    same_machine: bool = flag("--same-machine", "It may be the machine of another node.")
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the node says of itself; `meet` asks it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPlan(Plan):
+    """The node that would be added."""
+
+    address: Address
+
+
+def address(request: NodeRequest[AddOptions]) -> Address:
+    """Return the address that the options give. Raises BadUsage."""
+    name, options = request.target.brief, request.options
+    destination, local, via = options.destination, options.local, options.via or "auto"
+    identity, directory, python = options.identity, options.directory, options.python
+    if not _NAME.fullmatch(name):
+        raise BadUsage(f"`{name}` can't be a node's name", hint="letters, digits, `.`, `_` and `-`")
+    if destination and local:
+        raise BadUsage(f"`{name}` is either this machine or `{destination}`",
+                       hint="leave out --local, or the destination")  # fmt: skip
+    if not destination and not local:
+        raise BadUsage(f"where is `{name}`?", hint=f"d0ctl node add {name} [user@]host   "
+                       f"# or --local for this machine")  # fmt: skip
+    if via not in ("auto", "fabric", "openssh"):
+        raise BadUsage(f"--via is auto, fabric or openssh, not `{via}`")
+    for option, path in (("--dir", directory), ("--python", python)):
+        if path and not _PLAIN.fullmatch(path):
+            raise BadUsage(f"{option} `{path}` is no path of letters, digits and `._/-` alone")
+    if directory and not directory.startswith("/"):
+        raise BadUsage(f"--dir `{directory}` is not absolute")
+    if identity and not Path(identity).expanduser().is_file():
+        raise BadUsage(f"--identity: there is no file `{identity}`")
+    return Address(
+        name=name,
+        kind="ssh" if destination else "local",
+        destination=destination or "",
+        identity=str(Path(identity).expanduser().absolute()) if identity else "",
+        directory=directory or "",
+        python=python or "",
+        via=via,
+    )
+
+
+def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequest[AddOptions]:
+    """Reach the node, and ask it what it is. Raises NodeUnreachable."""
+    from d0ctl.actions import meeting
+
+    options = request.options
+    where = address(request)
+    registry.check_new(store, where.name)
+    command = replace(request, options=replace(options, accept_keys=())).words()
+    facts = meeting.meet(store, where, options.accept_keys, command, request.person)
+    return replace(request, options=replace(options, facts=facts))
+
+
+def plan(store: Store, request: NodeRequest[AddOptions], now: float) -> AddPlan:
+    """Plan to add it. Raises Refused if its name or its machine is in use."""
+    where, options = address(request), request.options
+    registry.check_new(store, where.name)
+    if not options.same_machine:
+        meant = replace(request, options=replace(options, same_machine=True, accept_keys=()))
+        registry.check_machine(store, where.name, is_local=where.kind == "local",
+                               facts=options.facts,
+                               allow=f"{meant.command()}   # if that is meant")  # fmt: skip
+    return AddPlan(request=request, address=where)
+
+
+def add(store: Store, plan: AddPlan, by: Author) -> None:
+    """Add the node with its facts; couriers connect to it next."""
+    options = plan.request.options
+    node = registry.add(store, plan.address, cpus=options.cpus)
+    contact.up(store, node, options.facts, now=by.now)
+    contact.unknown(store, node, now=by.now)
+
+
+def describe(plan: AddPlan) -> Iterator[str]:
+    """Say which node would be added."""
+    where, accepted = "this machine", ""
+    if plan.address.destination:
+        where, accepted = f"`{plan.address.destination}`", "its host key is accepted and "
+    yield f"would add `{plan.address.name}`: {where}, if {accepted}it answers"
+
+
+def report(plan: AddPlan) -> Iterator[str]:
+    """Say what the node is."""
+    facts = plan.request.options.facts
+    cpus = plan.request.options.cpus or int(facts.get("cpus") or 1)
+    parts = (f"{facts.get('hostname')}", f"{facts.get('os') or facts.get('system')}",
+             count(cpus, "cpu"), size(facts.get("memory")),
+             f"python {facts.get('python')}")  # fmt: skip
+    yield f"added `{plan.address.name}`: {', '.join(parts)}"
+
+
+ACTION = Action(
+    name="node add",
+    help="Add a node, once its host key is trusted and it answers.",
+    example="farm02 emmy@farm02.example.org --cpus 8",
+    exit_status="0 done, 2 bad usage, 4 refused, 6 the node can't be reached",
+    past="added",
+    options=AddOptions,
+    plan=plan,
+    meet=meet,
+    act=add,
+    undo=lambda plan: f"d0ctl node remove {plan.address.name}",
+    describe=describe,
+    report=report,
+    level="new node",
+    may_be_first=True,
+    key="A",
+    title="add a node",
+)
+
+
+def as_request(
+    address: Address, cpus: int | None, *, same_machine: bool
+) -> NodeRequest[AddOptions]:
+    """Return the request that adds the node of an address."""
+    options = AddOptions(
+        destination=address.destination or None,
+        cpus=cpus,
+        identity=address.identity or None,
+        directory=address.directory or None,
+        python=address.python or None,
+        via=None if address.via == "auto" else address.via,
+        local=not address.destination,
+        same_machine=same_machine,
+    )
+    return ACTION.request(NodeName(address.name), options)

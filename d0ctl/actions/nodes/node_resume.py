@@ -1,0 +1,47 @@
+"""node resume: let a drained node take packages again."""
+
+from collections.abc import Iterator
+
+from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.option import Options
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import draining, registry
+
+
+def plan(store: Store, request: NodeRequest[Options], now: float) -> Plan:
+    """Plan to resume it. Raises NotFound, or Refused if it is not drained."""
+    draining.check_drained(registry.named(store, request.target.brief))
+    return Plan(request=request)
+
+
+def resume(store: Store, plan: Plan, by: Author) -> None:
+    """Let it take packages again, with new statistics."""
+    draining.resume(store, registry.named(store, plan.request.target.brief)["id"])
+
+
+def describe(plan: Plan) -> Iterator[str]:
+    """Say what the node would take."""
+    yield f"would resume `{plan.request.target.brief}`: it would take packages again"
+
+
+def report(plan: Plan) -> Iterator[str]:
+    """Say which node takes packages again."""
+    yield f"resumed `{plan.request.target.brief}`"
+
+
+ACTION = Action(
+    name="node resume",
+    help="Let a drained node take packages again.",
+    example="farm02",
+    past="resumed",
+    options=Options,
+    plan=plan,
+    act=resume,
+    undo=lambda plan: f"d0ctl node drain {plan.request.target.brief}",
+    describe=describe,
+    report=report,
+    level="node",
+    starts_packages=True,
+    key="u",
+    title="resume: a drained node takes packages again",
+)

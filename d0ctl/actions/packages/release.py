@@ -1,0 +1,72 @@
+"""release: allow held jobs or packages to be scheduled again."""
+
+from collections.abc import Iterator
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.option import Options
+from d0ctl.actions.packages.hold import of_jobs, of_packages, report_both
+from d0ctl.actions.selection import is_whole_job, jobs_of
+from d0ctl.errors import Refused
+from d0ctl.model import Phase
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
+from d0ctl.units import count
+
+
+def plan(store: Store, request: Request[Options], now: float) -> Plan:
+    """Plan to clear the flag of whole jobs, or to release the held packages of a part of one."""
+    if not is_whole_job(request.target):
+        return of_packages(store, request, frozenset({Phase.HELD}), "released", now)
+    jobs = jobs_of(store, request.target)
+    held = [job for job in jobs if job.hold]
+    if not held and len(jobs) == 1:
+        job = jobs[0]
+        parts = job.counts.get("held", 0)
+        some = count(parts, "package is", "packages are")
+        hint = f"{some} held: `d0ctl release '{job.name}:held'`" if parts else (
+            f"d0ctl why {job.name}")  # fmt: skip
+        raise Refused(f"job `{job.name}` is not held as a whole, so it can't be released",
+                      hint=hint)  # fmt: skip
+    return of_jobs(request, held, "released")
+
+
+def release(store: Store, plan: Plan, by: Author) -> None:
+    """Clear the flags, or release the packages."""
+    for name in plan.jobs:
+        lifecycle.release_job(store, browse.job(store, name).id)
+    if not plan.jobs:
+        lifecycle.release(store, actor=by.actor, note=by.note, now=by.now)
+
+
+def describe(plan: Plan) -> Iterator[str]:
+    """Say what releasing would do."""
+    if plan.jobs:
+        yield f"would release {wording.jobs(plan)}: {count(plan.packages, 'package')} could start"
+    else:
+        yield from wording.describe_packages(plan, "release")
+
+
+def report(plan: Plan) -> Iterator[str]:
+    """Say what was released."""
+    yield from report_both(plan, "release", "released")
+
+
+ACTION = Action(
+    name="release",
+    help="Allow held jobs or packages to be scheduled again.",
+    example="reco001",
+    past="released",
+    options=Options,
+    plan=plan,
+    act=release,
+    undo=lambda plan: undo.command("hold", undo.paths(plan.request.target)),
+    describe=describe,
+    report=report,
+    starts_packages=True,
+    is_flag=True,
+    conflicts=frozenset({"finish", "remove"}),
+    key="L",
+    title="release: schedule again",
+)

@@ -1,0 +1,82 @@
+"""resume: resume paused jobs or packages."""
+
+from collections.abc import Iterator
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import Action, Author, Request
+from d0ctl.actions.option import Options
+from d0ctl.actions.packages.pause import SUSPENDABLE, PausePlan, idle, ids, of_part, report_both
+from d0ctl.actions.selection import is_whole_job, jobs_of
+from d0ctl.errors import Refused
+from d0ctl.model import Phase
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import pause as pauses
+from d0ctl.units import count
+
+
+def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
+    """Plan to clear the flag of whole jobs, or to resume the paused packages of a part of one."""
+    if not is_whole_job(request.target):
+        return of_part(store, request, _can_resume, "resumed", now)
+    jobs = jobs_of(store, request.target)
+    paused = [job for job in jobs if job.pause]
+    if not paused:
+        hint = f"d0ctl status '{request.target.parts[0]}:held'"
+        if any(job.hold for job in jobs):
+            hint = f"it is held: d0ctl release {request.target.parts[0]}"
+        raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",
+                      hint=hint)  # fmt: skip
+    return PausePlan(
+        request=request,
+        jobs=tuple(job.name for job in paused),
+        packages=sum(idle(job) for job in paused),
+        launched=sum(job.counts.get("suspended", 0) for job in paused),
+    )
+
+
+def _can_resume(phase: str, is_parked: bool, is_asked: bool) -> bool:
+    held = phase == Phase.HELD and is_parked
+    return held or phase == Phase.SUSPENDED or (phase in SUSPENDABLE and is_asked)
+
+
+def resume(store: Store, plan: PausePlan, by: Author) -> None:
+    """Clear the flags or release the parked packages, and ask suspended ones to continue."""
+    if plan.jobs:
+        pauses.resume_jobs(store, ids(store, plan), **by._asdict())
+    else:
+        pauses.resume(store, **by._asdict())
+
+
+def describe(plan: PausePlan) -> Iterator[str]:
+    """Say what resuming would do."""
+    if not plan.jobs:
+        yield from wording.describe_packages(plan, "resume")
+        return
+    suspended = count(plan.launched, "suspended package")
+    rest = f"; {suspended} would continue" if plan.launched else ""
+    idle = count(plan.packages, "package")
+    yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
+
+
+def report(plan: PausePlan) -> Iterator[str]:
+    """Say what was resumed."""
+    yield from report_both(plan, "resume", "resumed", "resumed")
+
+
+ACTION = Action(
+    name="resume",
+    help="Resume paused jobs or packages.",
+    example="reco001",
+    past="resumed",
+    options=Options,
+    plan=plan,
+    act=resume,
+    undo=lambda plan: undo.command("pause", undo.paths(plan.request.target)),
+    describe=describe,
+    report=report,
+    starts_packages=True,
+    is_flag=True,
+    conflicts=frozenset({"finish", "remove"}),
+    key="C",
+    title="resume after a pause",
+)

@@ -1,0 +1,58 @@
+"""An example and the exit status of every command that is not an action."""
+
+READS = "0 done, 2 bad usage, 3 nothing matches, 5 the database can't be read"
+CHANGES = "0 done, 1 not confirmed, 2 bad usage, 3 no such software, 4 refused"
+NODES = "0 done, 1 not on all nodes, 3 no such software or node, 6 a node can't be reached"
+HOME = "0 done, 5 the database can't be read"
+
+EPILOGS = {
+    "run": ("reco.yaml --set run=4711", "0 the job is successful, 1 it is not, 2 bad job file, "
+            "3 no such file or job, 4 refused, 130 interrupted"),
+    "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
+    "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or stands still, "
+             "3 nothing matches"),
+    "status": ("reco001 --status failed --node farm02", f"{READS}; with --check, 0 all is well, "
+               "1 failures need a person, 5 it stands still"),
+    "why": ("reco001/2/3/1", READS),
+    "history": ("reco001 --reason exit-code", READS),
+    "logs": ("reco001/2/3/1 --follow", f"{READS}, 6 the node can't be reached"),
+    "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),
+    "report failures": ("reco001 --older-than 2h", READS),
+    "policy show": ("reco001/2", READS),
+    "tui": ("reco001 --theme dark", "0 closed, 2 bad usage, 5 the database can't be read"),
+    "file list": ("'reco001:*.root' --json", READS),
+    "node list": ("--json", HOME),
+    "node check": ("farm02", "0 all is well, 1 something is wrong, 3 no such node, "
+                   "6 it can't be reached"),
+    "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
+    "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "
+                   "file, 4 refused, 6 a new node can't be reached"),
+    "site show": ("> site.yaml", HOME),
+    "software list": ("--json", HOME),
+    "software add": ("reco/v12 --archive reco.tar.gz", CHANGES),
+    "software remove": ("reco/v12", CHANGES),
+    "software push": ("reco/v12 --node farm02", NODES),
+    "software purge": ("reco/v12 --node farm02", NODES),
+    "software verify": ("reco/v12", NODES),
+    "daemon run": ("", "0 stopped, 4 another daemon is running, 5 trouble with the database"),
+    "daemon start": ("", "0 it works, or worked before, 5 it did not start"),
+    "daemon stop": ("", "0 it is not running any more, 5 it did not stop"),
+    "daemon status": ("--json", "0 it is running, 3 it is not"),
+    "notify list": ("--json", READS),
+    "notify show": ("12", "0 done, 3 no such message, 4 it was sent, and its text is not kept"),
+    "notify test": ("emmy@example.org", "0 sent, 1 not sent, 2 bad usage, 4 no mail is set up"),
+    "doctor": ("--nodes", "0 all is well, 5 a rule is broken"),
+    "backup": ("d0ctl-backup.db", "0 done, 3 no such folder, 4 refused, 5 the database is damaged"),
+    "restore": ("d0ctl-backup.db --dry-run", "0 done, 1 not confirmed, 2 it is no backup, "
+                "3 no such file, 4 refused, 5 trouble with the database"),
+}  # fmt: skip
+"""What the help of each command ends with: words after its name, and what exit codes mean."""
+
+
+def epilog(name: str) -> str:
+    """Return the end of a command's help; empty for a command that has none here."""
+    if name not in EPILOGS:
+        return ""
+    arguments, exit_status = EPILOGS[name]
+    example = f"Example: d0ctl {name} {arguments}".rstrip()
+    return f"{example}\n\nExit status: {exit_status}."

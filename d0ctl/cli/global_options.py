@@ -1,0 +1,43 @@
+"""The options that every command takes, also behind its name."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from d0ctl.cli.epilogs import epilog
+from d0ctl.cli.session import settings
+from d0ctl.cli.terminal.fast_typer import spare_pydantic
+
+
+def finished(app: typer.Typer, name: str) -> Any:
+    """Return the command of an app with its name, the global options and the end of its help."""
+    command = typer.main.get_command(app)
+    command.name = name
+    for own, part in getattr(command, "commands", {"": command}).items():
+        part.params.extend(typer.main.get_command(_anywhere).params)
+        part.epilog = part.epilog or epilog(f"{name} {own}".strip())
+    spare_pydantic(command)
+    return command
+
+
+def _keep_home(value: Path | None) -> None:
+    if value is not None:
+        settings.home = value
+
+
+def _keep_debug(value: bool) -> None:
+    settings.debug = settings.debug or value
+
+
+_anywhere = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@_anywhere.command(add_help_option=False)
+def _globals(
+    home: Annotated[Path | None, typer.Option(hidden=True, callback=_keep_home,
+                                              expose_value=False)] = None,
+    debug: Annotated[bool, typer.Option("--debug", hidden=True, callback=_keep_debug,
+                                        expose_value=False)] = False,
+) -> None:  # fmt: skip
+    """The options that every command takes."""
