@@ -6,6 +6,7 @@
 import os
 import runpy
 import sys
+from functools import partial
 from pathlib import Path
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -36,13 +37,13 @@ def main() -> None:
     from d0ctl_wrapper.host import process
 
     process.boot_id = lambda: Path(boot).read_text().strip()
-    os.register_at_fork(after_in_child=lambda: become_child(orders))
+    os.register_at_fork(after_in_child=partial(become_child, orders))
     trap.lay(orders, "relay")
     runpy.run_module("d0ctl_wrapper", run_name="__main__")
 
 
 def become_child(orders: str) -> None:
-    """Have no trap of the parent, but one of one's own."""
+    """Have no trap of the parent, but one of one's own; called right from `os.fork`."""
     trap.lift()
     file = Path(sys._getframe(1).f_code.co_filename).name
     if file in ROLES:

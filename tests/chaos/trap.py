@@ -19,8 +19,9 @@ from typing import Any
 ANY = ""
 """The point that stands for every call."""
 
-OURS = (f"{Path(__file__).resolve().parents[2]}/d0ctl/", "/d0ctl_wrapper/")
-"""Only calls made by code whose path has one of these in it count."""
+OURS = (f"{Path(__file__).resolve().parents[2]}/d0ctl/", "d0ctl_wrapper/")
+"""Only calls made by code whose path has one of these in it count; that of a shipped wrapper is
+relative."""
 
 FIRED = "fired"
 """The file that says which orders were obeyed."""
