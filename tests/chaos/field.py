@@ -19,7 +19,7 @@ from tests.chaos import work
 from tests.chaos.disk import Disk
 from tests.chaos.orders import Orders
 from tests.chaos.plan import Schedule
-from tests.support.session import Session
+from tests.support.session import Session, has_ended
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, kill_all, wait_until
 
@@ -125,13 +125,13 @@ class Field(Session):
         return None
 
     def wrappers_of(self, name: str) -> list[Pid]:
-        """The wrappers of a node that live."""
+        """The wrappers of a node that run an attempt."""
         found = []
         for path in sorted(self.base_of(name).glob("attempts/*/wrapper")):
             with suppress(OSError, ValueError, IndexError):
                 number, started = path.read_text().split()[:2]
                 pid = Pid.of(int(number))
-                if pid and pid.started == started:
+                if pid and pid.started == started and not has_ended(path.parent):
                     found.append(pid)
         return found
 

@@ -35,7 +35,9 @@ def main() -> None:
     sys.argv = [path, *arguments]
     sys.path.insert(0, path)
     from d0ctl_wrapper.host import process
+    from d0ctl_wrapper.relay.attempts import pool
 
+    pool.IDLE_S = 0.2
     process.boot_id = lambda: Path(boot).read_text().strip()
     os.register_at_fork(after_in_child=partial(become_child, orders))
     trap.lay(orders, "relay")

@@ -18,11 +18,12 @@ POINTS = {
     "relay": (
         "mkdir", "fork", "write", "unlink", "send", "rename", "adopt", "launch", "acknowledge",
         "waitpid", "kill", "_start", "_sign", "take", "collect", "begin", "proceed", "ended",
+        "start", "_claim", "write_record", "_take_packet", "_rest", "_close", "send_told",
     ),
     "wrapper": (
-        "setsid", "write_record", "fork", "write", "rename", "link", "unlink", "rmdir", "mkdir",
-        "start", "begin", "record_end", "finish", "keep", "prepare", "spawn", "send_end", "waitpid",
-        "symlink", "fsync", "wake_relay", "run",
+        "setsid", "launch", "tell", "tell_end", "observe", "fork", "write", "rename", "link",
+        "unlink", "rmdir", "mkdir", "start", "begin", "record_end", "finish", "keep", "prepare",
+        "spawn", "send_end", "waitpid", "symlink", "fsync", "wake_relay", "run",
     ),
     "helper": ("rename", "unlink", "fsync", "read", "rmdir", "take", "forget"),
 }  # fmt: skip

@@ -36,6 +36,13 @@ PATIENCE_S = 120.0
 """How long anything may take on a machine that has other work, too."""
 
 
+def has_ended(folder: Path) -> bool:
+    """Whether an attempt has ended; its wrapper may serve another one now."""
+    with suppress(FileNotFoundError):
+        return (folder / "end").read_bytes().endswith(b"\n")
+    return False
+
+
 class Session:
     """Everything of one test, under `folder`; `close` leaves no process."""
 
@@ -235,10 +242,12 @@ class Session:
         return found
 
     def wrappers(self) -> dict[int, int]:
-        """The pid of each attempt's wrapper that lives."""
+        """The pid of the wrapper of each attempt that runs."""
         found = {}
         for path in self.folder.glob("**/attempts/*/wrapper"):
             words = path.read_text().split()
+            if has_ended(path.parent):
+                continue
             if words and Pid.of(int(words[0])):  # a power cut has emptied some
                 found[int(path.parent.name)] = int(words[0])
         return found

@@ -12,7 +12,8 @@ from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.host import records
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol.paths import NodePaths
-from d0ctl_wrapper.relay.supervisor import Supervisor
+from d0ctl_wrapper.relay.attempts.pool import WrapperPool
+from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from tests.support.waiting import descendants, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -288,5 +289,6 @@ def test_an_attempt_that_ends_while_it_is_adopted_is_not_dead(
     monkeypatch.setattr(records, "is_running", end_just_now)
     records.write_record(places.attempt(7), records.Record(1, 1, "boot", 1))
     context = RelayContext(places, "boot", {}, 0o077)
-    supervisor = Supervisor(context, 1, lambda _: None, lambda _: None, lambda _: None)
+    pool = WrapperPool(context, lambda *_: None, lambda _: None, lambda *_: None)
+    supervisor = Supervisor(context, 1, pool, lambda _: None, lambda _: None, lambda _: None)
     assert supervisor.adopt() == [{"attempt": 7, "state": "ended"}]

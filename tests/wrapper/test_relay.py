@@ -357,12 +357,18 @@ def test_a_read_only_connection_changes_nothing(connect: Connect, tmp_path: Path
     assert not node.folder(2).exists() and node.process.poll() is None
 
 
-def test_a_wrapper_holds_nothing_of_its_relay(node: Client) -> None:
-    node.launch(launch(1, binary("sleep", "60")))
-    descriptors = Path(f"/proc/{node.started(1)}/fd")
+def test_a_wrapper_holds_only_its_own_channel_to_the_relay(node: Client) -> None:
+    node.launch(launch(1, binary("sleep", "60")), launch(2, binary("sleep", "60")))
+    ends = set()
+    for attempt in (1, 2):
+        descriptors = Path(f"/proc/{node.started(attempt)}/fd")
+        links = {path.name: str(path.readlink()) for path in descriptors.iterdir()}
+        assert [links.pop(name) for name in "012"] == ["/dev/null"] * 3
+        [end] = links.values()
+        assert end.startswith("socket:")
+        ends.add(end)
 
-    links = {path.name: str(path.readlink()) for path in descriptors.iterdir()}
-    assert links == dict.fromkeys("012", "/dev/null")
+    assert len(ends) == 2
 
 
 def test_a_relay_reaps_orphans_without_busy_waiting(node: Client) -> None:

@@ -29,7 +29,6 @@ class RegexTimeout:
     @contextmanager
     def watching(self) -> "Iterator[None]":
         """Run the timer."""
-        signal.set_wakeup_fd(-1)  # the relay's, whose descriptor may be another file now
         signal.signal(signal.SIGVTALRM, lambda number, frame: self._tick())
         signal.setitimer(signal.ITIMER_VIRTUAL, TICK_S, TICK_S)
         try:

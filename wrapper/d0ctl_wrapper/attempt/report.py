@@ -2,7 +2,7 @@
 
 import os
 import time
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.run.progress_report import UNKNOWN, ProgressReport
 from d0ctl_wrapper.host import spool
@@ -17,11 +17,16 @@ LONGEST_ETA_S = 10 * 365 * 86400.0
 """The most seconds until an estimated end; a later one counts as unknown."""
 
 
+Tell = Callable[[bytes, bytes], None]
+"""Tell the relay of a message in the spool, by name and text."""
+
+
 class Report:
     """The messages of one attempt, in their order."""
 
-    def __init__(self, folder: AttemptFolder, launch: Launch) -> None:
+    def __init__(self, folder: AttemptFolder, launch: Launch, tell: Tell) -> None:
         self.folder = folder
+        self._tell = tell
         self.token: str = launch["token"]
         self.clock_offset = time.time() - time.monotonic()
         self.started = self.now()
@@ -121,10 +126,14 @@ class Report:
             try:
                 spool.write(self.folder.node, name, text)
             except OSError:
-                pass
+                return
+            self._tell(name, text)
 
-    def finish(self, result: "Dict[str, Any]") -> None:
-        """Send the end message, with retries on a full disk."""
+    def finish(self, result: "Dict[str, Any]") -> "tuple[bytes, bytes]":
+        """Put the end message into the spool, with retries on a full disk; return name and text.
+
+        The relay is told of it together with the end of the attempt.
+        """
         last = self.records[-1] if self.records and not self.is_open() else {}
         end = {
             "started": self.started,
@@ -147,6 +156,7 @@ class Report:
         self._add("end", {**end, **result})
         name, text = self._last_file({**end, "staged": [], "stored": [], "binaries": []})
         spool.write_end(self.folder, name, text)
+        return name, text
 
     def _last_file(self, bare: "Dict[str, Any]") -> "tuple[bytes, bytes]":
         """Return name and text of the last file; an end beyond a limit becomes a plain failure.

@@ -1,5 +1,6 @@
 """The wrapper of one attempt, from its start message to its end message."""
 
+import os
 import time
 from typing import Any, Callable, Dict, List
 
@@ -10,7 +11,7 @@ from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.deliver.lease_wait import LeaseWait
 from d0ctl_wrapper.attempt.deliver.stageout import StageOut
 from d0ctl_wrapper.attempt.guards import cpu_request
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.report import Report, Tell
 from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.attempt.run.processes import ProcessTree, Terminated
@@ -31,36 +32,39 @@ LEFTOVER_GRACE_S = 2.0
 """The seconds from TERM to KILL for processes that outlive their binary."""
 
 
-def run(context: RelayContext, launch: Launch) -> None:
-    """Run the attempt of `launch`, from its start message to its end message."""
-    Wrapper(context, launch).run()
-
-
 class Wrapper:
     """The wrapper of one attempt."""
 
-    def __init__(self, context: RelayContext, launch: Launch) -> None:
+    def __init__(self, context: RelayContext, launch: Launch, tell: Tell) -> None:
         self.context = context
         self.launch = launch
         self.folder = context.paths.attempt(launch["attempt"])
         self.tree = ProcessTree(self.folder, self._write_status)
-        self.report = Report(self.folder, launch)
+        self.report = Report(self.folder, launch, tell)
         self.chain = Chain(context, launch, self.tree, self.report)
         self.inputs = self.chain.inputs
         lease = launch["lease"]
         self.lease = LeaseWait(self.folder.node, context.boot_id, lease, self.tree, self.report)
         self.kept: "List[Dict[str, Any]]" = []
         self.stored: "List[Dict[str, str]]" = []
+        self.is_plain = False
+        """Whether the attempt succeeded without a signal, and without any special work."""
 
-    def run(self) -> None:
-        """Do the work, clean up, and send the end message."""
+    def run(self) -> "tuple[bytes, bytes]":
+        """Do the work, clean up, and record the end message; return its name and text."""
         self.report.start(self.context.boot_id, "staging-in" if self.launch["ahead"] else "running")
         result = self._work()
+        self.is_plain = (
+            result["outcome"] == "successful"
+            and not self.tree.was_signaled
+            and _is_simple(self.launch)
+        )
+        os.chdir("/")
         if not (result.get("outputs") or result.get("retained")):
             _try_remove(self.folder.cache)
         for name in (b"work", b"staging"):
             _try_remove(self.folder.file(name))
-        self.report.finish(result)
+        return self.report.finish(result)
 
     def _work(self) -> "Dict[str, Any]":
         """Do all the work, end all processes, and return the fields of the end message."""
@@ -225,6 +229,17 @@ class Wrapper:
             self.report.remark("not kept: %s" % failed.detail)
             return False
         return True
+
+
+def _is_simple(launch: Launch) -> bool:
+    """Return whether an attempt only runs binaries, without transfers, hooks, and so on."""
+    special = ("early", "ahead", "delivers", "deliver", "hooks", "startup", "previous", "accept")
+    binaries = launch["binaries"]
+    return (
+        not any(launch[field] for field in special)
+        and not acquire.is_needed(launch)
+        and not any(binary["hooks"] or binary["software"] for binary in binaries)
+    )
 
 
 def _try_remove(path: bytes) -> None:

@@ -25,11 +25,10 @@ def write(paths: NodePaths, name: bytes, text: bytes) -> None:
     aside = paths.spool + b"/tmp/" + name
     files.write(aside, text)
     os.rename(aside, paths.spool + b"/new/" + name)
-    wake_relay(paths)
 
 
 def write_end(folder: AttemptFolder, name: bytes, text: bytes) -> None:
-    """Record the end of an attempt in its folder, then send it; try for a day."""
+    """Record the end of an attempt in its folder, then put it into the spool; try for a day."""
     end = folder.file(b"end")
 
     def record() -> None:
@@ -50,7 +49,6 @@ def send_end(folder: AttemptFolder, name: bytes) -> None:
     except OSError:
         with open(end, "rb") as file:
             write(folder.node, name, file.read())
-    wake_relay(folder.node)
 
 
 def wake_relay(paths: NodePaths) -> None:

@@ -26,6 +26,8 @@ class NodePaths:
     def __init__(self, base: bytes, spool: "bytes | None" = None) -> None:
         self.base = base
         self.spool = spool or base + b"/spool"
+        self.has_own_spool = self.spool == base + b"/spool"
+        """Whether the relay sends the messages; a spool elsewhere belongs to the control host."""
         self.attempts = base + b"/attempts"
         self.cache = base + b"/cache"
         self.software = base + b"/software"

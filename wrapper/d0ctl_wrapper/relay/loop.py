@@ -10,6 +10,9 @@ from d0ctl_wrapper.protocol.frames import Stream
 LONGEST_WAIT_S = 3600.0
 """The most seconds between two turns of the loop."""
 
+ENDED = select.POLLHUP | select.POLLERR | select.POLLNVAL
+"""The events of a stream whose other end is gone."""
+
 
 class Loop:
     """The loop over a stream and other descriptors."""
@@ -19,12 +22,13 @@ class Loop:
         self.is_done = False
         self._silence = silence
         self._received_at = time.monotonic()
-        self._calls: "Dict[int, Callable[[], None]]" = {}
+        self._calls: "Dict[int, Callable[[], object]]" = {}
+        self._streams = (stream.source, stream.sink)
         self._poller = select.poll()
         self._poller.register(stream.source, select.POLLIN)
         self._poller.register(stream.sink, 0)
 
-    def watch(self, descriptor: int, call: "Callable[[], None]") -> None:
+    def watch(self, descriptor: int, call: "Callable[[], object]") -> None:
         """Call `call` whenever there is something to read."""
         self._calls[descriptor] = call
         self._poller.register(descriptor, select.POLLIN)
@@ -67,7 +71,7 @@ class Loop:
             elif descriptor == self.stream.source and event & select.POLLIN:
                 self._received_at = time.monotonic()
                 lines = self.stream.receive()
-            elif event & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
+            elif descriptor in self._streams and event & ENDED:
                 self.is_done = True
         self.is_done = self.is_done or self.stream.is_closed or self._silence_left() <= 0
         return lines

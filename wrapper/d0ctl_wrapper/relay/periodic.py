@@ -10,11 +10,13 @@ from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.paths import NodePaths
-from d0ctl_wrapper.relay import lock, reaper, sweep
+from d0ctl_wrapper.relay import lock, sweep
+from d0ctl_wrapper.relay.attempts import reaper
+from d0ctl_wrapper.relay.attempts.pool import WrapperPool
+from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.loop import Loop
 from d0ctl_wrapper.relay.service import Service
-from d0ctl_wrapper.relay.supervisor import Supervisor
 from d0ctl_wrapper.relay.uplink import Uplink
 
 RESCAN_S = 5.0
@@ -39,8 +41,9 @@ class Periodic:
         self.uplink = Uplink(paths, loop.stream)
         self.helpers = Helpers(loop)
         context = RelayContext(paths, process.boot_id(), environment.inherited(), umask)
+        self.pool = WrapperPool(context, loop.watch, loop.unwatch, self.uplink.add)
         self.supervisor = Supervisor(
-            context, cpus, loop.stream.send, self.uplink.send_again, self._clean
+            context, cpus, self.pool, loop.stream.send, self.uplink.send_again, self._clean
         )
         self.service = Service(
             paths, loop.stream, self.supervisor, self.uplink, self.helpers, self._set_keep_logs
@@ -111,16 +114,23 @@ class Periodic:
                 return
             self.helpers.ended(pid)
             self.supervisor.ended(pid, status)
+            self.uplink.request_collect()
 
     def work(self) -> float:
         """Do the due work, and return the seconds until there may be more."""
         now = time.monotonic()
         if now >= self._rescan_at:
             self._rescan()
-        self.supervisor.reap_dead({*self.helpers.children, *self.supervisor.children})
+        self.supervisor.reap_dead(self.helpers.children | self.pool.pids)
         self.supervisor.start_waiting()
+        self.uplink.send_told()
         self.uplink.collect()
-        delays = [self._rescan_at - now, self.uplink.delay(), self.service.status_requests.work()]
+        delays = [
+            self._rescan_at - now,
+            self.uplink.delay(),
+            self.pool.retire(),
+            self.service.status_requests.work(),
+        ]
         if self.supervisor.reaper:
             delays.append(reaper.PAUSE_S)
         return min(delay for delay in delays if delay is not None)

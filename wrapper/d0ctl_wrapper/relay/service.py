@@ -9,9 +9,9 @@ from d0ctl_wrapper.protocol import lease, requests
 from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import facts, files, listing
+from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.status_requests import StatusRequests
-from d0ctl_wrapper.relay.supervisor import Supervisor
 from d0ctl_wrapper.relay.uplink import Uplink
 
 Frame = Dict[str, Any]

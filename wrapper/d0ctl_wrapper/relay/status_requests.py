@@ -45,8 +45,9 @@ class StatusRequests:
         attempt = frame["attempt"]
         before, until = self._mark(attempt), time.monotonic() + ANSWER_TIMEOUT_S
         self._open.append(StatusRequest(frame["id"], attempt, before, until))
-        record = records.read_record(self._paths.attempt(attempt))
-        if record is not None and records.is_running(record, self._boot_id):
+        folder = self._paths.attempt(attempt)
+        record = records.read_record(folder)
+        if record is not None and records.state(folder, self._boot_id) == "running":
             process.send(record.pid, signal.SIGUSR1)
 
     def work(self) -> float:

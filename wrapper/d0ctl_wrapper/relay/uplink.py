@@ -24,18 +24,38 @@ class Uplink:
         self._paths = paths
         self._stream = stream
         self._sent: "Set[bytes]" = set()
-        self._is_own_spool = paths.spool == paths.base + b"/spool"
-        self._is_requested = self._is_own_spool
+        self._is_requested = paths.has_own_spool
+        self._told: "List[Dict[str, Any]]" = []
         self._next_collect_at = 0.0
 
     def sweep(self, running: "Collection[int]") -> None:
         """Remove half-written files from the relay's own spool."""
-        if self._is_own_spool:
+        if self._paths.has_own_spool:
             spool.sweep(self._paths, running)
 
     def request_collect(self) -> None:
-        """Note that there may be new messages; a spool elsewhere belongs to the control host."""
-        self._is_requested = self._is_own_spool
+        """Note that there may be new messages."""
+        self._is_requested = self._paths.has_own_spool
+
+    def add(self, name: bytes, text: bytes) -> None:
+        """Add a message that a wrapper has told, with its text unless that is long."""
+        if not (text and self._paths.has_own_spool) or self._stream.is_full:
+            self.request_collect()
+        elif name not in self._sent:
+            self._sent.add(name)
+            self._told.append({"name": name.decode("ascii"), "text": text.decode("ascii")})
+
+    def send_told(self) -> None:
+        """Send the messages that wrappers have told."""
+        while self._told:
+            size = taken = 0
+            for file in self._told:
+                size += len(file["text"])
+                if size > BATCH and taken:
+                    break
+                taken += 1
+            self._stream.send({"kind": "messages", "files": self._told[:taken]})
+            del self._told[:taken]
 
     def delay(self) -> "float | None":
         """Return the seconds until `collect` should be called; None if there is no reason."""

@@ -30,6 +30,8 @@ class ProcessTree:
         self.rss = 0
         self.ended: "Dict[int, int | None]" = {}
         """Children that may end while another is awaited, and their status."""
+        self.was_signaled = False
+        """Whether SIGTERM or SIGUSR1 has arrived."""
         self._outcome: "Callable[[], int | None]" = lambda: None
         self._before = 0.0
         self._highest = 0
@@ -86,6 +88,7 @@ class ProcessTree:
         """Answer status requests; raise Terminated if SIGTERM has arrived."""
         caught = signal.sigtimedwait(_ORDERS, 0)
         while caught is not None:
+            self.was_signaled = True
             if caught.si_signo == signal.SIGTERM:
                 raise Terminated
             self.on_status_request()
@@ -137,6 +140,8 @@ class ProcessTree:
     def _sleep(self, seconds: float) -> "int | None":
         """Sleep until a signal comes, and return it; SIGUSR1 is answered at once."""
         caught = signal.sigtimedwait(SIGNALS, seconds)
+        if caught is not None and caught.si_signo != signal.SIGCHLD:
+            self.was_signaled = True
         if caught is not None and caught.si_signo == signal.SIGUSR1:
             self.on_status_request()
         return None if caught is None else caught.si_signo

@@ -4,25 +4,20 @@ import os
 import signal
 from typing import Any, Callable, Collection, Dict, List, NamedTuple
 
-from d0ctl_wrapper.attempt import orders, wrapper
-from d0ctl_wrapper.attempt.run import detach
+from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.disk import FULL
-from d0ctl_wrapper.host import process, records, spool
+from d0ctl_wrapper.host import records, spool
 from d0ctl_wrapper.host.input_stream import InputStreams
 from d0ctl_wrapper.protocol import launch as launches
 from d0ctl_wrapper.protocol import text
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, remove
-from d0ctl_wrapper.relay.cpus import CpuFree, CpuQueue, needs_none
-from d0ctl_wrapper.relay.reaper import Reaper
+from d0ctl_wrapper.relay.attempts.cpus import CpuFree, CpuQueue, needs_none
+from d0ctl_wrapper.relay.attempts.pool import WrapperPool
+from d0ctl_wrapper.relay.attempts.reaper import Reaper
 
 Frame = Dict[str, Any]
-
-REFUSALS = {
-    detach.EXIT_DISK_FULL: ("disk-full", "the disk is full"),
-    detach.EXIT_LAUNCH_FAILED: ("launch-failed", "can't write the attempt's folder"),
-}
 
 
 class LiveWrapper(NamedTuple):
@@ -40,6 +35,7 @@ class Supervisor:
         self,
         context: RelayContext,
         cpus: int,
+        pool: WrapperPool,
         send: "Callable[[Frame], None]",
         send_again: "Callable[[bytes], None]",
         clean: "Callable[[int], None]",
@@ -51,7 +47,8 @@ class Supervisor:
         self.clean = clean
         self.queue = CpuQueue(cpus)
         self.live: "Dict[int, LiveWrapper]" = {}
-        self.children: "Dict[int, int]" = {}
+        self.pool = pool
+        pool.on_end = self._forget
         self.reaper = Reaper(context.paths)
         self.cpu_free = CpuFree(context.paths)
         self.input_streams = InputStreams(context.paths)
@@ -60,7 +57,7 @@ class Supervisor:
     def adopt(self) -> "List[Frame]":
         """Take over from previous relays, and list all attempts with their states."""
         states = {attempt: self._adopt(attempt) for attempt in records.recorded(self.paths)}
-        for attempt in self.reaper.proceed(self.children):
+        for attempt in self.reaper.proceed(self.pool.pids):
             states[attempt] = "dead"
         return [{"attempt": attempt, "state": state} for attempt, state in states.items()]
 
@@ -135,7 +132,7 @@ class Supervisor:
             self.send({"kind": "fault", "message": why})
             return 0
         self.live[attempt] = self.live[attempt]._replace(cpus=cpus)
-        process.send(self.live[attempt].pid, signal.SIGUSR1)
+        self._signal(attempt, signal.SIGUSR1)
         return cpus
 
     def add_inputs(self, entries: "List[Frame]") -> None:
@@ -152,7 +149,7 @@ class Supervisor:
                 self.send({"kind": "fault", "message": why})
                 continue
             if is_new:
-                process.send(self.live[attempt].pid, signal.SIGUSR1)
+                self._signal(attempt, signal.SIGUSR1)
             if entry["closed"]:
                 self._grant(attempt)
 
@@ -169,7 +166,7 @@ class Supervisor:
         self.queue.drop(attempt)
 
     def _start(self, launch: Launch) -> int:
-        """Create the folder of an attempt, fork its wrapper, and return the CPUs that it takes."""
+        """Create the folder of an attempt, start it, and return the CPUs that it takes."""
         attempt: int = launch["attempt"]
         folder = self.paths.attempt(attempt).path
         try:
@@ -182,14 +179,13 @@ class Supervisor:
             return 0
         try:
             cpus = self.cpu_free.begin(launch)
-            pid = detach.fork(self.context, launch, wrapper.run)
+            pid = self.pool.start(launch)
         except OSError as error:
             self.cpu_free.forget(attempt)
             remove(folder)
             self._refuse_for(attempt, error)
             return 0
         self.live[attempt] = LiveWrapper(pid, cpus, True)
-        self.children[pid] = attempt
         return cpus
 
     def _refuse_for(self, attempt: int, error: OSError) -> None:
@@ -201,14 +197,11 @@ class Supervisor:
 
     def ended(self, pid: int, status: int) -> None:
         """Note that a child process has ended."""
-        attempt = self.children.pop(pid, None)
+        attempt = self.pool.ended(pid)
         if attempt is None:
             return
         self._forget(attempt)
-        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
-        if code in REFUSALS:
-            self._refuse(attempt, *REFUSALS[code])
-        elif code != detach.EXIT_ENDED and not records.has_ended(self.paths.attempt(attempt)):
+        if not records.has_ended(self.paths.attempt(attempt)):
             self.reaper.begin(attempt, "its wrapper %s" % _ending(status), session=pid)
 
     def check_adopted(self) -> None:
@@ -272,7 +265,7 @@ class Supervisor:
 
     def _kill(self, attempt: int, kill: orders.Kill) -> None:
         self._write_order(attempt, lambda folder: orders.ask_kill(folder, kill))
-        process.send(self.live[attempt].pid, signal.SIGTERM)
+        self._signal(attempt, signal.SIGTERM)
 
     def pause(self, attempts: "List[int]", grace: float) -> None:
         """Suspend attempts; queued ones are not started."""
@@ -291,7 +284,11 @@ class Supervisor:
         """Write an order for a running wrapper, and wake it."""
         if attempt in self.live:
             self._write_order(attempt, write)
-            process.send(self.live[attempt].pid, signal.SIGUSR1)
+            self._signal(attempt, signal.SIGUSR1)
+
+    def _signal(self, attempt: int, number: int) -> None:
+        """Signal the wrapper of a running attempt."""
+        self.pool.signal(self.live[attempt].pid, number)
 
     def _write_order(self, attempt: int, write: "Callable[[AttemptFolder], None]") -> None:
         try:

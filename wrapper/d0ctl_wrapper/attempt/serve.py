@@ -1,0 +1,72 @@
+"""A wrapper, which serves a slot of its node: one attempt after the other, each to its end."""
+
+import gc
+import itertools
+import os
+import signal
+import traceback
+from typing import Dict, FrozenSet, NamedTuple, Optional
+
+from d0ctl_wrapper.attempt.run.detach import RelayContext
+from d0ctl_wrapper.attempt.wrapper import Wrapper
+from d0ctl_wrapper.host.channel import RelayChannel
+from d0ctl_wrapper.protocol.launch import Launch
+from d0ctl_wrapper.protocol.paths import AttemptFolder, read
+
+COLLECT_EVERY = 100
+"""The attempts between two collections of garbage."""
+
+
+class ProcessState(NamedTuple):
+    """All that an attempt could leave behind in the process of its wrapper."""
+
+    directory: str
+    umask: int
+    signals: bytes
+    timers: "tuple[float, float]"
+    descriptors: "FrozenSet[str]"
+    environment: "Dict[bytes, bytes]"
+
+
+def serve(context: RelayContext, channel: RelayChannel, inherited: "Optional[Launch]") -> None:
+    """Run the attempts that the relay hands over, until it wants no more.
+
+    After anything but a plain success, or if the process is not as it was, the wrapper ends.
+    """
+    before = observe()
+    for number in itertools.count(1):
+        launch = channel.launch(inherited)
+        if launch is None:
+            return
+        try:
+            wrapper = Wrapper(context, launch, channel.tell)
+            name, text = wrapper.run()
+        except BaseException:
+            _leave_traceback(context.paths.attempt(launch["attempt"]))
+            raise
+        is_last = not wrapper.is_plain or observe() != before
+        if not channel.tell_end(name, text, is_last) or is_last:
+            return
+        if number % COLLECT_EVERY == 0:
+            gc.collect()
+
+
+def observe() -> ProcessState:
+    """Return the state of this process."""
+    signals = read(b"/proc/self/status").partition(b"SigBlk")[2].partition(b"CapInh")[0]
+    return ProcessState(
+        os.getcwd(),
+        os.umask(0o077),
+        signals,
+        signal.getitimer(signal.ITIMER_VIRTUAL),
+        frozenset(os.listdir("/proc/self/fd")),
+        dict(os.environb),
+    )
+
+
+def _leave_traceback(folder: AttemptFolder) -> None:
+    try:
+        with open(folder.file(b"crash"), "w") as file:
+            traceback.print_exc(file=file)
+    except OSError:
+        pass

@@ -1,0 +1,1 @@
+"""The attempts of a node: started, adopted, signaled and reaped."""
