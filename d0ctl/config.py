@@ -235,7 +235,7 @@ def find_home(option: Path | None = None) -> Home:
 
 
 def file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
-    """The type of the file system that holds `path` or would; empty where it can't be told."""
+    """The type of the file system that holds `path` or would; empty if unknown."""
     target = path.resolve()
     best, kind = -1, ""
     try:

@@ -97,7 +97,7 @@ class NodeUnreachable(D0Error):
 
 
 class NotSent(D0Error):
-    """Something that nobody could be told; `for_good` when another try would not help.
+    """A notification that could not be sent; `for_good` when another try would not help.
 
     Everything else may go well another time: no connection, no login, a server that is busy.
     """

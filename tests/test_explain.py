@@ -47,35 +47,35 @@ def hold(site: Site, path: str, note: str) -> None:
 def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Site) -> None:
     site.submit(production())
 
-    told = why(site, "prod/3/1/1")
+    answer = why(site, "prod/3/1/1")
 
-    assert told.answer == (
+    assert answer.answer == (
         "package `prod/3/1/1` waits for file `all` of `prod/2/1/1`, which is waiting"
     )
-    assert told.facts == ["the cause is `prod/1/1/1`, which is ready"]
-    assert told.commands == ["d0ctl why prod/1/1/1"]
+    assert answer.facts == ["the cause is `prod/1/1/1`, which is ready"]
+    assert answer.commands == ["d0ctl why prod/1/1/1"]
 
 
 def test_the_least_hopeful_file_comes_first(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/3/1")
 
-    told = why(site, "prod/1/3/2")
+    answer = why(site, "prod/1/3/2")
 
-    assert told.answer.startswith("package `prod/1/3/2` is blocked: it waits for")
-    assert "`prod/1/3/1`" in told.answer
-    assert "which is failed" in told.answer
-    assert "d0ctl kill-line prod/1/3 --drop-outputs" in told.commands
+    assert answer.answer.startswith("package `prod/1/3/2` is blocked: it waits for")
+    assert "`prod/1/3/1`" in answer.answer
+    assert "which is failed" in answer.answer
+    assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
 
 
 def test_what_is_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/3/1")
 
-    told = why(site, "prod/3/1/1")
+    answer = why(site, "prod/3/1/1")
 
-    assert "the cause is `prod/1/3/1`, which is failed" in told.facts
-    assert "d0ctl kill-line prod/1/3 --drop-outputs" in told.commands
+    assert "the cause is `prod/1/3/1`, which is failed" in answer.facts
+    assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
 
 
 def test_a_blocked_package_says_so(site: Site) -> None:
@@ -88,9 +88,9 @@ def test_a_blocked_package_says_so(site: Site) -> None:
 def test_a_file_of_a_removed_job_is_made_by_nothing(site: Site) -> None:
     site.submit(job(("a", [line(make("x"), make("y", needs=["x"]))])))
 
-    told = why(site, "prod/1/1/2")
+    answer = why(site, "prod/1/1/2")
 
-    assert any("file `x` of `prod/1/1/1`" in text for text in (told.answer, *told.facts))
+    assert any("file `x` of `prod/1/1/1`" in text for text in (answer.answer, *answer.facts))
 
 
 def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> None:
@@ -107,10 +107,10 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
         )
     site.submit(job(("a", [line(make("x", cpus=2, exclude_nodes=("other", "localhost")))])))
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    facts = "\n".join(told.facts)
-    assert told.answer == "package `prod/1/1/1` is ready, and no node can take it"
+    facts = "\n".join(answer.facts)
+    assert answer.answer == "package `prod/1/1/1` is ready, and no node can take it"
     assert "node `away` is down since" in facts
     assert "no answer within 20 s" in facts
     assert "node `resting` is drained: new disk" in facts
@@ -123,13 +123,13 @@ def test_a_full_node_says_what_takes_it(site: Site) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
 
-    told = why(site, "prod/1/2/1")
+    answer = why(site, "prod/1/2/1")
 
     assert re.fullmatch(
         "package `prod/1/2/1` is ready, and no slot is free on `localhost` since [0-9:]{8}",
-        told.answer,
+        answer.answer,
     )
-    (fact,) = told.facts
+    (fact,) = answer.facts
     assert re.fullmatch(
         "node `localhost` has 1 of 1 cpu in use since [0-9:]{8}: 1 package of `prod`", fact
     )
@@ -142,10 +142,10 @@ def test_no_slot_is_free_since_the_last_one_was_taken(site: Site) -> None:
     site.launch("prod/1/2/1")
     (taken,) = site.store.connection.execute("select max(started) from attempt").fetchone()
 
-    told = why(site, "prod/1/3/1")
+    answer = why(site, "prod/1/3/1")
 
-    assert told.answer.endswith(f"no slot is free on `localhost` since {moment(taken, taken)}")
-    assert told.details["full_since"] == iso(taken)
+    assert answer.answer.endswith(f"no slot is free on `localhost` since {moment(taken, taken)}")
+    assert answer.details["full_since"] == iso(taken)
 
 
 def test_what_waits_for_its_inputs_on_a_node_takes_none_of_its_slots(site: Site) -> None:
@@ -169,25 +169,25 @@ def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(sit
             )
     site.submit(job(("a", [line(make("x", platform="linux-aarch64"))])))
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert told.answer == "package `prod/1/1/1` is ready, and no node can take it"
-    assert told.facts == [
+    assert answer.answer == "package `prod/1/1/1` is ready, and no node can take it"
+    assert answer.facts == [
         "171 nodes are ruled out: platform linux-x86_64, not linux-aarch64: "
         "`localhost`, `n30`, `n31`, `n32`, `n33` and 166 more",
         "30 nodes are down: `n0`, `n1`, `n2`, `n3`, `n4` and 25 more",
         "without its platform, 171 nodes could take it",
     ]
-    assert len(told.details["nodes"]) == 201
+    assert len(answer.details["nodes"]) == 201
 
 
 def test_what_would_change_if_one_wish_were_another_is_told(site: Site) -> None:
     site.up(memory=4 << 30)
     site.submit(job(("a", [line(make("x", memory=8 << 30))])))
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert told.facts == [
+    assert answer.facts == [
         "node `localhost` is ruled out: 4.3 GB of memory, needs 8.6 GB",
         "without its memory, `localhost` could take it",
     ]
@@ -199,10 +199,10 @@ def test_a_drained_node_that_would_do_comes_with_the_command_that_opens_it(site:
         site.store.change("drain_node", node=1, note="new disk", now=0.0)
     site.submit(production())
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert told.facts == ["node `localhost` is drained: new disk"]
-    assert told.commands == ["d0ctl node resume localhost", "d0ctl node list"]
+    assert answer.facts == ["node `localhost` is drained: new disk"]
+    assert answer.commands == ["d0ctl node resume localhost", "d0ctl node list"]
 
 
 def test_where_nobody_drives_that_is_why(site: Site) -> None:
@@ -211,10 +211,10 @@ def test_where_nobody_drives_that_is_why(site: Site) -> None:
     site.up()
     site.submit(production())
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert "no daemon is running" in told.answer
-    assert told.commands[0] == "d0ctl daemon start"
+    assert "no daemon is running" in answer.answer
+    assert answer.commands[0] == "d0ctl daemon start"
 
 
 def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
@@ -222,10 +222,10 @@ def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
     site.submit(production("urgent", priority=90))
     site.submit(production())
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert "job `urgent` of a higher priority comes first" in told.answer
-    assert told.commands == ["d0ctl priority prod 91", "d0ctl why urgent"]
+    assert "job `urgent` of a higher priority comes first" in answer.answer
+    assert answer.commands == ["d0ctl priority prod 91", "d0ctl why urgent"]
 
 
 def test_where_there_is_room_it_starts_next(site: Site) -> None:
@@ -239,11 +239,11 @@ def test_a_held_package_says_by_whom_and_why(site: Site) -> None:
     site.submit(production())
     hold(site, "prod/1/1/1", "bad seed")
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert told.answer.startswith("package `prod/1/1/1` is held by ada since ")
-    assert told.answer.endswith(": bad seed")
-    assert told.commands == ["d0ctl release prod/1/1/1"]
+    assert answer.answer.startswith("package `prod/1/1/1` is held by ada since ")
+    assert answer.answer.endswith(": bad seed")
+    assert answer.commands == ["d0ctl release prod/1/1/1"]
 
 
 def test_a_held_job_holds_what_is_ready_and_what_waits(site: Site) -> None:
@@ -261,22 +261,22 @@ def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None
     site.up("far", machine_id="m2")
     site.assign("prod/1/1/2", "far")
 
-    told = why(site, "prod/1/1/2")
+    answer = why(site, "prod/1/1/2")
 
     assert (
-        told.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is not yet present"
+        answer.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is not yet present"
     )
-    assert told.facts == ["file `gen-1` is being copied"]
+    assert answer.facts == ["file `gen-1` is being copied"]
 
 
 def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert told.answer.startswith("package `prod/1/1/1` is running on `localhost` for ")
-    assert told.commands == ["d0ctl logs prod/1/1/1", "d0ctl kill prod/1/1/1"]
+    assert answer.answer.startswith("package `prod/1/1/1` is running on `localhost` for ")
+    assert answer.commands == ["d0ctl logs prod/1/1/1", "d0ctl kill prod/1/1/1"]
 
 
 def test_a_suspended_package_says_what_it_stands_still_for(site: Site) -> None:
@@ -285,10 +285,10 @@ def test_a_suspended_package_says_what_it_stands_still_for(site: Site) -> None:
     state = {"attempt": attempt, "kind": "state", "seq": 2, "time": NOW, "phase": "suspended"}
     site.tell({**state, "why": "the disk has 7 MB left"})
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert told.answer.startswith("package `prod/1/1/1` is suspended on `localhost` for ")
-    assert told.facts == ["because: the disk has 7 MB left"]
+    assert answer.answer.startswith("package `prod/1/1/1` is suspended on `localhost` for ")
+    assert answer.facts == ["because: the disk has 7 MB left"]
 
 
 def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
@@ -298,10 +298,10 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
         row = registry.named(site.store, "localhost")
         contact.down(site.store, row["id"], "it hung up", now=NOW)
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert "does not answer since" in told.answer
-    assert "because: it hung up" in told.facts
+    assert "does not answer since" in answer.answer
+    assert "because: it hung up" in answer.facts
 
 
 def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
@@ -311,12 +311,12 @@ def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
     with site.store.writing():
         launches.refuse(site.store, here, attempt, "disk-full", "no space", now=time.time())
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert "is cooling off until" in told.answer
-    assert told.answer.endswith("(try 1 of 3), after disk-full: no space")
-    assert told.facts[0].startswith("it will be retried in")
-    assert "d0ctl policy show prod/1/1/1" in told.commands
+    assert "is cooling off until" in answer.answer
+    assert answer.answer.endswith("(try 1 of 3), after disk-full: no space")
+    assert answer.facts[0].startswith("it will be retried in")
+    assert "d0ctl policy show prod/1/1/1" in answer.commands
 
 
 def _only_started(site: Site, path: str) -> int:
@@ -332,16 +332,16 @@ def test_a_failed_package_says_why_where_and_what_it_said_last(site: Site) -> No
     site.submit(production(lines=1))
     site.fail("prod/1/1/1", stderr="no such field\n")
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert told.answer == (
+    assert answer.answer == (
         "package `prod/1/1/1` failed: exit-code: binary 1 (tool) ended with exit code 3"
     )
-    assert told.facts[0].startswith("on node `localhost`, ")
-    assert told.facts[0].endswith("in binary 1, attempt 1")
-    assert told.facts[1] == "`prod/1/1/2` waits for its files"
-    assert told.stderr == "no such field\n"
-    assert told.commands[0] == "d0ctl logs prod/1/1/1"
+    assert answer.facts[0].startswith("on node `localhost`, ")
+    assert answer.facts[0].endswith("in binary 1, attempt 1")
+    assert answer.facts[1] == "`prod/1/1/2` waits for its files"
+    assert answer.stderr == "no such field\n"
+    assert answer.commands[0] == "d0ctl logs prod/1/1/1"
 
 
 def test_a_package_being_killed_says_who_asked(site: Site) -> None:
@@ -351,10 +351,10 @@ def test_a_package_being_killed_says_who_asked(site: Site) -> None:
         lifecycle.choose(site.store, [site.id_of("prod/1/1/1")])
         lifecycle.kill(site.store, actor="ada", note="too slow", now=NOW)
 
-    told = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1")
 
-    assert "is being killed on `localhost`, requested by ada at" in told.answer
-    assert told.facts[0] == "because: too slow"
+    assert "is being killed on `localhost`, requested by ada at" in answer.answer
+    assert answer.facts[0] == "because: too slow"
 
 
 def test_what_is_done_or_canceled_says_so(site: Site) -> None:
@@ -373,14 +373,14 @@ def test_a_job_explains_itself_by_what_tells_most(site: Site) -> None:
     site.up()
     site.submit(production(lines=1))
 
-    def told() -> str:
+    def answer() -> str:
         return group.job(site.store, browse.job(site.store, "prod"), time.time()).answer
 
-    assert told().startswith("nothing of job `prod` runs yet: package `prod/1/1/1` is ready")
+    assert answer().startswith("nothing of job `prod` runs yet: package `prod/1/1/1` is ready")
     site.launch("prod/1/1/1")
-    assert told() == "job `prod` is running: 1 package is launched"
+    assert answer() == "job `prod` is running: 1 package is launched"
     site.end("prod/1/1/1", "failed", reason="looping", detail="no output for 2 h")
-    assert told() == (
+    assert answer() == (
         "job `prod` failed: 1 package failed, the last `prod/1/1/1`: looping: no output for 2 h"
     )
 
@@ -410,11 +410,11 @@ def test_stages_and_lines_explain_themselves(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "told"),
+    ("state", "expected"),
     [("unknown", "was not contacted yet"), ("up", "is up, with 4 of 4 cpus free"),
      ("down", "is down since"), ("drained", "is drained and takes no new packages: new disk")],
 )  # fmt: skip
-def test_a_node_explains_itself(site: Site, state: str, told: str) -> None:
+def test_a_node_explains_itself(site: Site, state: str, expected: str) -> None:
     row = registry.named(site.store, "localhost")
     if state in ("up", "down", "drained"):
         site.up()
@@ -424,4 +424,4 @@ def test_a_node_explains_itself(site: Site, state: str, told: str) -> None:
         if state == "drained":
             site.store.change("drain_node", node=row["id"], note="new disk", now=0.0)
 
-    assert told in node.node(site.store, "localhost", NOW).answer
+    assert expected in node.node(site.store, "localhost", NOW).answer

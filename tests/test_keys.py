@@ -39,8 +39,8 @@ def documented(page: str) -> dict[tuple[str, str], str]:
     for section in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
         table = re.split(r"^##", section, maxsplit=1, flags=re.MULTILINE)[0]
         level, _, body = table.partition("\n")
-        for cell, told in re.findall(r"^\| (`.*?`) \| (.*)$", body, re.MULTILINE):
-            found |= {(level, key): told for key in re.findall(r"`([^`]+)`", cell)}
+        for cell, answer in re.findall(r"^\| (`.*?`) \| (.*)$", body, re.MULTILINE):
+            found |= {(level, key): answer for key in re.findall(r"`([^`]+)`", cell)}
     return found
 
 
@@ -65,6 +65,6 @@ def test_every_test_that_is_named_is_there(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_reference_says_which_keys_have_no_effect_yet(page: str) -> None:
-    silent = {key for key, told in documented(page).items() if "has no effect yet" in told}
+    silent = {key for key, answer in documented(page).items() if "has no effect yet" in answer}
 
     assert silent == set(rows(NO_EFFECT_YET[page]))

@@ -118,8 +118,8 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
             assert plan == applied
             assert isinstance(plan, KillLinePlan)
             leaving = {path_of(where) for where in gone if things[where].state != "done"}
-            told = {change.path for change in (*plan.changes, *plan.also_dropped)}
-            assert told == leaving
+            answer = {change.path for change in (*plan.changes, *plan.also_dropped)}
+            assert answer == leaving
             assert plan.packages == len(leaving)
             for where, thing in things.items():
                 phase = site.phase(path_of(where))

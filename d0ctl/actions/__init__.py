@@ -85,7 +85,7 @@ def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:
     try:
         plan: Plan = action.plan(store, request, now)
     except Forestalled as error:
-        if error.deed is None:
+        if error.entry is None:
             raise
-        raise Refused(f"{error}: {conflict.told(error.deed, now)}", hint=error.hint) from None
+        raise Refused(f"{error}: {conflict.sentence(error.entry, now)}", hint=error.hint) from None
     return replace(plan, undo=action.undo(plan), seen=audit.latest(store))

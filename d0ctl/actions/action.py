@@ -9,7 +9,7 @@ from d0ctl.actions.option import OptionsType, fields_of, given, typed
 from d0ctl.errors import Refused
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.audit import Deed
+from d0ctl.store.jobs.audit import AuditEntry
 
 MOST_SHOWN = 50
 """How many packages or files of each kind a plan names; it counts the rest."""
@@ -158,9 +158,11 @@ class Forestalled(Refused):
     `apply` and `preview` add to the message who that was.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None, deed: Deed | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str | None = None, entry: AuditEntry | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
-        self.deed = deed
+        self.entry = entry
 
 
 def _as_it_is(store: Store, request: Any, now: float) -> Any:
@@ -190,7 +192,7 @@ class Action(Generic[OptionsType, PlanType]):
     example: str
     """A command line, without `d0ctl` and the name."""
     exit_status: str = "0 done, 2 bad usage, 3 nothing matches, 4 refused in this state"
-    past: str | Callable[[Deed], str]
+    past: str | Callable[[AuditEntry], str]
     """What somebody did, before its target: `held`."""
     plan: Callable[[Store, Any, float], PlanType]
     act: Callable[[Store, PlanType, Author], PlanType | None]

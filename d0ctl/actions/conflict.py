@@ -8,7 +8,7 @@ from d0ctl.errors import Refused
 from d0ctl.select import brief
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.jobs.audit import Deed
+from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views import browse, choice
 from d0ctl.units import moment
 
@@ -16,12 +16,16 @@ OTHER_PAST = {"require": "left out a part of"}
 """What somebody did by something that is not in the table of actions."""
 
 
-def told(deed: Deed, now: float) -> str:
+def sentence(entry: AuditEntry, now: float) -> str:
     """Return who did what, when and why, as a part of a sentence."""
-    past = ACTIONS[deed.verb].past if deed.verb in ACTIONS else OTHER_PAST.get(deed.verb, deed.verb)
-    past = past if isinstance(past, str) else past(deed)
-    why = f" ({deed.note})" if deed.note else ""
-    return f"{deed.actor} {past} `{brief(deed.target)}` at {moment(deed.at, now)}{why}"
+    past = (
+        ACTIONS[entry.verb].past
+        if entry.verb in ACTIONS
+        else OTHER_PAST.get(entry.verb, entry.verb)
+    )
+    past = past if isinstance(past, str) else past(entry)
+    why = f" ({entry.note})" if entry.note else ""
+    return f"{entry.actor} {past} `{brief(entry.target)}` at {moment(entry.at, now)}{why}"
 
 
 def refuse_second(store: Store, request: Request[Any], seen: int | None, now: float) -> None:
@@ -34,20 +38,20 @@ def refuse_second(store: Store, request: Request[Any], seen: int | None, now: fl
         return
     target = request.target
     if target.names_jobs and request.action.is_flag:
-        deed = _on_jobs(store, request, seen)
+        entry = _on_jobs(store, request, seen)
     else:
         choice.choose(store, target, now=now)
-        deed = audit.since(store, seen)
-    if deed is not None:
-        raise Refused(f"{told(deed, now)}, after the plan was made, so nothing was done",
+        entry = audit.since(store, seen)
+    if entry is not None:
+        raise Refused(f"{sentence(entry, now)}, after the plan was made, so nothing was done",
                       hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip
 
 
-def _on_jobs(store: Store, request: Request[Any], seen: int) -> Deed | None:
+def _on_jobs(store: Store, request: Request[Any], seen: int) -> AuditEntry | None:
     verbs = [name for name, action in ACTIONS.items() if request.action.is_in_the_way(action)]
     found = (
         audit.on_job_since(store, job.name, verbs, seen)
         for part in request.target.parts
         for job in browse.jobs(store, part.job)
     )
-    return next((deed for deed in found if deed), None)
+    return next((entry for entry in found if entry), None)

@@ -106,7 +106,7 @@ def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
 
 def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Forestalled:
     """Return the refusal of an action that can change none of the selected packages."""
-    deed = audit.last(store)
+    entry = audit.last(store)
     hint = f"d0ctl why {target.parts[0]}"
     if target.is_one and target.level == "package" and len(kept) == 1:
         (phase,) = kept
@@ -116,12 +116,14 @@ def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: s
                 hint=f"d0ctl release {target}",
             )
         if phase == Phase.KILLING:
-            return Forestalled(f"package `{target}` is already being killed", hint=hint, deed=deed)
+            return Forestalled(
+                f"package `{target}` is already being killed", hint=hint, entry=entry
+            )
         return Forestalled(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
-                           hint=hint, deed=deed)  # fmt: skip
+                           hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())
     return Forestalled(f"nothing of `{target.brief}` can be {past}: {states}",
-                       hint=f"d0ctl status {target.parts[0]}", deed=deed)  # fmt: skip
+                       hint=f"d0ctl status {target.parts[0]}", entry=entry)  # fmt: skip
 
 
 def _state_of(phase: str) -> str:

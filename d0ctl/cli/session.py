@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from d0ctl.config import Home, find_home
 from d0ctl.store.connection import Store, no_home, open_store
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 
 if TYPE_CHECKING:
     from d0ctl.actions.action import Author
@@ -56,7 +56,7 @@ def in_home(error: OSError) -> bool:
 @contextmanager
 def reader() -> Iterator[Store]:
     """The store for a verb that only reads. Raises DatabaseUnavailable when there is no home."""
-    with open_store(home(), read_only=True) as store, told(store.home):
+    with open_store(home(), read_only=True) as store, database_errors(store.home):
         store.make_temporary_tables()
         yield store
 
@@ -64,7 +64,7 @@ def reader() -> Iterator[Store]:
 @contextmanager
 def writer() -> Iterator[Store]:
     """The store for a verb that changes something that is there."""
-    with open_store(home()) as store, told(store.home):
+    with open_store(home()) as store, database_errors(store.home):
         yield store
 
 
@@ -73,7 +73,7 @@ def founder() -> Iterator[Store]:
     """The store for a verb that may be the first: home and `localhost` are made if need be."""
     from d0ctl.store.nodes import registry
 
-    with open_store(home(), create=True) as store, told(store.home):
+    with open_store(home(), create=True) as store, database_errors(store.home):
         if registry.is_untouched(store):
             registry.add_localhost(store)
         yield store

@@ -30,7 +30,7 @@ MOST_RUNS = 6
 LEAVE_S = 3.0
 """How long the end of a process waits for notifications that are being sent."""
 
-Told = Callable[[Row], None]
+Report = Callable[[Row], None]
 """Sends one notification. Raises NotSent."""
 
 
@@ -131,7 +131,7 @@ class Carrier(threading.Thread):
             is_last = row["tries"] + 1 >= MOST_RUNS
             raise NotSent(str(error), for_good=is_last) from error
 
-    def _carry(self, store: Store, rows: list[Row], tell: Told) -> None:
+    def _carry(self, store: Store, rows: list[Row], tell: Report) -> None:
         for row in rows:
             if self._abandoned.is_set():
                 return

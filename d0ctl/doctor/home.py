@@ -93,8 +93,8 @@ def failing_turns(home: Home) -> Iterator[Finding]:
             lines = file.read().decode(errors="replace").splitlines()
     except OSError:
         return
-    told = [line for line in lines if line[:2] == "20" and line[19:20] == ","]
-    if told and " ERROR a turn failed" in told[-1] and _age(log) < RECENT_S:
+    dated = [line for line in lines if line[:2] == "20" and line[19:20] == ","]
+    if dated and " ERROR a turn failed" in dated[-1] and _age(log) < RECENT_S:
         yield Finding("daemon", str(log), "its turns fail, the last a moment ago", f"tail {log}")
 
 

@@ -1,4 +1,4 @@
-"""The one look at everything; what may be a race is looked at again before it is told."""
+"""Run all checks; findings that may be a race are checked again before they are reported."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -33,11 +33,11 @@ SHARED = "cache/in/u-"
 """What wrappers bring for each other; the database learns of it when one of them ends."""
 
 MOST = 5
-"""How many things of a kind are told one by one of a node."""
+"""How many findings of a kind are listed for a node."""
 
 
 class Asked(Struct, frozen=True):
-    """What came of asking a node: what lies there, or why it could not be told."""
+    """The answer of a node: the files on it, or why it could not list them."""
 
     node: Row
     survey: Survey | None
@@ -166,8 +166,8 @@ class _Belongings:
         """Folders of attempts that are none: the next contact removes them."""
         detail = "is of no attempt of this site"
         advice = f"d0ctl daemon stop; {RESTART}" if self._is_driven else RESTART
-        told = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
-        for what in told:
+        reported = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
+        for what in reported:
             yield Finding("attempt", what, detail, advice, heals=True)
         if len(paths) > MOST:
             more = f"{count(len(paths) - MOST)} more of which each {detail}"
@@ -189,13 +189,13 @@ class _Belongings:
     def orphans(self) -> Iterator[Finding]:
         """Files in the cache that the database does not know."""
         is_busy = "running" in self._found.attempts.values()
-        told = [
+        reported = [
             self._entry(path)
             for path in sorted(self._found.cached())
             if not (is_busy and path.startswith(SHARED))
         ]
-        kept = wanted(self._store, self._node, told)
-        found = [path for entry in told if (path := str(entry["path"])) not in kept]
+        kept = wanted(self._store, self._node, reported)
+        found = [path for entry in reported if (path := str(entry["path"])) not in kept]
         needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in kept}
         for path in found[:MOST]:
             short, detail = (
@@ -204,7 +204,7 @@ class _Belongings:
             )
             folder = "/".join(short.split("/")[:2])
             if folder == "cache/in" or any(one.startswith(folder) for one in needed):
-                yield self._told("orphan", short, detail, "d0ctl removes it with its job")
+                yield self._finding("orphan", short, detail, "d0ctl removes it with its job")
             else:
                 yield self._swept("orphan", short, detail)
         if len(found) > MOST:
@@ -239,10 +239,10 @@ class _Belongings:
                   and found["checksum"] not in (None, row["checksum"])]  # fmt: skip
         for name, maker in spoilt[:MOST]:
             advice = f"d0ctl set-status {maker} unscheduled" if maker else "it came from outside"
-            yield self._told("contents", name, "has another checksum than it had", advice)
+            yield self._finding("contents", name, "has another checksum than it had", advice)
         if len(spoilt) > MOST:
             more = f"{count(len(spoilt) - MOST)} more copies have another checksum than they had"
-            yield self._told("contents", f"{self._base}", more, f"d0ctl node check {self._name}")
+            yield self._finding("contents", f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def waiting(self) -> Iterator[Finding]:
         """Messages that nobody fetches, and files that nobody brings any more."""
@@ -257,10 +257,10 @@ class _Belongings:
     def _listed(self, check: str, paths: list[str], detail: str) -> Iterator[Finding]:
         for path in paths[:MOST]:
             short = path.removeprefix(f"{self._base}/")
-            yield self._told(check, short, detail, "its maker runs again when it is missed")
+            yield self._finding(check, short, detail, "its maker runs again when it is missed")
         if len(paths) > MOST:
             more = f"{count(len(paths) - MOST)} more of which each {detail}"
-            yield self._told(check, f"{self._base}", more, f"d0ctl node check {self._name}")
+            yield self._finding(check, f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def _swept(self, check: str, what: str, detail: str) -> Finding:
         """What d0ctl removes by itself when it is in contact anew."""
@@ -270,10 +270,10 @@ class _Belongings:
     def _until_start(self, check: str, what: object, detail: str) -> Finding:
         """What a driver sets right; where one is at work and did not, it says so."""
         if self._is_driven:
-            return self._told(check, str(what), detail, f"d0ctl why --node {self._name}")
+            return self._finding(check, str(what), detail, f"d0ctl why --node {self._name}")
         return Finding(check, self._at(str(what)), detail, RESTART, heals=True)
 
-    def _told(self, check: str, what: str, detail: str, advice: str) -> Finding:
+    def _finding(self, check: str, what: str, detail: str, advice: str) -> Finding:
         return Finding(check, self._at(what), detail, advice)
 
     def _at(self, what: str) -> str:

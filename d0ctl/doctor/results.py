@@ -25,7 +25,7 @@ MISSED = "it is brought or made again when it is missed"
 OUTSIDE = "it came from outside"
 
 MOST = 20
-"""How many files are told one by one."""
+"""How many files are listed one by one."""
 
 
 def deliveries(store: Store) -> Iterator[Finding]:
@@ -82,8 +82,8 @@ def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
     """Copies in cache/ that are not as they were recorded, and files there that are none."""
     found = []
     for row in copies(store, None):
-        if store.home.is_in_cache(row["path"]) and (told := _against(row, checksums)):
-            found.append(told)
+        if store.home.is_in_cache(row["path"]) and (fault := _against(row, checksums)):
+            found.append(fault)
     yield from found[:MOST]
     if len(found) > MOST:
         yield Finding("copy", str(store.home.cache), f"{len(found) - MOST} more copies are not as "

@@ -73,4 +73,4 @@ def survey(
                     found.take(frame["entries"])
                     if not frame["more"]:
                         return found
-    raise NodeUnreachable(f"node `{address.name}` ended before it had told all")
+    raise NodeUnreachable(f"node `{address.name}` ended before it had listed everything")

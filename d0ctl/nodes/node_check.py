@@ -114,10 +114,10 @@ def _clock(link: Link) -> Finding:
     facts = _answer(link, {"kind": "stat", "id": "clock"}, "facts")["facts"]
     skew = facts["time"] - (asked + time.time()) / 2
     fine = abs(skew) <= MOST_SKEW_S
-    told = f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} this machine"
+    offset = f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} this machine"
     if abs(skew) < 0.5:
-        told = "in step with this machine"
-    return Finding(fine, "clock", told, "" if fine else "let chrony or ntpd run there")
+        offset = "in step with this machine"
+    return Finding(fine, "clock", offset, "" if fine else "let chrony or ntpd run there")
 
 
 def _detached(link: Link, again: Callable[[], Link]) -> Finding:

@@ -1,1 +1,1 @@
-"""Being told: who is told what, in which words, and how it gets there."""
+"""Notifications: recipients, texts, and their delivery by mail or command."""

@@ -28,12 +28,12 @@ def run(command: Sequence[str], event: str, *, timeout: float, stop: threading.E
 
     Its process group is ended when its time is over, or `stop` is set.
     """
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as told:
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
         given.write(event.encode())
         given.seek(0)
         try:
             process = subprocess.Popen(
-                list(command), stdin=given, stdout=subprocess.DEVNULL, stderr=told,
+                list(command), stdin=given, stdout=subprocess.DEVNULL, stderr=errors,
                 start_new_session=True, cwd="/",
             )  # fmt: skip
         except OSError as error:
@@ -43,7 +43,7 @@ def run(command: Sequence[str], event: str, *, timeout: float, stop: threading.E
         finally:
             _end(process)
         if process.returncode:
-            raise NotSent(_trouble(command[0], process.returncode, told))
+            raise NotSent(_trouble(command[0], process.returncode, errors))
 
 
 def _wait(
@@ -66,10 +66,10 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def _trouble(name: str, code: int, told: IO[bytes]) -> str:
-    size = told.seek(0, os.SEEK_END)
-    told.seek(max(0, size - 10 * MOST_SAID))
-    lines = told.read().decode(errors="replace").strip().splitlines()
+def _trouble(name: str, code: int, errors: IO[bytes]) -> str:
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - 10 * MOST_SAID))
+    lines = errors.read().decode(errors="replace").strip().splitlines()
     words = f"exit code {code}" if code > 0 else f"signal {-code}"
     last = f": {clean(lines[-1])}" if lines else ""
     return f"`{name}` ended with {words}{last}"[:MOST_SAID]

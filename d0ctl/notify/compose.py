@@ -1,4 +1,4 @@
-"""From what somebody is to be told to the one message that tells it."""
+"""Compose the notices for a recipient into one message."""
 
 import json
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from d0ctl.units import iso
 
 
 def write(store: Store, said: Mapping[str, Any], recipient: str, *, now: float) -> None:
-    """Write all that somebody is to be told, unless that is more than their rate allows.
+    """Write all notices for a recipient into one message, unless their rate is exceeded.
 
-    What a job was to be told of that is gone or moves again is told no more.
+    Notices of jobs that are gone or move again are dropped.
     """
     if recipient == COMMAND:
         _events(store, now)
@@ -27,7 +27,7 @@ def write(store: Store, said: Mapping[str, Any], recipient: str, *, now: float) 
         _mail(store, said, recipient, now)
 
 
-def _told(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]]:
+def _notices(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]]:
     found = mail_queue.notices(store, recipient)
     known = {one.subject_id: ending(store, one.subject_id) for one in found if one.kind == "ended"}
     endings = {job: one for job, one in known.items() if one is not None}
@@ -38,7 +38,7 @@ def _told(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]
 def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> None:
     from d0ctl.notify.mail_message import letter, make_id
 
-    notices, endings = _told(store, recipient)
+    notices, endings = _notices(store, recipient)
     mail_queue.settle(store, recipient)
     if not notices:
         return
@@ -50,7 +50,7 @@ def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> 
 
 
 def _events(store: Store, now: float) -> None:
-    notices, endings = _told(store, COMMAND)
+    notices, endings = _notices(store, COMMAND)
     mail_queue.settle(store, COMMAND)
     for one in notices:
         title = mail.line(mail.headline(one, endings))
@@ -59,10 +59,10 @@ def _events(store: Store, now: float) -> None:
 
 
 def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
-    """What is told, as the command gets it."""
+    """Return a notice as the notification command gets it."""
     is_node = (one.kind if one.kind != "cleared" else one.reason).startswith("node")
     is_all = "stands-still" in (one.kind, one.reason)
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "event": one.kind,
         "headline": mail.headline(one, endings),
         "site": site,
@@ -73,12 +73,12 @@ def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str,
     }
     if one.kind == "failures":
         again = one.count - one.failed - one.held
-        told |= {"reason": one.reason, "count": one.count, "failed": one.failed,
+        document |= {"reason": one.reason, "count": one.count, "failed": one.failed,
                  "held": one.held, "tried_again": again}  # fmt: skip
     elif one.kind == "cleared":
-        told["trouble"] = one.reason
+        document["trouble"] = one.reason
     elif one.kind == "ended":
-        told |= endings[one.subject_id].document()
+        document |= endings[one.subject_id].document()
     elif one.kind == "node-given-up":
-        told["attempts"] = one.count
-    return {**told, "samples": list(one.samples)}
+        document["attempts"] = one.count
+    return {**document, "samples": list(one.samples)}

@@ -11,7 +11,7 @@ from d0ctl.sitefile.mail import NOBODY, OTHERS, is_address
 RESEARCHER, GRID, CLUSTER = "researcher", "grid-control", "cluster-admin"
 
 COMMAND = "command"
-"""Stands for the site's command among those who are told."""
+"""Stands for the site's command among the recipients."""
 
 DIGEST_S = 300.0
 """How long what fails waits for more that can go in the same mail."""
@@ -39,11 +39,11 @@ ROUTES: Mapping[str, tuple[str, ...]] = {
     "stage-out": (RESEARCHER, GRID),
     "software-missing": (RESEARCHER, GRID),
 }
-"""Who is told of failures, by reason; of any other reason, the researcher."""
+"""Recipients of failures by reason; of all other reasons, the researcher."""
 
 
 class Person(Struct, frozen=True):
-    """Somebody who is told; `digest` is in seconds, `rate` in mails an hour."""
+    """A recipient; `digest` is in seconds, `rate` in mails per hour."""
 
     address: str
     mode: MailMode = MailMode.EVERYTHING
@@ -52,31 +52,31 @@ class Person(Struct, frozen=True):
 
 
 class Routes(Struct, frozen=True):
-    """Who is told, by the site file's section `mail`."""
+    """Recipients by the section `mail` of the site file."""
 
     said: Mapping[str, Any]
 
     def of_failure(
         self, reason: str, cluster: str | None, originator: str, mode: str | None
     ) -> list[Person]:
-        """Who is told of a failure of a job; `mode` is what its job file wants."""
-        told = self.said.get("routes", {}).get(reason) or ROUTES.get(reason, (RESEARCHER,))
+        """Return the recipients of a failure of a job; `mode` is that of its job file."""
+        roles = self.said.get("routes", {}).get(reason) or ROUTES.get(reason, (RESEARCHER,))
         found: dict[str, Person] = {}
-        for role in told:
+        for role in roles:
             for person in self._people(role, cluster, originator, mode):
                 found.setdefault(person.address, person)
         return self._with_command(found.values())
 
     def of_job(self, originator: str, mode: str | None) -> list[Person]:
-        """Who is told of a job's end."""
+        """Return the recipients of a job's end."""
         return self._with_command(self._people(RESEARCHER, None, originator, mode))
 
     def of_node(self, cluster: str) -> list[Person]:
-        """Who is told of a node of a cluster."""
+        """Return the recipients for a node of a cluster."""
         return self._with_command(self._people(CLUSTER, cluster, "", None))
 
     def of_standstill(self, clusters: Iterable[str]) -> list[Person]:
-        """Who is told that production stands still: the admins of all clusters, and the grid's."""
+        """Return the recipients of a standstill: the admins of all clusters and of the grid."""
         found: dict[str, Person] = {}
         for cluster in clusters:
             for person in self._people(CLUSTER, cluster, "", None):
@@ -100,7 +100,7 @@ class Routes(Struct, frozen=True):
     def _people(
         self, role: str, cluster: str | None, originator: str, mode: str | None
     ) -> Iterator[Person]:
-        """Those behind a role who can be reached and want to be told anything."""
+        """Return the people of a role who have an address and want mail."""
         for name in self._names(role, cluster, originator):
             one = self.person(name)
             if role == RESEARCHER and mode is not None:

@@ -101,7 +101,7 @@ class Server:
         try:
             self._smtp = self._connected()
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            raise NotSent(_told(error, self._where)) from error
+            raise NotSent(_error_text(error, self._where)) from error
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -148,17 +148,17 @@ class Server:
         try:
             self._smtp.sendmail(self._said["sender"], [recipient], letter)
         except smtplib.SMTPRecipientsRefused as error:
-            code, told = next(iter(error.recipients.values()))
+            code, reply = next(iter(error.recipients.values()))
             raise NotSent(
-                f"{self._where} does not take mail for {recipient}: {_words(code, told)}",
+                f"{self._where} does not take mail for {recipient}: {_words(code, reply)}",
                 for_good=500 <= code < 600,
             ) from error
         except smtplib.SMTPDataError as error:
             raise NotSent(
-                _told(error, self._where), for_good=500 <= error.smtp_code < 600
+                _error_text(error, self._where), for_good=500 <= error.smtp_code < 600
             ) from error
         except (OSError, smtplib.SMTPException) as error:
-            raise NotSent(_told(error, self._where)) from error
+            raise NotSent(_error_text(error, self._where)) from error
 
     def quit(self) -> None:
         """End the conversation as is proper; mails that were taken stay taken whatever it says."""
@@ -181,7 +181,7 @@ def _login(path: Path) -> tuple[str, str]:
     return user, password
 
 
-def _told(error: Exception, where: str) -> str:
+def _error_text(error: Exception, where: str) -> str:
     """What went wrong, in one line without control characters."""
     if isinstance(error, NotSent):
         return str(error)
@@ -196,6 +196,6 @@ def _told(error: Exception, where: str) -> str:
     return clean(f"{where}: {error}")[:MOST_SAID]
 
 
-def _words(code: int, told: bytes | str) -> str:
-    text = told.decode(errors="replace") if isinstance(told, bytes) else told
+def _words(code: int, reply: bytes | str) -> str:
+    text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return clean(f"{code} {text}")[:MOST_SAID]

@@ -39,11 +39,11 @@ class Blame(Struct, frozen=True):
     def sentence(self) -> str:
         """Return it with the evidence."""
         one, others = self.one, self.others
-        told = {"node": "there", "software": "of it", "input": "of packages that read it"}
+        scope = {"node": "there", "software": "of it", "input": "of packages that read it"}
         part = "all" if one.failed == one.number else f"{one.failed:,} of"
         elsewhere = f"{others.failed:,} of {others.number:,} {_ELSE[self.kind]}"
         return (f"{self.kind} `{one.name}` stands out: {part} {count(one.number, 'attempt')} "
-                f"{told[self.kind]} failed, {elsewhere}")  # fmt: skip
+                f"{scope[self.kind]} failed, {elsewhere}")  # fmt: skip
 
 
 _ELSE = {"node": "elsewhere", "software": "of other software", "input": "of others"}

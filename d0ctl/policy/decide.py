@@ -154,7 +154,7 @@ def _more_time(rule: Rule, case: Case) -> float | None:
 
 def sentence(reason: str, message: str | None, judgement: Judgement) -> str:
     """Return the reason, its message, and why there is no other try."""
-    told = f"{reason}: {message}" if message else reason
+    cause = f"{reason}: {message}" if message else reason
     if judgement.is_again:
-        return f"try {judgement.number} of {judgement.tries}, after {told}"
-    return f"{told}; {judgement.why}" if judgement.why else told
+        return f"try {judgement.number} of {judgement.tries}, after {cause}"
+    return f"{cause}; {judgement.why}" if judgement.why else cause

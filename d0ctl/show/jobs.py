@@ -49,8 +49,8 @@ def draw(sheet: Sheet, jobs: Sequence[JobSummary], production: Production, now: 
 def stop(sheet: Sheet, found: Iterable[Obstacle]) -> None:
     """Add what stops all jobs, with the commands that help, above everything else."""
     for one in found:
-        told = f" {one.text}: {'; '.join(one.commands)}"
-        sheet.add(signs.glyph("failed", sheet.glyphs), (told, "bad"))
+        text = f" {one.text}: {'; '.join(one.commands)}"
+        sheet.add(signs.glyph("failed", sheet.glyphs), (text, "bad"))
     if sheet.lines:
         sheet.add()
 

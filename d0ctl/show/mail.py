@@ -72,8 +72,8 @@ def _failures(one: Notice, endings: Endings) -> str:
 def _ended(one: Notice, endings: Endings) -> str:
     end = endings[one.subject_id]
     if end.status == Group.FAILED:
-        told = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"
-        return f"{one.subject}: stands still, {told}"
+        counts = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"
+        return f"{one.subject}: stands still, {counts}"
     done = end.phases.get("done", 0)
     if end.incomplete and done:
         return f"{one.subject}: {end.status}, {done:,} of {count(end.packages, 'package')} done"
@@ -134,11 +134,11 @@ def _about_failures(one: Notice) -> Iterator[str]:
     again = one.count - one.failed - one.held
     parts = [(one.failed, "failed, not tried again"), (one.held, "held by the policy"),
              (again, "tried again by the policy")]  # fmt: skip
-    told = ", ".join(f"{number:,} {words}" for number, words in parts if number)
+    counts = ", ".join(f"{number:,} {words}" for number, words in parts if number)
     span = when(one.first)
     if one.last - one.first >= 1:
         span = f"{span} to {when(one.last)}"
-    yield f"  {count(one.count, 'failure')}: {told}"
+    yield f"  {count(one.count, 'failure')}: {counts}"
     yield f"  {span}"
     if stopped := _stopped(one):
         yield f"  the job is held by `max-alike-failures`: {stopped}"
@@ -193,8 +193,8 @@ def _about_end(end: Ending) -> Iterator[str]:
 
 
 def _segment(one: Segment) -> str:
-    told = f"{one.path}  {one.phase}"
-    return f"{told}: {one.why}" if one.why else told
+    text = f"{one.path}  {one.phase}"
+    return f"{text}: {one.why}" if one.why else text
 
 
 def _commands_for_end(end: Ending) -> Iterator[str]:

@@ -97,9 +97,9 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         words.append(f"took {length}" if job.ended else f"{length} so far")
     sheet.add(signs.mark(state, sheet.glyphs), f" · {' · '.join(words)}")
     if isinstance(row, JobSummary):
-        told = f"submitted {moment(job.submitted, now)} by {job.originator}"
-        told += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
-        sheet.add((f"{told}; priority {job.priority}", "faint"))
+        text = f"submitted {moment(job.submitted, now)} by {job.originator}"
+        text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
+        sheet.add((f"{text}; priority {job.priority}", "faint"))
     if isinstance(row, LineSummary) and row.dropped is not None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
     _kept_back(sheet, job, now)
@@ -129,8 +129,8 @@ def _bar(sheet: Sheet, part: Part) -> None:
     if percents:
         share = _percent(part.row, part.headway)
         sheet.add(f"{share:.0f} % including running packages")
-    if told := signs.tallied(counts, blocked=part.row.blocked):
-        sheet.add(told)
+    if text := signs.tallied(counts, blocked=part.row.blocked):
+        sheet.add(text)
 
 
 def _percent(row: JobSummary | StageSummary | LineSummary, headway: Headway) -> float:

@@ -1,7 +1,7 @@
-"""What packages that started early are told while they run: inputs that came, and the end.
+"""The input stream of packages that started early: inputs that arrived, and its end.
 
 Rows of `feed` are made by triggers when a file comes, and at a launch; they say what is to be
-told, what waits for a copy at the node, and what was told in this connection.
+sent, which wait for a copy at the node, and which were sent over this connection.
 """
 
 import json
@@ -18,16 +18,16 @@ def begin(store: Store) -> None:
 
 
 def due(store: Store, node: int, *, limit: int, now: float) -> list[dict[str, Any]]:
-    """What to tell to the packages of a node, by attempt (docs/protocol.md); it counts as told.
+    """Return what to send to the packages of a node, by attempt (docs/protocol.md); counts as sent.
 
-    A new wish for a copy is made for what is not at the node.
+    A copy is requested for each input that the node lacks.
     """
     if not store.row("is_fed", node=node):
         return []
     store.change("want_fed", node=node, now=now, parked=PARKED)
     store.change("park_fed", node=node)
     rows = store.rows("due_feed", node=node, limit=limit)
-    store.change_many("told_feed", {(row["package_id"], row["file_id"]) for row in rows})
+    store.change_many("keep_sent_inputs", {(row["package_id"], row["file_id"]) for row in rows})
     packages: dict[int, list[Row]] = {}
     for row in rows:
         packages.setdefault(row["package_id"], []).append(row)
@@ -55,7 +55,7 @@ def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
 
 
 def again(store: Store, node: int) -> None:
-    """All that the packages of a node were told is to be told again."""
+    """Send everything to the packages of a node again."""
     store.change("feed_again", node=node)
     store.change("close_again", node=node)
 

@@ -14,7 +14,7 @@ FORBIDDEN = ("readonly", "unable to open")
 
 
 @contextmanager
-def told(home: Home) -> Iterator[None]:
+def database_errors(home: Home) -> Iterator[None]:
     """Raise DatabaseUnavailable for what SQLite refuses within."""
     try:
         yield

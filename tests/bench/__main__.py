@@ -94,8 +94,8 @@ def main() -> int:
     for figure in figures(asked):
         show(figure)
         found.append(figure)
-    told = {"machine": machine, "figures": [asdict(figure) for figure in found]}
-    Path("bench.json").write_text(json.dumps(told, indent=1) + "\n")
+    answer = {"machine": machine, "figures": [asdict(figure) for figure in found]}
+    Path("bench.json").write_text(json.dumps(answer, indent=1) + "\n")
     return 0
 
 

@@ -160,8 +160,8 @@ def _keys(board: Terminal) -> Iterator[Figure]:
     yield Figure("P6", "the slowest key but escape", max(took), "ms", "100 ms")
     yield Figure("P6", "escape, median", statistics.median(escapes), "ms", "",
                  "100 ms of it show that it begins no other key")  # fmt: skip
-    told = statistics.median(whole)
-    yield Figure("P6", "a key to all that is told about the row", told, "ms")
+    answer = statistics.median(whole)
+    yield Figure("P6", "a key to the details of a row", answer, "ms")
     one = [board.press("j")[2] for _ in range(5)]
     yield Figure("P6", "bytes for one line down", statistics.median(one), "B")
 

@@ -25,10 +25,10 @@ def measure(options: Options) -> Iterator[Figure]:
         spent = 0.0
         answer = failures.answer
 
-        def timed(*told: object, **more: object) -> object:
+        def timed(*reply: object, **more: object) -> object:
             nonlocal spent
             began = time.perf_counter()
-            found = answer(*told, **more)  # type: ignore[arg-type]
+            found = answer(*reply, **more)  # type: ignore[arg-type]
             spent += time.perf_counter() - began
             return found
 

@@ -31,7 +31,7 @@ def play_all(first: int, number: int, workers: int) -> Iterator[Outcome]:
     """The outcomes, each as soon as it is there; that of an undisturbed run is not among them."""
     outcome = play(calm(), None)
     if outcome.troubles:
-        sys.exit(f"even the undisturbed run went wrong: {outcome.troubles}\n{outcome.told}")
+        sys.exit(f"even the undisturbed run went wrong: {outcome.troubles}\n{outcome.report}")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, os.nice, (10,)) as pool:
         seeds = range(first, first + number)
@@ -47,7 +47,7 @@ def tell(outcome: Outcome) -> None:
     print(f"\nseed {outcome.seed}: make chaos SCHEDULES=1 SEED={outcome.seed}")
     for trouble in outcome.troubles:
         print(f"  {trouble}")
-    print(outcome.told, flush=True)
+    print(outcome.report, flush=True)
 
 
 def table(outcomes: list[Outcome]) -> Iterator[str]:

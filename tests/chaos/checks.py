@@ -108,7 +108,9 @@ def overlaps(field: Field) -> Iterator[str]:
 
 def given_up_packages(field: Field) -> set[str]:
     """The packages of which an attempt was out of contact beyond the lease."""
-    return {path for path, _, told in attempts(field).values() if (told or "").startswith(GIVEN_UP)}
+    return {
+        path for path, _, answer in attempts(field).values() if (answer or "").startswith(GIVEN_UP)
+    }
 
 
 def _letters(field: Field) -> Iterator[str]:
@@ -140,9 +142,9 @@ def _is_spoilt(text: str, spoiled: list[str]) -> bool:
 
 def _crashes(field: Field) -> Iterator[str]:
     """Nothing has ended with a traceback, but where a full disk could not be written to."""
-    told = [path.read_text() for path in field.folder.glob("**/attempts/*/crash")]
-    told += re.findall(r"^Traceback .*?^\S*(?:Error|Exception)\b.*?$", field.log(), MULTILINE)
-    yield from (text for text in told if not any(word in text for word in EXPECTED))
+    answer = [path.read_text() for path in field.folder.glob("**/attempts/*/crash")]
+    answer += re.findall(r"^Traceback .*?^\S*(?:Error|Exception)\b.*?$", field.log(), MULTILINE)
+    yield from (text for text in answer if not any(word in text for word in EXPECTED))
 
 
 def _exits(field: Field) -> Iterator[str]:

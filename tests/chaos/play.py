@@ -43,7 +43,7 @@ class Outcome:
     allowed: int = 0
     seconds: float = 0.0
     troubles: list[str] = field(default_factory=list)
-    told: str = ""
+    report: str = ""
 
 
 def play(schedule: Schedule, expected: Results | None) -> Outcome:
@@ -58,7 +58,7 @@ def play(schedule: Schedule, expected: Results | None) -> Outcome:
             outcome.troubles.append(f"{type(error).__name__}: {error}")
         finally:
             if outcome.troubles:
-                outcome.told = tell(site)
+                outcome.report = tell(site)
             site.close()
     outcome.seconds = time.monotonic() - began
     return outcome

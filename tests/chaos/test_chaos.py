@@ -27,7 +27,7 @@ def test_whatever_happens_the_results_are_those_of_an_undisturbed_run(
     outcome = play(schedule(seed), undisturbed)
 
     again = f"make chaos SCHEDULES=1 SEED={seed}"
-    assert not outcome.troubles, f"{again}\n{outcome.troubles}\n{outcome.told}"
+    assert not outcome.troubles, f"{again}\n{outcome.troubles}\n{outcome.report}"
 
 
 def test_the_seven_schedules_have_every_kind_of_fault() -> None:
@@ -57,21 +57,21 @@ def seen(field: Field, expected: Results | None = None) -> str:
 
 
 def test_the_checks_see_a_job_that_is_not_done(field: Field) -> None:
-    told = seen(field, {"all": b"1\n"})
+    answer = seen(field, {"all": b"1\n"})
 
-    assert "the results are {}, those of an undisturbed run {'all': b'1\\n'}" in told
-    assert "packages are {}" in told
+    assert "the results are {}, those of an undisturbed run {'all': b'1\\n'}" in answer
+    assert "packages are {}" in answer
 
 
 def test_the_checks_see_what_ran_twice(field: Field) -> None:
     lines = ["start storm/1/1/1 7 a", "start storm/1/1/1 7 a", "double storm/1/1/1 8 a"]
     field.journal.path.write_text("".join(f"{line}\n" for line in lines))
 
-    told = seen(field)
+    answer = seen(field)
 
-    assert "attempt 7 ran the binary of `a` 2 times" in told
-    assert "`storm/1/1/1` ran as attempt 7, which it never had" in told
-    assert "attempt 8 of `storm/1/1/1` ran beside another one" in told
+    assert "attempt 7 ran the binary of `a` 2 times" in answer
+    assert "`storm/1/1/1` ran as attempt 7, which it never had" in answer
+    assert "attempt 8 of `storm/1/1/1` ran beside another one" in answer
 
 
 def test_the_checks_see_a_message_that_waits_and_one_that_was_rejected(field: Field) -> None:
@@ -79,11 +79,11 @@ def test_the_checks_see_a_message_that_waits_and_one_that_was_rejected(field: Fi
     for name in ("2.1.x", "2.1.x.reason"):
         (field.home.dropbox / "rejected" / name).write_text("it is good\n")
 
-    told = seen(field)
+    answer = seen(field)
 
-    assert "messages wait: ['1.1']" in told
-    assert "2.1.x was rejected: it is good" in told
-    assert "doctor is not content" in told
+    assert "messages wait: ['1.1']" in answer
+    assert "2.1.x was rejected: it is good" in answer
+    assert "doctor is not content" in answer
 
 
 def test_what_was_spoilt_may_be_rejected(field: Field) -> None:

@@ -50,8 +50,8 @@ def drive(site: Site) -> None:
 
 def suggested(d0ctl: Type, *asked: str) -> list[str]:
     """The commands in what d0ctl prints."""
-    told = d0ctl(*asked)
-    found = [text.strip() for text in COMMAND.findall(told.stdout + "\n" + told.stderr)]
+    answer = d0ctl(*asked)
+    found = [text.strip() for text in COMMAND.findall(answer.stdout + "\n" + answer.stderr)]
     return [text for text in dict.fromkeys(found) if not re.search(r"\b[A-Z]{3,}\b", text)]
 
 
@@ -107,9 +107,9 @@ def test_after_an_end_for_want_of_memory_a_size_is_suggested(site: Site, d0ctl: 
     site.submit(job(("a", [line(package("x", memory=300_000_000))])))
     site.fail("prod/1/1/1", reason="out-of-memory", rss=403_000_000)
 
-    told = suggested(d0ctl, "why", "prod/1/1/1")
+    answer = suggested(d0ctl, "why", "prod/1/1/1")
 
-    assert "d0ctl retry prod/1/1/1 --memory 700MB" in told
+    assert "d0ctl retry prod/1/1/1 --memory 700MB" in answer
     assert "it used 403 MB of memory" in d0ctl("why", "prod/1/1/1").stdout
 
 
@@ -117,9 +117,9 @@ def test_when_no_node_has_more_memory_no_retry_is_suggested(site: Site, d0ctl: T
     site.submit(job(("a", [line(package("x", memory=8 << 30))])))
     site.fail("prod/1/1/1", reason="out-of-memory", rss=8 << 30)
 
-    told = suggested(d0ctl, "why", "prod/1/1/1")
+    answer = suggested(d0ctl, "why", "prod/1/1/1")
 
-    assert not [command for command in told if command.startswith("d0ctl retry")]
+    assert not [command for command in answer if command.startswith("d0ctl retry")]
     assert "no node can take it with more" in d0ctl("why", "prod/1/1/1").stdout
 
 
@@ -156,10 +156,10 @@ def test_no_plain_retry_is_suggested_for_what_would_fail_again(
     site.fail("prod/1/2/1", reason=reason)
 
     for asked in (["why", "prod/1/1/1"], ["why", "prod"], ["status", "prod"]):
-        told = d0ctl(*asked).stdout
-        listed = [text for text in told.splitlines() if text.startswith("  d0ctl retry")]
+        answer = d0ctl(*asked).stdout
+        listed = [text for text in answer.splitlines() if text.startswith("  d0ctl retry")]
         assert listed == []
-        assert "tries: 3" not in told
+        assert "tries: 3" not in answer
     assert f"`d0ctl retry 'prod:failed' --failed-for {reason}`" in d0ctl("why", "prod").stdout
 
 
@@ -301,9 +301,9 @@ def test_what_an_error_suggests_is_accepted(site: Site, d0ctl: Type, words: list
     _hold(site, "prod/1/2/1")
     _do(site, "kill", "prod/1/3")
 
-    told = [refusal(d0ctl, command) for command in suggested(d0ctl, *words)]
+    answer = [refusal(d0ctl, command) for command in suggested(d0ctl, *words)]
 
-    assert [why for why in told if why] == []
+    assert [why for why in answer if why] == []
 
 
 def test_the_commands_of_an_answer_are_those_of_its_document(site: Site, d0ctl: Type) -> None:

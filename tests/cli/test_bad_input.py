@@ -34,21 +34,21 @@ def test_a_policy_is_refused_with_each_fault_in_its_place_wherever_it_stands(
 
     result = d0ctl(*command.split(), str(file))
 
-    told = [fault.partition(": ") for fault in FAULTS]
-    expected = [f"{file}:{line}:{int(at) + column}: {what}" for at, _, what in told]
+    answer = [fault.partition(": ") for fault in FAULTS]
+    expected = [f"{file}:{line}:{int(at) + column}: {what}" for at, _, what in answer]
     assert result.exit_code == 2
     assert [one for one in expected if one not in result.output] == []
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [("prod/1/1/1", "package `prod/1/1/1` is successful, so it can't be killed"),
      ("prod/1/2/1", "package `prod/1/2/1` is failed, so it can't be killed"),
      ("prod/1/3/1", "package `prod/1/3/1` is canceled, so it can't be killed: emmy killed")],
     ids=["successful", "failed", "canceled"],
 )  # fmt: skip
 def test_what_has_ended_is_not_killed(
-    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch, path: str, told: str
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch, path: str, expected: str
 ) -> None:
     monkeypatch.setenv("LOGNAME", "emmy")
     site.submit(production())
@@ -59,12 +59,12 @@ def test_what_has_ended_is_not_killed(
     result = d0ctl("kill", path, "--yes")
 
     assert result.exit_code == 4
-    assert told in result.stderr
+    assert expected in result.stderr
     assert f"d0ctl why {path}" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "told", "nearest"),
+    ("words", "expected", "nearest"),
     [(["prodd"], "there is no job `prodd`", "did you mean `prod`?"),
      (["prod/mak"], "job `prod` has no stage `mak`", "did you mean `make`?"),
      (["prod/9"], "there is no stage 9", "stages 1 to 3"),
@@ -81,12 +81,12 @@ def test_what_has_ended_is_not_killed(
 )  # fmt: skip
 @pytest.mark.parametrize("verb", ["kill", "hold", "retry"])
 def test_a_selector_that_means_nothing_is_told_with_the_nearest(
-    site: Site, d0ctl: Type, verb: str, words: list[str], told: str, nearest: str
+    site: Site, d0ctl: Type, verb: str, words: list[str], expected: str, nearest: str
 ) -> None:
     site.submit(production())
 
     result = d0ctl(verb, *words, *(["--yes"] if verb == "kill" else []))
 
     assert result.exit_code == (2 if {"prod:faild", "exit-cod"} & {*words} else 3)
-    assert told in result.stderr
+    assert expected in result.stderr
     assert nearest in result.stderr

@@ -35,12 +35,12 @@ def burn(site: Site, path: str) -> None:
 
 def test_the_list_shows_who_drained_a_node_and_why(burning: Site, d0ctl: Type) -> None:
     rows = document(d0ctl("node", "list", "--json").stdout)["nodes"]
-    told = {row["node"]: row["burnt"] for row in rows}
+    answer = {row["node"]: row["burnt"] for row in rows}
 
-    assert told["localhost"] is None
-    assert told["hole"]["packages"] == ["prod/1/8/1", "prod/1/9/1", "prod/1/10/1"]
-    assert told["hole"]["others"] == {"successful": 7, "failed": 0}
-    assert told["hole"]["rests"] == 1
+    assert answer["localhost"] is None
+    assert answer["hole"]["packages"] == ["prod/1/8/1", "prod/1/9/1", "prod/1/10/1"]
+    assert answer["hole"]["others"] == {"successful": 7, "failed": 0}
+    assert answer["hole"]["rests"] == 1
     screen = d0ctl("node", "list").stdout
     assert "drained by d0ctl: 3 packages of `prod/1` failed here in a row" in screen
     assert "; one package tries it at " in screen
@@ -93,9 +93,9 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
         burning.launch(f"prod/1/{number}/1", "hole")
         burning.end(f"prod/1/{number}/1", "failed", reason="hook")
 
-    told = document(d0ctl("status", "prod", "--json").stdout)["excluded"]
+    answer = document(d0ctl("status", "prod", "--json").stdout)["excluded"]
 
-    assert told == [{"node": "hole", "successful": 0, "failed": 5}]
+    assert answer == [{"node": "hole", "successful": 0, "failed": 5}]
     sentence = "packages that failed on node `hole` run elsewhere: 5 of 5 attempts of this job"
     assert sentence in d0ctl("status", "prod").stdout
     act(burning.store, "node resume", "hole", actor="eve", note=None, now=time.time())

@@ -176,9 +176,9 @@ def test_several_selectors_are_one_change_with_one_total(site: Site, d0ctl: Type
 def test_what_takes_a_change_of_several_back_names_them_all(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
 
-    told = d0ctl("hold", "prod/1/1/1", "prod/1/4-5").stderr
+    answer = d0ctl("hold", "prod/1/1/1", "prod/1/4-5").stderr
 
-    command = told.rpartition("d0ctl ")[2].split()
+    command = answer.rpartition("d0ctl ")[2].split()
     assert command == ["release", "prod/1/1/1:held", "prod/1/4-5:held"]
     assert d0ctl(*command).exit_code == 0
     assert site.phase("prod/1/4/1") == "ready"

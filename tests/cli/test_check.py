@@ -117,12 +117,16 @@ def test_the_check_has_the_same_for_scripts(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     result = d0ctl("status", "--check", "--json")
-    told = document(result.stdout)
+    answer = document(result.stdout)
 
-    assert result.exit_code == told["code"] == 5
-    assert (told["state"], told["cause"], told["daemon"]) == ("standstill", "no-daemon", False)
-    assert told["stopped"] == {"prod": "no-daemon"}
-    assert told["commands"] == ["d0ctl daemon start"]
+    assert result.exit_code == answer["code"] == 5
+    assert (answer["state"], answer["cause"], answer["daemon"]) == (
+        "standstill",
+        "no-daemon",
+        False,
+    )
+    assert answer["stopped"] == {"prod": "no-daemon"}
+    assert answer["commands"] == ["d0ctl daemon start"]
 
 
 @pytest.mark.parametrize("words", [["status"], ["status", "prod"]])

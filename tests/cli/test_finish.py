@@ -87,9 +87,9 @@ def test_a_canceled_package_says_why_it_was_finished_or_else_by_whom(
     d0ctl("finish", "prod/1/1")
     d0ctl("finish", "prod/1/2", "--reason", "enough events")
 
-    (silent, told) = (d0ctl("history", f"prod/1/{line}/1").stdout for line in (1, 2))
+    (silent, answer) = (d0ctl("history", f"prod/1/{line}/1").stdout for line in (1, 2))
     assert "finished by emmy" in silent
-    assert "enough events" in told and "finished by" not in told
+    assert "enough events" in answer and "finished by" not in answer
 
 
 def test_a_new_priority_of_a_job_with_nothing_left_to_start_says_so(
@@ -225,13 +225,17 @@ def test_what_is_unreachable_is_given_up_by_hand(site: Site, d0ctl: Type) -> Non
     assert site.phase("prod/1/1/1") == "failed"
     site.end("prod/1/1/1")
     assert site.phase("prod/1/1/1") == "failed"
-    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)["attempts"][0]
-    assert (attempt, told["outcome"], told["message"]) == (attempt, "lost", "the machine is gone")
+    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)["attempts"][0]
+    assert (attempt, answer["outcome"], answer["message"]) == (
+        attempt,
+        "lost",
+        "the machine is gone",
+    )
     assert faults(site.store) == []
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "expected"),
     [
         (["prod/1/1/1", "launched"], 2, "`launched` can't be set by hand"),
         (["prod/1/1/1", "failed"], 4, "is ready, so it can't be set to failed"),
@@ -239,14 +243,14 @@ def test_what_is_unreachable_is_given_up_by_hand(site: Site, d0ctl: Type) -> Non
     ],
 )
 def test_statuses_that_the_world_does_not_allow_are_refused(
-    site: Site, d0ctl: Type, words: list[str], code: int, told: str
+    site: Site, d0ctl: Type, words: list[str], code: int, expected: str
 ) -> None:
     site.submit(production())
 
     result = d0ctl("set-status", *words)
 
     assert result.exit_code == code
-    assert told in result.stderr
+    assert expected in result.stderr
 
 
 def test_what_failed_is_canceled_by_hand(site: Site, d0ctl: Type) -> None:

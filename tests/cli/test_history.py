@@ -22,15 +22,15 @@ def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type)
     site.fail("prod/1/2/1", reason="seg-fault", detail="ended by SIGSEGV", signal=11)
     site.fail("prod/1/3/1")
 
-    told = document(d0ctl("history", "prod", "--json").stdout)
+    answer = document(d0ctl("history", "prod", "--json").stdout)
 
-    assert {one["reason"]: one["count"] for one in told["reasons"]} == {
+    assert {one["reason"]: one["count"] for one in answer["reasons"]} == {
         "exit-code": 2, "seg-fault": 1,
     }  # fmt: skip
-    assert [one["path"] for one in told["failures"]] == ["prod/1/3/1", "prod/1/2/1", "prod/1/1/1"]
-    assert told["failures"][2]["stderr"] == "first\n"
-    assert told["failures"][1]["signal"] == 11
-    assert told["actions"][0]["verb"] == "submit"
+    assert [one["path"] for one in answer["failures"]] == ["prod/1/3/1", "prod/1/2/1", "prod/1/1/1"]
+    assert answer["failures"][2]["stderr"] == "first\n"
+    assert answer["failures"][1]["signal"] == 11
+    assert answer["actions"][0]["verb"] == "submit"
     screen = d0ctl("history", "prod").stdout
     assert "2 times  on 1 node" in screen
     assert "│ first" in screen
@@ -40,11 +40,11 @@ def test_the_history_of_a_package_has_every_change(site: Site, d0ctl: Type) -> N
     site.submit(production())
     site.fail("prod/1/1/1")
 
-    told = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
+    answer = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
 
     steps = ["ready", "assigned", "starting", "running", "failed"]
-    assert [(one["from"], one["to"]) for one in told["events"]] == list(itertools.pairwise(steps))
-    assert told["events"][-1]["note"].startswith("exit-code: ")
+    assert [(one["from"], one["to"]) for one in answer["events"]] == list(itertools.pairwise(steps))
+    assert answer["events"][-1]["note"].startswith("exit-code: ")
     assert "running → failed" in d0ctl("history", "prod/1/1/1").stdout
 
 
@@ -117,10 +117,10 @@ def test_why_takes_every_noun(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     for noun in ("prod", "prod/1", "prod/1/1", "prod/1/1/1", "localhost", "prod/make/2/1"):
-        told = document(d0ctl("why", noun, "--json").stdout)
-        assert told["answer"], noun
-        assert told["commands"], noun
-        assert d0ctl("why", noun).stdout.startswith(told["answer"][:40])
+        answer = document(d0ctl("why", noun, "--json").stdout)
+        assert answer["answer"], noun
+        assert answer["commands"], noun
+        assert d0ctl("why", noun).stdout.startswith(answer["answer"][:40])
     assert d0ctl("why", "--node", "localhost").exit_code == 0
     assert d0ctl("why", "--node", "none").exit_code == 3
     assert d0ctl("why", "none").exit_code == 3
@@ -132,9 +132,14 @@ def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
 
     result = d0ctl("doctor", "--json")
 
-    told = document(result.stdout)
-    assert (told["ok"], told["findings"], told["nodes"], told["unseen"]) == (True, [], [], {})
-    assert told["standstill"].startswith("no daemon is running")
+    answer = document(result.stdout)
+    assert (answer["ok"], answer["findings"], answer["nodes"], answer["unseen"]) == (
+        True,
+        [],
+        [],
+        {},
+    )
+    assert answer["standstill"].startswith("no daemon is running")
     assert result.exit_code == 0
     assert "✔ no problems found: " in d0ctl("doctor").stdout
 
@@ -157,9 +162,9 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
         "✘ lease: daemon: is held by process 17, which is gone: heals at the next"
         " `d0ctl daemon start`",
     ]
-    told = document(d0ctl("doctor", "--json").stdout)
-    assert not told["ok"]
-    assert [(one["check"], one["heals"]) for one in told["findings"]] == [
+    answer = document(d0ctl("doctor", "--json").stdout)
+    assert not answer["ok"]
+    assert [(one["check"], one["heals"]) for one in answer["findings"]] == [
         ("home", False),
         ("lease", True),
     ]
@@ -174,10 +179,10 @@ def test_nodes_are_listed_with_their_slots(site: Site, d0ctl: Type) -> None:
     site.up(cpus=4)
     site.launch("prod/1/1/1")
 
-    (told,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+    (answer,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
 
-    assert (told["node"], told["state"], told["cpus"]) == ("localhost", "up", 4)
-    assert (told["used"], told["free"], told["launched"]) == (1, 3, 1)
+    assert (answer["node"], answer["state"], answer["cpus"]) == ("localhost", "up", 4)
+    assert (answer["used"], answer["free"], answer["launched"]) == (1, 3, 1)
     assert "1/4 in use" in d0ctl("node", "list").stdout
 
 
@@ -190,8 +195,8 @@ def test_where_no_home_is_yet_there_are_no_nodes(d0ctl: Type, usual_home: Home) 
 def test_a_node_is_drained_and_resumed(site: Site, d0ctl: Type) -> None:
     d0ctl("node", "drain", "localhost", "--reason", "new disk")
 
-    (told,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
-    assert (told["drained"], told["drain_note"]) == (True, "new disk")
+    (answer,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+    assert (answer["drained"], answer["drain_note"]) == (True, "new disk")
     assert d0ctl("node", "resume", "localhost").exit_code == 0
     assert d0ctl("node", "resume", "localhost").exit_code == 4
     assert d0ctl("node", "drain", "none").exit_code == 3
@@ -203,8 +208,8 @@ def test_a_removed_localhost_does_not_come_back(site: Site, d0ctl: Type) -> None
     d0ctl("daemon", "stop")
     assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
     assert d0ctl("node", "add", "localhost", "--local").exit_code == 0
-    (told,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
-    assert (told["kind"], told["cluster"]) == ("local", "control")
+    (answer,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+    assert (answer["kind"], answer["cluster"]) == ("local", "control")
 
 
 def test_a_node_in_use_is_not_removed(site: Site, d0ctl: Type) -> None:
@@ -244,10 +249,12 @@ def test_this_machine_is_added_a_second_time_only_on_purpose(
     site: Site, d0ctl: Type, more: list[str]
 ) -> None:
     refused = d0ctl("node", "add", "x", "--local", *more)
-    told, hint = refused.stderr.splitlines()
+    answer, hint = refused.stderr.splitlines()
 
     assert refused.exit_code == 4
-    assert told == ("d0ctl: `x` is the same machine as node `localhost`, so it would be used twice")
+    assert answer == (
+        "d0ctl: `x` is the same machine as node `localhost`, so it would be used twice"
+    )
     line = hint.partition("   #")[0]
     assert line == "d0ctl node add x --local --same-machine"
     assert d0ctl(*line.split()[1:], *more).exit_code == 0
@@ -324,7 +331,7 @@ def test_no_retry_remake_drop_or_restore_loses_the_failure_history(site: Site, d
     site.finish("prod/1/1/1")
 
     shown = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
-    told = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
+    answer = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
 
     assert shown["status"] == "successful"
     assert [(one["reason"], one["count"], one["node"], one["message"])
@@ -332,11 +339,11 @@ def test_no_retry_remake_drop_or_restore_loses_the_failure_history(site: Site, d
         ("exit-code", 2, "localhost", "binary 1 (tool) ended with exit code 3"),
         ("seg-fault", 1, "localhost", "ended by SIGSEGV"),
     ]  # fmt: skip
-    assert [one["attempt"] for one in told["failures"]] == [3, 2, 1]
-    assert {one["reason"]: one["count"] for one in told["reasons"]} == {
+    assert [one["attempt"] for one in answer["failures"]] == [3, 2, 1]
+    assert {one["reason"]: one["count"] for one in answer["reasons"]} == {
         "exit-code": 2, "seg-fault": 1,
     }  # fmt: skip
-    assert "first\n" in [one["stderr"] for one in told["failures"]]
+    assert "first\n" in [one["stderr"] for one in answer["failures"]]
     screen = d0ctl("status", "prod/1/1/1").stdout
     assert "exit-code  2 times  " in screen
     report = document(d0ctl("report", "failures", "--json").stdout)

@@ -44,10 +44,10 @@ def test_every_command_has_help(d0ctl: Type, words: tuple[str, ...]) -> None:
 def test_the_help_of_every_command_ends_with_an_example_and_the_exit_status(
     d0ctl: Type, name: str
 ) -> None:
-    told = d0ctl(*name.split(), "--help").stdout
+    answer = d0ctl(*name.split(), "--help").stdout
 
-    assert f"Example: d0ctl {name}" in told
-    assert "Exit status: 0 " in told
+    assert f"Example: d0ctl {name}" in answer
+    assert "Exit status: 0 " in answer
 
 
 @pytest.mark.parametrize("name", EPILOGS)
@@ -62,10 +62,10 @@ def test_the_example_of_a_command_has_options_that_it_takes(name: str) -> None:
 
 def test_the_list_of_commands_fits_on_80_columns_and_cuts_no_sentence_off() -> None:
     environment = os.environ | {"COLUMNS": "80"}
-    told = subprocess.run(
+    answer = subprocess.run(
         [PROGRAM, "--help"], capture_output=True, text=True, env=environment, check=True
     ).stdout
-    lines = told.partition("Run jobs:\n")[2].splitlines()
+    lines = answer.partition("Run jobs:\n")[2].splitlines()
     listed = [line.split(maxsplit=1) for line in lines if line.startswith("  ")]
 
     assert [name for name, _ in listed] == list(COMMANDS)
@@ -124,8 +124,8 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
 
 def test_the_version_is_told_both_ways(d0ctl: Type) -> None:
     assert d0ctl("--version").stdout == f"d0ctl {__version__}\n"
-    told = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True)
-    assert told.stdout == f"d0ctl {__version__}\n"
+    answer = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True)
+    assert answer.stdout == f"d0ctl {__version__}\n"
 
 
 def test_the_home_may_be_named_before_and_behind_the_command(
@@ -165,10 +165,10 @@ def test_the_page_of_options_is_what_the_program_prints() -> None:
 )
 def test_the_completions_are_what_the_program_prints(shell: str, file: str) -> None:
     environment = os.environ | {"_D0CTL_COMPLETE": f"source_{shell}"}
-    told = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment, check=True)
+    answer = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment, check=True)
 
     shipped = (ROOT / "completions" / file).read_text()
-    assert shipped.strip("\n") == told.stdout.strip("\n"), "type `make completions`"
+    assert shipped.strip("\n") == answer.stdout.strip("\n"), "type `make completions`"
 
 
 def test_zsh_finds_its_completions_by_their_first_line() -> None:
@@ -184,9 +184,9 @@ def complete(*words: str) -> list[str]:
         "COMP_WORDS": " ".join(("d0ctl", *words)),
         "COMP_CWORD": str(len(words)),
     }
-    told = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment)
-    assert told.stderr == ""
-    return told.stdout.split()
+    answer = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment)
+    assert answer.stderr == ""
+    return answer.stdout.split()
 
 
 def test_tab_offers_jobs_stages_nodes_and_states(site: Site) -> None:

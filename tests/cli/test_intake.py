@@ -235,8 +235,8 @@ def test_validate_prints_warnings_and_accepts_the_file(d0ctl: Type, warned: str)
     assert (result.exit_code, result.stdout) == (0, "ok: 1 stage, 1 line, 1 package, 7 warnings\n")
     assert len(result.stderr.splitlines()) == 7
     assert f"{warned}:5:15: warning: `./say.sh` is beside the job file, but no" in result.stderr
-    told = document(d0ctl("validate", warned, "--json").stdout)
-    assert told["warnings"] == result.stderr.splitlines()
+    answer = document(d0ctl("validate", warned, "--json").stdout)
+    assert answer["warnings"] == result.stderr.splitlines()
 
 
 def test_validate_strict_refuses_a_file_with_warnings(d0ctl: Type, warned: str, good: str) -> None:
@@ -248,17 +248,17 @@ def test_submit_prints_the_first_warnings(d0ctl: Type, warned: str) -> None:
     result = d0ctl("submit", warned, "--hold")
 
     assert (result.exit_code, result.stdout) == (0, "submitted `warned`: 1 package\n")
-    told = result.stderr.splitlines()
-    assert [" warning: " in one for one in told[:6]] == [True] * 5 + [False]
-    assert told[5] == f"and 2 more warnings: d0ctl validate {warned}"
+    answer = result.stderr.splitlines()
+    assert [" warning: " in one for one in answer[:6]] == [True] * 5 + [False]
+    assert answer[5] == f"and 2 more warnings: d0ctl validate {warned}"
 
 
 @pytest.mark.parametrize(
-    ("wish", "told"),
+    ("wish", "expected"),
     [("needs: NOSERVICE", "no service NOSERVICE"), ("cpus: 5000", "needs 5000")],
 )
 def test_validate_warns_of_packages_that_no_node_can_take(
-    d0ctl: Type, site: Site, tmp_path: Path, wish: str, told: str
+    d0ctl: Type, site: Site, tmp_path: Path, wish: str, expected: str
 ) -> None:
     path = tmp_path / "unfit.yaml"
     path.write_text(f"stages: [{{name: reco, lines: [{{run: x, {wish}}}]}}]")
@@ -270,5 +270,5 @@ def test_validate_warns_of_packages_that_no_node_can_take(
     assert result.stderr.startswith(
         f"{path}: warning: no node can ever take packages of stage `reco`: `localhost` is ruled out"
     )
-    assert told in result.stderr
+    assert expected in result.stderr
     assert d0ctl("validate", str(path), "--strict").exit_code == 2

@@ -33,19 +33,19 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_named(
 ) -> None:
     write(session.folder / "sim.sh")
 
-    told = why(session, d0ctl, "./sim.sh", shell=shell)
+    answer = why(session, d0ctl, "./sim.sh", shell=shell)
 
-    assert "`sim.sh` is beside the job file but is no input, so it is not on the node" in told
-    assert "add `inputs: sim.sh` to the job file" in told
+    assert "`sim.sh` is beside the job file but is no input, so it is not on the node" in answer
+    assert "add `inputs: sim.sh` to the job file" in answer
 
 
 @SHELLS
 def test_a_command_that_is_not_on_the_path_is_named_with_its_node(
     session: Session, d0ctl: Type, shell: str
 ) -> None:
-    told = why(session, d0ctl, "geant9 --run 1", shell=shell)
+    answer = why(session, d0ctl, "geant9 --run 1", shell=shell)
 
-    assert "`geant9` is not on the PATH of node `localhost`" in told
+    assert "`geant9` is not on the PATH of node `localhost`" in answer
 
 
 @SHELLS
@@ -54,30 +54,30 @@ def test_a_script_without_its_exec_bit_comes_with_chmod(
 ) -> None:
     script = write(session.folder / "sim.sh", mode=0o644)
 
-    told = why(session, d0ctl, "./sim.sh", f"{script}", shell=shell)
+    answer = why(session, d0ctl, "./sim.sh", f"{script}", shell=shell)
 
-    assert f"`./sim.sh` is not executable: chmod +x {script}" in told
+    assert f"`./sim.sh` is not executable: chmod +x {script}" in answer
 
 
 @SHELLS
 def test_an_absolute_path_that_is_not_there_says_on_which_node(
     session: Session, d0ctl: Type, shell: str
 ) -> None:
-    told = why(session, d0ctl, "/opt/no-such-reco/bin/reco", shell=shell)
+    answer = why(session, d0ctl, "/opt/no-such-reco/bin/reco", shell=shell)
 
-    assert "`/opt/no-such-reco/bin/reco` does not exist on node `localhost`" in told
+    assert "`/opt/no-such-reco/bin/reco` does not exist on node `localhost`" in answer
 
 
 def test_an_input_whose_interpreter_is_missing_says_so(session: Session, d0ctl: Type) -> None:
     script = write(session.folder / "sim.sh", "#!/opt/no-such-reco/bin/python")
 
-    told = why(session, d0ctl, "./sim.sh", f"{script}")
+    answer = why(session, d0ctl, "./sim.sh", f"{script}")
 
-    assert "`sim.sh` is an input, so the program on its first line (`#!`) is missing" in told
+    assert "`sim.sh` is an input, so the program on its first line (`#!`) is missing" in answer
 
 
 def test_what_the_message_says_already_is_not_printed_again(session: Session, d0ctl: Type) -> None:
-    told = why(session, d0ctl, "echo boom >&2; exit 3")
+    answer = why(session, d0ctl, "echo boom >&2; exit 3")
 
-    assert "exit code 3" in told
-    assert told.count("boom") == 1
+    assert "exit code 3" in answer
+    assert answer.count("boom") == 1

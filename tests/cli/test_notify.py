@@ -39,13 +39,13 @@ def post(site: Site, recipient: str = "eve@lab.example", title: str = "x: moves 
 def test_a_site_that_tells_nobody_says_so(d0ctl: Type, site: Site) -> None:
     result = d0ctl("notify", "list")
     assert (result.exit_code, result.stdout) == (
-        0, "the site has no `mail`, so nobody is told anything: docs/mail.md\n"
+        0, "the site has no `mail`, so d0ctl notifies no one: docs/mail.md\n"
     )  # fmt: skip
     result = d0ctl("notify", "test", "eve@lab.example")
     assert result.exit_code == 4
     assert result.stderr.splitlines() == [
-        "d0ctl: the site has no `mail`, so nobody is told anything",
-        "a section `mail:` in the site file says who is told what: docs/mail.md",
+        "d0ctl: the site has no `mail`, so d0ctl notifies no one",
+        "a section `mail:` in the site file says who is notified: docs/mail.md",
     ]
 
 
@@ -60,11 +60,11 @@ def test_the_list_has_what_waits_what_is_on_its_way_and_what_went(d0ctl: Type, s
         site.store.change("keep_unsent", delivery=2, not_before=7.0, trouble="busy")
         site.store.change("keep_given_up", delivery=3, now=8.0, trouble="550 no")
 
-    told = d0ctl("notify", "list").stdout
-    assert "people are told through mail by 127.0.0.1 and the command `/bin/true`" in told
-    assert "eve@lab.example  1 thing  to be written in " in told
-    assert "stuck\\x1b  1 try, next in 0.0 s: busy" in told
-    assert "refused    given up: 550 no" in told.replace("  given", "    given")
+    answer = d0ctl("notify", "list").stdout
+    assert "people are notified by mail by 127.0.0.1 and the command `/bin/true`" in answer
+    assert "eve@lab.example  1 thing  to be written in " in answer
+    assert "stuck\\x1b  1 try, next in 0.0 s: busy" in answer
+    assert "refused    given up: 550 no" in answer.replace("  given", "    given")
     whole = document(d0ctl("notify", "list", "--json").stdout)
     assert [one["things"] for one in whole["waiting"]] == [1]
     assert [(one["message"], one["tries"]) for one in whole["on_way"]] == [(2, 1)]
@@ -110,8 +110,8 @@ def test_a_way_that_is_open_again_lets_go_what_has_waited(d0ctl: Type, site: Sit
             site.store.change("keep_unsent", delivery=1, not_before=9e9, trouble="busy")
             site.store.change("keep_unsent", delivery=2, not_before=9e9, trouble="busy")
 
-        told = d0ctl("notify", "test", "eve@lab.example").stdout
-        assert told.splitlines()[1] == "2 messages that have waited go now"
+        answer = d0ctl("notify", "test", "eve@lab.example").stdout
+        assert answer.splitlines()[1] == "2 messages that have waited go now"
         assert len(site.store.rows("due_deliveries", now=1.0, command=0)) == 2
 
 
@@ -137,11 +137,11 @@ def test_the_status_of_the_daemon_says_what_nobody_could_be_told(d0ctl: Type, si
     with site.store.writing():
         site.store.change("keep_unsent", delivery=1, not_before=9.0, trouble="busy\x1b")
 
-    told = d0ctl("daemon", "status").stdout.splitlines()
-    assert told[0] == "not running: d0ctl daemon start"
-    assert told[1].startswith("✘ 1 message can't be delivered since ")
-    assert told[1].endswith(": busy\\x1b")
-    assert told[2] == "  d0ctl notify list"
+    answer = d0ctl("daemon", "status").stdout.splitlines()
+    assert answer[0] == "not running: d0ctl daemon start"
+    assert answer[1].startswith("✘ 1 message can't be delivered since ")
+    assert answer[1].endswith(": busy\\x1b")
+    assert answer[2] == "  d0ctl notify list"
     unsent = document(d0ctl("daemon", "status", "--json").stdout)["unsent"]
     assert unsent == {"messages": 1, "since": "1970-01-01T00:00:05.000Z", "trouble": "busy\x1b"}
 

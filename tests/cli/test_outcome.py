@@ -94,9 +94,9 @@ def test_it_is_accepted_where_that_is_asked_for(site: Site, d0ctl: Type, tmp_pat
     result = d0ctl("submit", str(file), "--force", "--json")
 
     assert result.exit_code == 0
-    told = document(result.stdout)
-    assert [one["stage"] for one in told["no_node"]] == ["wide", "vax", "sam", "none"]
-    assert told["no_node"][0]["nodes"] == {"localhost": "4 CPUs, needs 640"}
+    answer = document(result.stdout)
+    assert [one["stage"] for one in answer["no_node"]] == ["wide", "vax", "sam", "none"]
+    assert answer["no_node"][0]["nodes"] == {"localhost": "4 CPUs, needs 640"}
     assert "no node can take it yet: stage `wide`: " in result.stderr
 
 

@@ -30,8 +30,8 @@ def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: T
     assert (result.exit_code, result.stdout) == (0, "paused job `prod`\n")
     assert result.stderr == "to undo: d0ctl resume prod\n"
     assert placement.demands(site.store) == []
-    told = document(d0ctl("status", name, "--json").stdout)
-    assert (told["paused"], told["pause"]["reason"]) == (True, "disk check")
+    answer = document(d0ctl("status", name, "--json").stdout)
+    assert (answer["paused"], answer["pause"]["reason"]) == (True, "disk check")
     assert "is paused by" in d0ctl("why", "prod/1/1/1").stdout
     assert "d0ctl resume prod" in d0ctl("status", name).stdout
     again = d0ctl("pause", name)
@@ -95,8 +95,8 @@ def test_what_runs_is_asked_to_stop_only_with_running(site: Site, d0ctl: Type) -
     result = d0ctl("pause", "prod", "--running")
 
     assert "1 package is being suspended" in result.stdout
-    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
-    assert (told["phase"], told["request"]) == ("running", "pause")
+    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert (answer["phase"], answer["request"]) == ("running", "pause")
 
 
 def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d0ctl: Type) -> None:
@@ -107,15 +107,15 @@ def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d
 
     assert launches.requested(site.store, here) == {attempt: "pause"}
     say(site, attempt, "suspended", seq=2)
-    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
-    assert (told["phase"], told["request"]) == ("suspended", None)
+    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert (answer["phase"], answer["request"]) == ("suspended", None)
     assert launches.requested(site.store, here) == {}
 
     d0ctl("resume", "prod")
     assert launches.requested(site.store, here) == {attempt: "resume"}
     say(site, attempt, "running", seq=3)
-    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
-    assert (told["phase"], told["request"]) == ("running", None)
+    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert (answer["phase"], answer["request"]) == ("running", None)
     site.end("prod/1/1/1")
     assert site.phase("prod/1/1/1") == "done"
 
@@ -153,10 +153,10 @@ def test_a_paused_package_says_so_and_how_to_go_on(site: Site, d0ctl: Type) -> N
     site.submit(production())
     d0ctl("pause", "prod/1/2/1", "--reason", "look first")
 
-    told = d0ctl("why", "prod/1/2/1").stdout
+    answer = d0ctl("why", "prod/1/2/1").stdout
 
-    assert "is paused by" in told
-    assert "d0ctl resume prod/1/2/1" in told
+    assert "is paused by" in answer
+    assert "d0ctl resume prod/1/2/1" in answer
 
 
 def test_nothing_of_what_has_ended_can_be_paused(site: Site, d0ctl: Type) -> None:

@@ -13,11 +13,11 @@ RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
 
 
 def test_without_a_home_the_defaults_hold(d0ctl: Type, usual_home: Home) -> None:
-    told = d0ctl("policy", "show").stdout
+    answer = d0ctl("policy", "show").stdout
 
-    assert "stage-in" in told
-    assert "tries 10, delay 5m, factor 2, longest 1h" in told
-    assert "never again: attempt over 1d, all-attempts over 1d12h, memory over 2GB" in told
+    assert "stage-in" in answer
+    assert "tries 10, delay 5m, factor 2, longest 1h" in answer
+    assert "never again: attempt over 1d, all-attempts over 1d12h, memory over 2GB" in answer
     assert not usual_home.exists()
 
 
@@ -74,9 +74,9 @@ def test_what_cools_off_says_until_when_after_what_and_what_would_change_it(
     site.fail("prod/1/1/1")
 
     for words in (("status", "prod/1/1/1"), ("why", "prod/1/1/1"), ("history", "prod/1/1/1")):
-        told = d0ctl(*words).stdout
-        assert "cooling off until " in told
-        assert "(try 1 of 2), after exit-code: binary 1 (tool) ended with exit code 3" in told
+        answer = d0ctl(*words).stdout
+        assert "cooling off until " in answer
+        assert "(try 1 of 2), after exit-code: binary 1 (tool) ended with exit code 3" in answer
     assert "d0ctl policy show prod/1/1/1" in d0ctl("why", "prod/1/1/1").stdout
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["not_before"] is not None
     screen = d0ctl("status", "prod").stdout
@@ -89,9 +89,9 @@ def test_what_the_policy_holds_says_who_why_and_until_when(d0ctl: Type, site: Si
     site.submit(production(lines=1, policy=rules))
     site.fail("prod/1/1/1")
 
-    told = d0ctl("why", "prod/1/1/1").stdout
-    assert "is held by the policy since" in told
-    assert "the policy releases it in" in told
+    answer = d0ctl("why", "prod/1/1/1").stdout
+    assert "is held by the policy since" in answer
+    assert "the policy releases it in" in answer
     assert "the policy releases it in" in d0ctl("status", "prod/1/1/1").stdout
     assert d0ctl("release", "prod/1/1/1").exit_code == 0
     assert site.phase("prod/1/1/1") == "ready"
@@ -105,9 +105,9 @@ def test_a_package_held_in_its_cool_off_says_that_it_cools_off_for_the_rest_afte
     assert d0ctl("hold", "prod/1/1/1").exit_code == 0
 
     for words in (("why", "prod/1/1/1"), ("history", "prod/1/1/1")):
-        told = d0ctl(*words).stdout
-        assert "the policy releases" not in told
-        assert "after a release it cools off until " in told
+        answer = d0ctl(*words).stdout
+        assert "the policy releases" not in answer
+        assert "after a release it cools off until " in answer
     d0ctl("release", "prod/1/1/1")
 
     assert site.phase("prod/1/1/1") == "cooloff"
@@ -118,7 +118,7 @@ def test_what_failed_for_good_says_to_fix_the_cause_first(d0ctl: Type, site: Sit
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")
 
-    told = d0ctl("why", "prod/1/1/1").stdout
+    answer = d0ctl("why", "prod/1/1/1").stdout
 
-    assert "a plain retry would most likely fail again: fix the cause" in told
-    assert "then `d0ctl retry prod/1/1/1`" in told
+    assert "a plain retry would most likely fail again: fix the cause" in answer
+    assert "then `d0ctl retry prod/1/1/1`" in answer

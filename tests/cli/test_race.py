@@ -64,9 +64,9 @@ def test_of_two_people_one_wins_and_the_other_is_told_who(
     assert sorted(code for _, code in ends).count(0) == 1
     winner = next(index for index, (_, code) in enumerate(ends) if code == 0)
     name = ["anna", "bert", "cleo"][winner]
-    for index, ((told, complaint), code) in enumerate(ends):
+    for index, ((answer, complaint), code) in enumerate(ends):
         if index != winner:
-            assert (told, code) == ("", 4)
+            assert (answer, code) == ("", 4)
             if index != 1 or first[0] != "hold":
                 assert name in complaint
     done = site.store.connection.execute(
@@ -112,12 +112,12 @@ def test_who_comes_later_is_told_who_was_first(site: Site, d0ctl: Type, home: Ho
         asked = request("kill", parse("prod/1/2"))
         actions.apply(store, asked, actor="anna", note="bad run", now=time.time())
 
-    told = d0ctl("hold", "prod/1/2/1").stderr
+    answer = d0ctl("hold", "prod/1/2/1").stderr
 
     assert (
-        "package `prod/1/2/1` is canceled, so it can't be held: anna killed `prod/1/2` at" in told
+        "package `prod/1/2/1` is canceled, so it can't be held: anna killed `prod/1/2` at" in answer
     )
-    assert told.splitlines()[0].endswith("(bad run)")
+    assert answer.splitlines()[0].endswith("(bad run)")
 
 
 IN_THE_WAY = {

@@ -27,19 +27,19 @@ def test_failures_are_grouped_with_counts_a_sample_and_what_they_cost(
 ) -> None:
     several(site)
 
-    told = document(d0ctl("report", "failures", "prod", "--json").stdout)
+    answer = document(d0ctl("report", "failures", "prod", "--json").stdout)
 
-    assert (told["failures"], told["packages"], told["failed"]) == (3, 3, 3)
-    assert told["cpu_hours"] == 2.0
-    first, second = told["by_reason"]
+    assert (answer["failures"], answer["packages"], answer["failed"]) == (3, 3, 3)
+    assert answer["cpu_hours"] == 2.0
+    first, second = answer["by_reason"]
     assert (first["reason"], first["count"], first["cpu_hours"]) == ("exit-code", 2, 1.0)
     assert first["sample"]["message"] == "binary 1 (tool) ended with exit code 3"
     assert second["sample"]["path"] == "prod/1/3/2"
-    assert [(one["node"], one["count"]) for one in told["by_node"]] == [("localhost", 3)]
-    assert [(one["software"], one["count"]) for one in told["by_software"]] == [
+    assert [(one["node"], one["count"]) for one in answer["by_node"]] == [("localhost", 3)]
+    assert [(one["software"], one["count"]) for one in answer["by_software"]] == [
         ("(no software)", 3)
     ]
-    assert [(one["input"], one["count"]) for one in told["by_input"]] == [("gen-3", 1)]
+    assert [(one["input"], one["count"]) for one in answer["by_input"]] == [("gen-3", 1)]
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,13 @@ def test_any_selector_narrows_it(
 def test_people_read_a_table(d0ctl: Type, site: Site) -> None:
     several(site)
 
-    told = d0ctl("report", "failures").stdout
+    answer = d0ctl("report", "failures").stdout
 
-    assert told.startswith("3 failures of 3 packages, 0 tried again by the policy, 2.00 CPU hours")
-    assert "by reason" in told
-    assert "exit-code" in told
+    assert answer.startswith(
+        "3 failures of 3 packages, 0 tried again by the policy, 2.00 CPU hours"
+    )
+    assert "by reason" in answer
+    assert "exit-code" in answer
 
 
 def test_where_nothing_failed_it_says_so_and_what_is_not_there_is_no_such_thing(
@@ -92,11 +94,11 @@ def bad_node(site: Site) -> None:
 def test_the_node_that_stands_out_is_blamed_with_the_evidence(d0ctl: Type, site: Site) -> None:
     bad_node(site)
 
-    told = d0ctl("report", "failures", "prod").stdout
+    answer = d0ctl("report", "failures", "prod").stdout
 
     assert ("node `farm03` stands out: all 4 attempts there failed, 0 of 4 elsewhere\n"
-            "  d0ctl why --node farm03\n") in told  # fmt: skip
-    assert "software `" not in told
+            "  d0ctl why --node farm03\n") in answer  # fmt: skip
+    assert "software `" not in answer
     for words in ((), ("prod/1",), ("prod", "--reason", "seg-fault"), ("--node", "farm03")):
         (one,) = document(d0ctl("report", "failures", *words, "--json").stdout)["blamed"]
         assert (one["node"], one["failed"], one["of"]) == ("farm03", 4, 4)
@@ -134,10 +136,10 @@ def test_plain_runs_are_no_software_that_stands_out(site: Site, d0ctl: Type) -> 
         site.fail(f"prod/1/{number}/1")
         site.finish(f"two/1/{number}/1")
 
-    told = d0ctl("report", "failures").stdout
+    answer = d0ctl("report", "failures").stdout
 
-    assert "stands out" not in told
-    assert "(no software)  4 failures" in told
+    assert "stands out" not in answer
+    assert "(no software)  4 failures" in answer
 
 
 @pytest.mark.parametrize(

@@ -98,13 +98,13 @@ def test_the_merge_says_what_it_goes_without(site: Site, d0ctl: Type) -> None:
     site.finish("prod/2/1/1")
 
     one = document(d0ctl("status", "prod/2/1/1", "--json").stdout)
-    told = "2 of 3 inputs, missing: sim-3"
+    answer = "2 of 3 inputs, missing: sim-3"
 
     assert one["left_out"] == {"path": "prod/2/1/1", "inputs": 2, "of": 3, "missing": ["sim-3"]}
     assert one["attempts"][0]["inputs"] == 2
-    assert f"it ran with {told}" in d0ctl("status", "prod/2/1/1").stdout
-    assert f"prod/2/1/1 goes with {told}" in d0ctl("status", "prod").stdout
-    assert told in d0ctl("why", "prod/2/1/1").stdout
+    assert f"it ran with {answer}" in d0ctl("status", "prod/2/1/1").stdout
+    assert f"prod/2/1/1 goes with {answer}" in d0ctl("status", "prod").stdout
+    assert answer in d0ctl("why", "prod/2/1/1").stdout
     assert document(d0ctl("status", "prod", "--json").stdout)["left_out"] == [one["left_out"]]
 
 

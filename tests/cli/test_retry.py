@@ -20,9 +20,9 @@ def test_only_what_failed_is_retried(site: Site, d0ctl: Type) -> None:
 
     assert result.stdout.startswith("retried package `prod/1/2/1`\nunchanged: ")
     assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["done", "ready", "canceled"]
-    told = document(d0ctl("status", "prod/1/2/1", "--json").stdout)
-    assert (told["request"], told["note"]) == ("resubmit", "fixed the disk")
-    assert told["failures"][0]["reason"] == "exit-code"
+    answer = document(d0ctl("status", "prod/1/2/1", "--json").stdout)
+    assert (answer["request"], answer["note"]) == ("resubmit", "fixed the disk")
+    assert answer["failures"][0]["reason"] == "exit-code"
     assert faults(site.store) == []
 
 
@@ -33,9 +33,9 @@ def test_a_retry_is_under_way_until_it_is_launched(site: Site, d0ctl: Type) -> N
 
     site.launch("prod/1/1/1")
 
-    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
-    assert told["request"] is None
-    assert [one["kind"] for one in told["attempts"]] == ["first", "resubmit"]
+    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    assert answer["request"] is None
+    assert [one["kind"] for one in answer["attempts"]] == ["first", "resubmit"]
 
 
 def test_what_was_canceled_is_retried_where_it_is_named(site: Site, d0ctl: Type) -> None:
@@ -115,7 +115,7 @@ def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "expected"),
     [
         (["--memory", "4 GX"], 2, "--memory:"),
         (["--wall-time", "soon"], 2, "--wall-time:"),
@@ -124,7 +124,7 @@ def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
     ],
 )
 def test_wishes_that_make_no_sense_are_told(
-    site: Site, d0ctl: Type, words: list[str], code: int, told: str
+    site: Site, d0ctl: Type, words: list[str], code: int, expected: str
 ) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
@@ -132,7 +132,7 @@ def test_wishes_that_make_no_sense_are_told(
     result = d0ctl("retry", "prod", *words)
 
     assert result.exit_code == code
-    assert told in result.stderr
+    assert expected in result.stderr
 
 
 JOB = """
@@ -194,8 +194,8 @@ def test_a_retried_job_that_was_finished_goes_on(site: Site, d0ctl: Type) -> Non
 
     d0ctl("retry", "prod:canceled")
 
-    told = document(d0ctl("status", "prod", "--json").stdout)
-    assert (told["status"], told["finishing"]) == ("submitted", None)
+    answer = document(d0ctl("status", "prod", "--json").stdout)
+    assert (answer["status"], answer["finishing"]) == ("submitted", None)
 
 
 def test_a_retry_by_a_person_allows_all_restarts_again(site: Site, d0ctl: Type) -> None:
@@ -230,18 +230,18 @@ def test_a_retry_without_a_daemon_says_what_drives_the_packages(site: Site, d0ct
     site.submit(production())
     site.fail("prod/1/1/1")
 
-    told = d0ctl("retry", "prod:failed").stderr
+    answer = d0ctl("retry", "prod:failed").stderr
 
-    assert "no daemon is running, so nothing new starts: d0ctl daemon start\n" in told
+    assert "no daemon is running, so nothing new starts: d0ctl daemon start\n" in answer
 
 
 def test_a_result_that_is_not_made_yet_is_listed_so(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
-    told = d0ctl("file", "list", "prod").stdout
+    answer = d0ctl("file", "list", "prod").stdout
 
-    assert "not made yet" in told
-    assert "results" not in told
+    assert "not made yet" in answer
+    assert "results" not in answer
 
 
 @pytest.mark.parametrize(
@@ -266,10 +266,10 @@ def test_the_history_tells_with_what_a_retry_was(site: Site, d0ctl: Type) -> Non
     site.fail("prod/1/1/1")
     d0ctl("retry", "prod", "--memory", "4GB", "--env", "KEY=secret", "--reason", "too little")
 
-    told = d0ctl("history", "prod").stdout
+    answer = d0ctl("history", "prod").stdout
 
-    assert "too little; --memory 4GB --env KEY" in told
-    assert "secret" not in told
+    assert "too little; --memory 4GB --env KEY" in answer
+    assert "secret" not in answer
 
 
 def test_a_retry_of_what_the_policy_holds_names_the_policy(site: Site, d0ctl: Type) -> None:

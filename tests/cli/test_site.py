@@ -90,12 +90,12 @@ def test_a_site_is_applied_shown_and_taken_back(
     d0ctl: Type, file: Path, home: Home, tmp_path: Path
 ) -> None:
     plan = "~ node localhost: cpus, services\n+ software reco/v1\n"
-    told = f"+ cluster farm\n{plan}+ setting code-server\n+ setting defaults\n"
+    answer = f"+ cluster farm\n{plan}+ setting code-server\n+ setting defaults\n"
     dry = d0ctl("site", "apply", str(file), "--dry-run")
-    assert dry.stdout == told + "would be: 4 added, 1 changed\n"
+    assert dry.stdout == answer + "would be: 4 added, 1 changed\n"
     assert not home.exists()
 
-    assert d0ctl("site", "apply", str(file)).stdout == told + "4 added, 1 changed\n"
+    assert d0ctl("site", "apply", str(file)).stdout == answer + "4 added, 1 changed\n"
     same = "nothing changes: the site is what the file says\n"
     assert d0ctl("site", "apply", str(file)).stdout == same
     shown = d0ctl("site", "show").stdout
@@ -161,11 +161,11 @@ def test_jobs_name_what_the_catalogue_has(d0ctl: Type, file: Path, tmp_path: Pat
     d0ctl("site", "apply", str(file))
     d0ctl("software", "add", "tools/v1", "--archive", str(tmp_path / "reco.tar.gz"))
 
-    told = d0ctl("validate", str(job)).stderr
-    assert "1:30: `software`: there is no software `reco/v2` (did you mean `reco/v1`?)" in told
+    answer = d0ctl("validate", str(job)).stderr
+    assert "1:30: `software`: there is no software `reco/v2` (did you mean `reco/v1`?)" in answer
     job.write_text(JOB.replace("reco/v1", "tools/v1"))
-    told = d0ctl("validate", str(job)).stderr
-    assert "software `tools/v1` has no `script`: add `run`" in told
+    answer = d0ctl("validate", str(job)).stderr
+    assert "software `tools/v1` has no `script`: add `run`" in answer
     job.write_text(JOB.replace("software: reco/v1", "software: tools/v1, run: reco"))
     assert d0ctl("validate", str(job)).exit_code == 0
     job.write_text(JOB.replace("reco/v1", "reco"))
@@ -214,7 +214,7 @@ def test_software_is_added_listed_and_removed(
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "expected"),
     [
         (["add", "reco"], 2, "`reco` is no software: it reads NAME/VERSION, as `reco/v12-01`"),
         (["add", "reco/v1"], 2, "software needs --archive, --script or both"),
@@ -228,12 +228,12 @@ def test_software_is_added_listed_and_removed(
     ],
 )
 def test_what_software_can_not_be_is_told(
-    d0ctl: Type, site: Site, words: list[str], code: int, told: str
+    d0ctl: Type, site: Site, words: list[str], code: int, expected: str
 ) -> None:
     result = d0ctl("software", *words)
 
     assert (result.exit_code, result.stdout) == (code, "")
-    assert told in result.stderr
+    assert expected in result.stderr
 
 
 def test_software_in_use_is_not_purged(d0ctl: Type, site: Site, file: Path, tmp_path: Path) -> None:
@@ -258,8 +258,8 @@ def test_why_offers_to_verify_the_software_of_a_failed_package(
     d0ctl("submit", write(tmp_path, JOB))
     site.fail("some-001/1/1/1")
 
-    told = d0ctl("why", "some-001/1/1/1").stdout
-    assert "d0ctl software verify reco/v1 --node localhost" in told
+    answer = d0ctl("why", "some-001/1/1/1").stdout
+    assert "d0ctl software verify reco/v1 --node localhost" in answer
 
 
 def test_what_a_site_file_says_no_more_of_a_node_is_what_it_says_itself(

@@ -39,16 +39,16 @@ def test_a_job_names_failures_then_what_no_node_can_take_then_what_moves(
     drive(site)
     mixed(site)
 
-    told = d0ctl("why", "bad").stdout
+    answer = d0ctl("why", "bad").stdout
 
-    assert told.startswith(
+    assert answer.startswith(
         "job `bad` has failures: 2 packages failed, the last `bad/1/2/1`: looping"
     )
     order = ["failed: 1 for", "no node can take 1 package", "is running: 1 package is launched",
              "1 package is cooling off"]  # fmt: skip
-    places = [told.index(text) for text in order]
+    places = [answer.index(text) for text in order]
     assert places == sorted(places)
-    assert "runs yet" not in told
+    assert "runs yet" not in answer
 
 
 def test_a_job_whose_nodes_are_all_down_stands_still(site: Site, d0ctl: Type) -> None:
@@ -57,12 +57,12 @@ def test_a_job_whose_nodes_are_all_down_stands_still(site: Site, d0ctl: Type) ->
     site.launch("prod/1/1/1")
     down(site, "localhost")
 
-    told = d0ctl("why", "prod").stdout
+    answer = d0ctl("why", "prod").stdout
 
-    assert told.startswith("job `prod` stands still: 0 of 1 node up: `localhost` down since ")
-    assert "1 package is unreachable" in told
-    assert "is running" not in told
-    assert "d0ctl node check localhost" in told
+    assert answer.startswith("job `prod` stands still: 0 of 1 node up: `localhost` down since ")
+    assert "1 package is unreachable" in answer
+    assert "is running" not in answer
+    assert "d0ctl node check localhost" in answer
 
 
 def test_a_paused_job_says_so_while_something_runs(site: Site, d0ctl: Type) -> None:
@@ -71,11 +71,11 @@ def test_a_paused_job_says_so_while_something_runs(site: Site, d0ctl: Type) -> N
     site.launch("prod/1/1/1")
     d0ctl("pause", "prod", "--reason", "beam")
 
-    told = d0ctl("why", "prod").stdout
+    answer = d0ctl("why", "prod").stdout
 
-    assert told.startswith("nothing more of job `prod` starts: job `prod` is paused by ")
-    assert "is running: 1 package is launched" in told
-    assert "d0ctl resume prod" in told
+    assert answer.startswith("nothing more of job `prod` starts: job `prod` is paused by ")
+    assert "is running: 1 package is launched" in answer
+    assert "d0ctl resume prod" in answer
 
 
 def test_a_job_that_has_run_never_says_that_nothing_runs_yet(site: Site, d0ctl: Type) -> None:
@@ -97,11 +97,11 @@ def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Ty
     site.assign("prod/2/1/1")
     down(site, "far")
 
-    told = d0ctl("why", "prod/2/1/1").stdout
+    answer = d0ctl("why", "prod/2/1/1").stdout
 
-    assert "file `x` can't be brought: node `far` is down: connection refused" in told
-    assert "on its way" not in told
-    assert "d0ctl node check far" in told
+    assert "file `x` can't be copied: node `far` is down: connection refused" in answer
+    assert "on its way" not in answer
+    assert "d0ctl node check far" in answer
 
 
 def test_a_node_that_was_used_by_run_was_contacted(site: Site, d0ctl: Type) -> None:
@@ -109,11 +109,11 @@ def test_a_node_that_was_used_by_run_was_contacted(site: Site, d0ctl: Type) -> N
     with site.store.writing():
         site.store.change("node_unknown", node=1, now=time.time())
 
-    told = d0ctl("why", "localhost").stdout
+    answer = d0ctl("why", "localhost").stdout
 
-    assert told.startswith("node `localhost` is not in contact, and was reached last at ")
-    assert "no daemon is running" in told
-    assert "not reached yet" not in told
+    assert answer.startswith("node `localhost` is not in contact (last reached at ")
+    assert "no daemon is running" in answer
+    assert "not reached yet" not in answer
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_a_silent_package_shows_no_seconds_left(site: Site, d0ctl: Type) -> None
                "rss": 1})  # fmt: skip
 
     for words in (["status", "prod"], ["status", "prod/1/1/1"]):
-        told = d0ctl(*words).stdout
-        assert "0.0 s left" not in told
-        assert "time left unknown" in told
+        answer = d0ctl(*words).stdout
+        assert "0.0 s left" not in answer
+        assert "time left unknown" in answer
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["progress"]["eta"] is None
 
 
@@ -198,11 +198,11 @@ def test_a_node_that_was_used_by_run_shows_in_the_list_when_it_was_heard(
     with site.store.writing():
         site.store.change("node_unknown", node=1, now=time.time())
 
-    told = d0ctl("node", "list").stdout
+    answer = d0ctl("node", "list").stdout
 
-    assert "not connected" in told
-    assert "last heard " in told
-    assert "unknown" not in told
+    assert "not connected" in answer
+    assert "last heard " in answer
+    assert "unknown" not in answer
 
 
 def test_a_blocked_package_is_blocked_with_its_reason_wherever_it_is_shown(
@@ -213,14 +213,14 @@ def test_a_blocked_package_is_blocked_with_its_reason_wherever_it_is_shown(
     site.fail("prod/1/1/1")
 
     for words in (["prod/1/1"], ["prod/1/1/*"], ["prod:waiting"]):
-        told = d0ctl("status", *words).stdout
-        assert "its input is produced only after a retry" in told
-        assert "blocked" in told
-        assert "waiting" not in told
+        reply = d0ctl("status", *words).stdout
+        assert "its input is produced only after a retry" in reply
+        assert "blocked" in reply
+        assert "waiting" not in reply
     for verb in ("status", "why"):
-        told = d0ctl(verb, "prod/1/1/2").stdout
-        assert "package `prod/1/1/2` is blocked: " in told
-        assert "waiting" not in told
+        answer = d0ctl(verb, "prod/1/1/2").stdout
+        assert "package `prod/1/1/2` is blocked: " in answer
+        assert "waiting" not in answer
 
 
 def test_a_package_after_a_failed_one_of_its_line_is_blocked_while_other_lines_move(

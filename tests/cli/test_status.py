@@ -51,12 +51,12 @@ def test_the_document_of_a_job_has_what_scripts_rely_on(site: Site, d0ctl: Type)
     site.submit(production())
     site.finish("prod/1/1/1")
 
-    told = document(d0ctl("status", "prod", "--json").stdout)
+    answer = document(d0ctl("status", "prod", "--json").stdout)
 
-    assert (told["job"], told["status"], told["dropped"]) == ("prod", "submitted", 0)
-    assert told["packages"] == dict.fromkeys(STATUSES, 0) | {"unscheduled": 7, "successful": 1}
-    assert [stage["stage"] for stage in told["stages"]] == [1, 2, 3]
-    first = told["stages"][0]
+    assert (answer["job"], answer["status"], answer["dropped"]) == ("prod", "submitted", 0)
+    assert answer["packages"] == dict.fromkeys(STATUSES, 0) | {"unscheduled": 7, "successful": 1}
+    assert [stage["stage"] for stage in answer["stages"]] == [1, 2, 3]
+    first = answer["stages"][0]
     assert (first["name"], first["lines"], first["status"]) == ("make", 3, "submitted")
     assert first["packages"]["successful"] == 1
 
@@ -65,21 +65,21 @@ def test_the_document_of_a_package_has_what_scripts_rely_on(site: Site, d0ctl: T
     site.submit(production())
     site.fail("prod/1/1/1", stderr="boom\n")
 
-    told = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
 
-    assert (told["path"], told["status"], told["phase"]) == ("prod/1/1/1", "failed", "failed")
-    assert (told["node"], told["request"]) == ("localhost", None)
-    (attempt,) = told["attempts"]
+    assert (answer["path"], answer["status"], answer["phase"]) == ("prod/1/1/1", "failed", "failed")
+    assert (answer["node"], answer["request"]) == ("localhost", None)
+    (attempt,) = answer["attempts"]
     assert attempt["attempt"] == 1
     assert (attempt["node"], attempt["outcome"], attempt["binary"]) == ("localhost", "failed", 1)
     assert (attempt["reason"], attempt["exit_code"], attempt["signal"]) == ("exit-code", 3, None)
     assert attempt["message"] == "binary 1 (tool) ended with exit code 3"
     assert attempt["started"].endswith("Z")
     assert attempt["ended"].endswith("Z")
-    (failure,) = told["failures"]
+    (failure,) = answer["failures"]
     assert (failure["reason"], failure["count"]) == ("exit-code", 1)
-    assert {"done", "total", "percent", "eta"} <= set(told["progress"])
-    assert set(told["progress"].values()) == {None}
+    assert {"done", "total", "percent", "eta"} <= set(answer["progress"])
+    assert set(answer["progress"].values()) == {None}
 
 
 def test_a_wildcard_or_a_filter_gives_packages(site: Site, d0ctl: Type) -> None:
@@ -87,8 +87,8 @@ def test_a_wildcard_or_a_filter_gives_packages(site: Site, d0ctl: Type) -> None:
     site.fail("prod/1/2/1")
 
     def paths(*words: str) -> list[str]:
-        told = document(d0ctl("status", *words, "--json").stdout)
-        return [one["path"] for one in told["packages"]]
+        answer = document(d0ctl("status", *words, "--json").stdout)
+        return [one["path"] for one in answer["packages"]]
 
     assert paths("prod/1/*:failed") == ["prod/1/2/1"]
     assert paths("prod", "--status", "failed") == ["prod/1/2/1"]
@@ -113,7 +113,7 @@ def test_stages_and_lines_have_documents(site: Site, d0ctl: Type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("selector", "told", "hint"),
+    ("selector", "expected", "hint"),
     [
         ("prot", "there is no job `prot`", "did you mean `prod`?"),
         ("prod/9", "job `prod` has stages 1 to 3, so there is no stage 9", "d0ctl status prod"),
@@ -128,14 +128,14 @@ def test_stages_and_lines_have_documents(site: Site, d0ctl: Type) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_told_with_what_is(
-    site: Site, d0ctl: Type, selector: str, told: str, hint: str
+    site: Site, d0ctl: Type, selector: str, expected: str, hint: str
 ) -> None:
     site.submit(production())
 
     result = d0ctl("status", selector)
 
     assert result.exit_code == 3
-    assert result.stderr == f"d0ctl: {told}\n{hint}\n"
+    assert result.stderr == f"d0ctl: {expected}\n{hint}\n"
     assert result.stdout == ""
 
 

@@ -144,8 +144,8 @@ def test_a_dropped_line_lets_the_merge_go_on(site: Site, d0ctl: Type) -> None:
     assert site.phase("prod/2/1/1") == "ready"
     site.finish("prod/2/1/1")
     site.finish("prod/3/1/1")
-    told = document(d0ctl("status", "prod", "--json").stdout)
-    assert (told["status"], told["dropped"]) == ("successful", 1)
+    answer = document(d0ctl("status", "prod", "--json").stdout)
+    assert (answer["status"], answer["dropped"]) == ("successful", 1)
     again = d0ctl("kill-line", "prod/1/2", "--drop-outputs")
     assert again.exit_code == 4
     assert "line `prod/1/2` is already dropped" in again.stderr
@@ -161,8 +161,8 @@ def test_a_drop_takes_along_what_cannot_do_without(site: Site, d0ctl: Type) -> N
     assert "also dropped, because their inputs are: 2 packages" in preview
     assert site.phase("prod/2/1/1") == "dropped"
     assert site.phase("prod/3/1/1") == "dropped"
-    told = document(d0ctl("status", "prod", "--json").stdout)
-    assert (told["status"], told["dropped"]) == ("canceled", 3)
+    answer = document(d0ctl("status", "prod", "--json").stdout)
+    assert (answer["status"], answer["dropped"]) == ("canceled", 3)
 
 
 def test_without_drop_outputs_the_consumers_stay_waiting(site: Site, d0ctl: Type) -> None:
@@ -263,9 +263,9 @@ def test_who_did_what_and_why_is_kept(site: Site, d0ctl: Type) -> None:
     assert (action["target"], action["reason"], action["packages"]) == (
         "prod/1/1/1", "wrong seed", 1,
     )  # fmt: skip
-    told = d0ctl("why", "prod/1/1/1").stdout
-    assert "was canceled by" in told
-    assert "wrong seed" in told
+    answer = d0ctl("why", "prod/1/1/1").stdout
+    assert "was canceled by" in answer
+    assert "wrong seed" in answer
 
 
 def test_a_verb_for_nothing_finds_nothing(site: Site, d0ctl: Type) -> None:
@@ -282,7 +282,7 @@ def test_verbs_need_a_home(d0ctl: Type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["hold", "prdo"], "there is no job `prdo`\ndid you mean `prod`?"),
         (["kill", "prod/mkae"], "has no stage `mkae`\ndid you mean `make`?"),
@@ -298,14 +298,14 @@ def test_verbs_need_a_home(d0ctl: Type) -> None:
     ],
 )
 def test_a_selector_that_matches_nothing_is_told_the_nearest(
-    site: Site, d0ctl: Type, words: list[str], told: str
+    site: Site, d0ctl: Type, words: list[str], expected: str
 ) -> None:
     site.submit(production())
 
     result = d0ctl(*words)
 
     assert result.exit_code == 3
-    assert told in result.stderr
+    assert expected in result.stderr
 
 
 def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) -> None:
@@ -322,17 +322,17 @@ def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) 
             launches.refuse(site.store, here, launch["attempt"], "disk-full", "no space",
                             now=time.time())  # fmt: skip
 
-        told = document(d0ctl("status", path, "--json").stdout)
+        answer = document(d0ctl("status", path, "--json").stdout)
 
-        assert (told["phase"], told["request"]) == ("cooloff", f"{words}: disk-full: no space")
+        assert (answer["phase"], answer["request"]) == ("cooloff", f"{words}: disk-full: no space")
 
 
 def test_what_is_asked_for_is_seen_at_once_and_gone_when_it_is_done(
     site: Site, d0ctl: Type
 ) -> None:
     def request(path: str) -> str | None:
-        told: str | None = document(d0ctl("status", path, "--json").stdout)["request"]
-        return told
+        answer: str | None = document(d0ctl("status", path, "--json").stdout)["request"]
+        return answer
 
     site.submit(production())
     site.launch("prod/1/1/1")
@@ -424,15 +424,15 @@ def test_status_and_why_say_until_when_a_binary_may_end_by_itself(site: Site, d0
 
 def test_the_help_of_every_action_has_an_example_that_is_accepted(site: Site, d0ctl: Type) -> None:
     for name, action in ACTIONS.items():
-        told = d0ctl(*name.split(), "--help").stdout
+        reply = d0ctl(*name.split(), "--help").stdout
 
-        example = told.partition("Example: d0ctl ")[2].partition("\n\n")[0]
+        example = reply.partition("Example: d0ctl ")[2].partition("\n\n")[0]
         words = shlex.split(" ".join(example.split()))
         assert " ".join(words).startswith(f"{name} ")
         code = {"node add": 0, "submit": 2}.get(name, 3)
         assert d0ctl(*words, "--dry-run").exit_code == code, name
-        assert "Exit status: 0 done" in told
-        first = told.splitlines()[2].strip()
+        assert "Exit status: 0 done" in reply
+        first = reply.splitlines()[2].strip()
         assert (first, first[-1]) == (action.help, ".")
 
 
@@ -465,8 +465,8 @@ def test_a_flag_that_no_way_has_is_the_default(d0ctl: Type) -> None:
         flags = {f.option.name for f in fields_of(action.options) if f.option.kind == "flag"}
         offered = frozenset[str]().union(*(way.flags for way in action.ways))
         for left in flags - offered:
-            told = " ".join(d0ctl(*name.split(), "--help").stdout.split())
-            assert "(default)" in told.partition(left)[2].partition("--")[0]
+            answer = " ".join(d0ctl(*name.split(), "--help").stdout.split())
+            assert "(default)" in answer.partition(left)[2].partition("--")[0]
 
 
 def test_a_verb_without_effect_leaves_the_end_of_a_job_alone(site: Site, d0ctl: Type) -> None:

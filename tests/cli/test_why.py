@@ -116,10 +116,10 @@ def test_each_planted_cause_is_named_with_what_to_type(
 ) -> None:
     answer, facts, command = CAUSES[asked]
 
-    told = re.sub(rf"\d\d \w\w\w (\d{{4}} )?\d\d:\d\d\b|{TIME}", "TIME",
+    reply = re.sub(rf"\d\d \w\w\w (\d{{4}} )?\d\d:\d\d\b|{TIME}", "TIME",
                   d0ctl("why", asked).stdout)  # fmt: skip
 
-    first, *rest = told.splitlines()
+    first, *rest = reply.splitlines()
     assert first == answer
     assert [fact for fact in facts if f"- {fact}" not in rest] == []
     assert f"  $ {command}" in rest

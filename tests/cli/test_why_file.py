@@ -15,7 +15,7 @@ from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 
 
-def told(d0ctl: Type, *words: str) -> dict[str, Any]:
+def reported(d0ctl: Type, *words: str) -> dict[str, Any]:
     """What `why` says, as a document."""
     result = d0ctl("why", *words, "--json")
     assert result.exit_code == 0, result.output
@@ -45,7 +45,7 @@ def test_a_file_that_is_not_there_yet_names_its_maker_its_state_and_who_waits(
     site.up()
     site.submit(production())
 
-    found = told(d0ctl, "prod:sim-1")
+    found = reported(d0ctl, "prod:sim-1")
 
     assert found["answer"] == (
         "file `sim-1` of job `prod` does not exist yet: its maker `prod/1/1/2` waits for package "
@@ -64,7 +64,7 @@ def test_a_file_whose_maker_failed_says_why_and_what_to_type(site: Site, d0ctl: 
     site.submit(production())
     site.fail("prod/1/2/1", stderr="no such field\n")
 
-    found = told(d0ctl, "gen-2")
+    found = reported(d0ctl, "gen-2")
 
     assert found["answer"] == (
         "file `gen-2` of job `prod` does not exist yet: its maker `prod/1/2/1` failed: "
@@ -79,7 +79,7 @@ def test_a_file_that_is_there_says_where_and_who_needs_it(site: Site, d0ctl: Typ
     site.submit(production())
     site.finish("prod/1/1/1")
 
-    found = told(d0ctl, "prod:gen-1")
+    found = reported(d0ctl, "prod:gen-1")
 
     assert found["answer"] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
     assert found["status"] == "present"
@@ -92,7 +92,7 @@ def test_a_result_says_so_and_that_nobody_reads_it(site: Site, d0ctl: Type) -> N
     site.submit(job(("a", [line(package("plot.png"))])))
     site.finish("prod/1/1/1")
 
-    facts = told(d0ctl, "plot.png")["facts"]
+    facts = reported(d0ctl, "plot.png")["facts"]
 
     assert "it is a result" in facts
     assert "no other package reads it" in facts
@@ -102,7 +102,7 @@ def test_a_dropped_file_says_by_whom_and_how_it_comes_back(site: Site, d0ctl: Ty
     site.submit(production())
     do(site, "kill-line", "prod/1/2", drop_outputs=True)
 
-    found = told(d0ctl, "prod:sim-2")
+    found = reported(d0ctl, "prod:sim-2")
 
     assert found["answer"].startswith(
         "file `sim-2` of job `prod` is dropped: package `prod/1/2/2` was dropped by emmy, "
@@ -121,7 +121,7 @@ def test_a_file_of_a_dropped_line_that_had_been_made_stays_out_of_all_lists(
     site.finish("prod/1/2/2")
     do(site, "kill-line", "prod/1/2", drop_outputs=True)
 
-    found = told(d0ctl, "prod:sim-2")
+    found = reported(d0ctl, "prod:sim-2")
 
     assert "is dropped: line `prod/1/2` that made it was dropped" in found["answer"]
     assert "`prod/1/2/2` stays done, but no package reads its outputs" in found["facts"]
@@ -136,7 +136,7 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
     with site.store.writing():
         copies.lose(site.store, [(row["file_id"], row["cluster_id"])], now=time.time())
 
-    found = told(d0ctl, "prod:gen-1")
+    found = reported(d0ctl, "prod:gen-1")
 
     assert found["status"] == "lost"
     assert found["answer"].startswith(
@@ -156,7 +156,7 @@ def test_a_file_that_nobody_needs_any_more_is_gone_and_can_be_made_again(
         site.store.connection.execute("delete from location")
         site.store.connection.execute("update file set present = 0 where name = 'gen-1'")
 
-    found = told(d0ctl, "prod:gen-1")
+    found = reported(d0ctl, "prod:gen-1")
 
     assert found["status"] == "purged"
     assert found["answer"].endswith("it was removed when no package needed it any more")
@@ -170,7 +170,7 @@ def test_a_file_that_is_there_in_part_says_so(site: Site, d0ctl: Type) -> None:
     with site.store.writing():
         site.store.connection.execute("update file set partial = 1 where name = 'gen-1'")
 
-    found = told(d0ctl, "prod:gen-1")
+    found = reported(d0ctl, "prod:gen-1")
 
     assert found["status"] == "partial"
     assert "is partial: 10 B, as far as `prod/1/1/1` had written it" in found["answer"]
@@ -180,16 +180,16 @@ def test_a_late_output_says_how_many_files_it_stands_for(site: Site, d0ctl: Type
     many = BinarySpec("tool", script="tool", outputs=(OutputSpec("hit-*.root", late=True),))
     site.submit(job(("a", [line(PackageSpec("1", (many,)))]),
                     ("b", [line(package("all", needs=["hit-*.root"]))])))  # fmt: skip
-    assert "does not exist yet" in told(d0ctl, "prod:hit-*.root")["answer"]
+    assert "does not exist yet" in reported(d0ctl, "prod:hit-*.root")["answer"]
     files_made = [{"name": f"hit-{n}.root", "path": f"/n/hit-{n}.root", "size": 7,
                    "checksum": "sha256:7", "late": "hit-*.root"} for n in (1, 2)]  # fmt: skip
     site.launch("prod/1/1/1")
     site.end("prod/1/1/1", outputs=files_made)
 
-    assert told(d0ctl, "prod:hit-*.root")["answer"] == (
+    assert reported(d0ctl, "prod:hit-*.root")["answer"] == (
         "`hit-*.root` of job `prod` stands for 2 files that `prod/1/1/1` has made"
     )
-    assert "`prod/2/1/1` needs it and is ready" in told(d0ctl, "hit-2.root")["facts"]
+    assert "`prod/2/1/1` needs it and is ready" in reported(d0ctl, "hit-2.root")["facts"]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_file_from_outside_says_where_it_comes_from(
     raw = InputSpec("raw/a.raw", made=False, acquire=acquire, locator=locator)
     site.submit(job(("a", [line(reader(raw))]), directory=str(tmp_path)))
 
-    found = told(d0ctl, "prod:raw/a.raw")
+    found = reported(d0ctl, "prod:raw/a.raw")
 
     assert found["status"] == "outside"
     assert words in found["answer"]
@@ -220,17 +220,17 @@ def test_a_file_from_outside_is_found_by_its_path_and_missed_where_it_is_gone(
                     directory=str(tmp_path)))  # fmt: skip
     monkeypatch.chdir(tmp_path / "raw")
 
-    assert told(d0ctl, "a.raw")["path"] == "prod:raw/a.raw"
+    assert reported(d0ctl, "a.raw")["path"] == "prod:raw/a.raw"
     site.submit(job(("a", [line(reader(InputSpec(str(tmp_path / "x/b.raw"), made=False)))]),
                     name="next", directory=str(tmp_path)))  # fmt: skip
     for name in ("next:x/b.raw", str(tmp_path / "x/b.raw")):
-        assert told(d0ctl, name)["details"]["file"]["file"] == str(tmp_path / "x/b.raw")
+        assert reported(d0ctl, name)["details"]["file"]["file"] == str(tmp_path / "x/b.raw")
     assert (
         "it does not exist now, so whoever reads it can't have it"
-        not in (told(d0ctl, str(tmp_path / "raw" / "a.raw"))["facts"])
+        not in (reported(d0ctl, str(tmp_path / "raw" / "a.raw"))["facts"])
     )
     (tmp_path / "raw" / "a.raw").unlink()
-    assert told(d0ctl, "raw/a.raw")["facts"][0].startswith("it does not exist now")
+    assert reported(d0ctl, "raw/a.raw")["facts"][0].startswith("it does not exist now")
 
 
 def test_a_file_of_several_jobs_has_to_be_named_with_its_job(site: Site, d0ctl: Type) -> None:
@@ -271,10 +271,10 @@ def test_a_file_like_no_other_of_the_job_is_answered_with_the_list_of_its_files(
 def test_states_of_a_job_and_jobs_come_before_files_of_their_name(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("failed", "prod"))])))
 
-    assert told(d0ctl, "prod")["path"] == "prod"
-    assert told(d0ctl, "prod:ready")["path"] == "prod/1/1/1"
-    assert told(d0ctl, "--file", "prod:failed")["path"] == "prod:failed"
-    assert told(d0ctl, "--file", "prod")["path"] == "prod:prod"
+    assert reported(d0ctl, "prod")["path"] == "prod"
+    assert reported(d0ctl, "prod:ready")["path"] == "prod/1/1/1"
+    assert reported(d0ctl, "--file", "prod:failed")["path"] == "prod:failed"
+    assert reported(d0ctl, "--file", "prod")["path"] == "prod:prod"
 
 
 def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(
@@ -283,7 +283,7 @@ def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(
     lines = [line(package(f"o{n}", needs=["all"])) for n in range(9)]
     site.submit(job(("a", [line(package("all"))]), ("b", lines)))
 
-    facts = told(d0ctl, "prod:all")["facts"]
+    facts = reported(d0ctl, "prod:all")["facts"]
 
     assert "and it is read by 4 more packages: 4 waiting" in facts
 

@@ -100,8 +100,8 @@ def test_the_sites_lease_logs_and_reserve_count_at_once(desk: Desk) -> None:
     ear = Ear(1)
     desk.couriers[1] = ear  # type: ignore[assignment]
     with desk.store.writing():
-        told = json.dumps({"lease": 60.0, "keep-logs": 5.0, "control-reserve": 7})
-        desk.store.change("keep_setting", name="defaults", value=told)
+        answer = json.dumps({"lease": 60.0, "keep-logs": 5.0, "control-reserve": 7})
+        desk.store.change("keep_setting", name="defaults", value=answer)
 
     Loop(desk).work([reload_settings, reload_settings])
 
@@ -111,8 +111,8 @@ def test_the_sites_lease_logs_and_reserve_count_at_once(desk: Desk) -> None:
 
 def test_the_site_says_how_long_what_is_to_end_may_take(desk: Desk) -> None:
     with desk.store.writing():
-        told = json.dumps({"grace": 3.0, "partial-grace": 4.0})
-        desk.store.change("keep_setting", name="defaults", value=told)
+        answer = json.dumps({"grace": 3.0, "partial-grace": 4.0})
+        desk.store.change("keep_setting", name="defaults", value=answer)
 
     (order,) = kill_orders(desk.store, {1: "kill"})
 

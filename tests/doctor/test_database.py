@@ -34,7 +34,7 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
     [
         ("counts", "prod/1", "4 counted as ready, really 3",
          ["update stage_count set n = 4 where phase = 'ready' and stage_id = 1"]),
-        ("ready", "prod", "4 told to the scheduler as ready, really 3",
+        ("ready", "prod", "4 given to the scheduler as ready, really 3",
          ["update demand set ready = ready + 1 where id = 1"]),
         ("lines", "prod/1", "has 9 lines, really 3", ["update stage set lines = 9 where id = 1"]),
         ("missing", "prod/1/1/2", "waits for 7 things, really 2",
@@ -59,7 +59,7 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
          ["update package set awaited = 1 where id = 1"]),
         ("staging", "prod/1/1/1", "waits for 2 copies, really 0",
          ["update package set phase = 'assigned', node_id = 1, staging = 2 where id = 1"]),
-        ("feed", "the end of a list", "is to be told to a package that does not run",
+        ("feed", "the end of a list", "is to be sent to a package that does not run",
          ["insert into feed (package_id, file_id, node_id) values (1, 0, 1)"]),
         ("attempts", "prod/1/1/1", "is ready with 1 live attempts",
          ["insert into attempt (package_id, number, node_id, node_name, launched)"
@@ -131,9 +131,9 @@ def test_what_breaks_a_rule_is_told(
     site.submit(production_of_second())
     damage(site, *statements)
 
-    told = [(one.check, one.subject, one.detail) for one in found()]
+    answer = [(one.check, one.subject, one.detail) for one in found()]
 
-    assert (rule, subject, detail) in told
+    assert (rule, subject, detail) in answer
     assert all(one.advice and not one.heals for one in found())
 
 
@@ -161,10 +161,10 @@ def test_a_damaged_file_is_told_and_does_not_end_the_look(site: Site, found: Fou
     damage(site, "update stage set lines = 9 where id = 1")
 
     with open_store(site.store.home) as store:
-        told = check.faults(store)
+        answer = check.faults(store)
 
-    assert {"integrity", "lines"} <= {one.check for one in told}
-    assert any("event_of_package" in one.detail or "malformed" in one.detail for one in told)
+    assert {"integrity", "lines"} <= {one.check for one in answer}
+    assert any("event_of_package" in one.detail or "malformed" in one.detail for one in answer)
 
 
 @pytest.mark.parametrize(

@@ -330,7 +330,7 @@ def kept(site: Site, home: Home) -> Path:
     return path
 
 
-def told(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[str, str]]:
+def reported(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[str, str]]:
     """What is said of a file, by the names of the rules."""
     found = examine(site.store, checksums=checksums).findings
     return [(one.check, one.detail) for one in found if one.subject == str(path)]
@@ -339,13 +339,13 @@ def told(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[str, 
 def test_a_copy_on_the_control_host_that_was_changed_is_told(
     site: Site, found: Found, kept: Path
 ) -> None:
-    assert told(site, kept, checksums=True) == []
+    assert reported(site, kept, checksums=True) == []
 
     kept.write_text("any other")
-    assert told(site, kept) == [("copy", "was changed since it was put there")]
+    assert reported(site, kept) == [("copy", "was changed since it was put there")]
 
     kept.unlink()
-    assert told(site, kept) == [("copy", "is a copy that is not there")]
+    assert reported(site, kept) == [("copy", "is a copy that is not there")]
 
 
 def test_the_contents_of_copies_on_the_control_host_are_read_when_that_is_asked(
@@ -355,8 +355,10 @@ def test_the_contents_of_copies_on_the_control_host_are_read_when_that_is_asked(
     kept.write_text("any other")
     os.utime(kept, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    assert told(site, kept) == []
-    assert told(site, kept, checksums=True) == [("contents", "has another checksum than it had")]
+    assert reported(site, kept) == []
+    assert reported(site, kept, checksums=True) == [
+        ("contents", "has another checksum than it had")
+    ]
 
 
 def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
@@ -364,8 +366,8 @@ def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
 ) -> None:
     young = old(kept.with_name("young"), 0)
     stray = old(kept.with_name("stray"), STRAY_S + 60)
-    assert told(site, stray) == [("orphan", "is no copy that the database knows")]
-    assert told(site, young) == []
+    assert reported(site, stray) == [("orphan", "is no copy that the database knows")]
+    assert reported(site, young) == []
 
     sweep(site.store, now=time.time())
 

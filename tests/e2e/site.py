@@ -245,9 +245,9 @@ class Site:
             wait_until(lambda: not any(self.processes()), 30, "all processes are gone")
         except TimeoutError:
             strays = list(self.processes())
-            told = [f"{pid.number} {command_line(pid)}" for pid in strays]
+            answer = [f"{pid.number} {command_line(pid)}" for pid in strays]
             kill_all(strays)
-            raise AssertionError(f"left behind: {told}") from None
+            raise AssertionError(f"left behind: {answer}") from None
 
 
 def command_line(pid: Pid) -> str:

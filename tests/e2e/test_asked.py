@@ -265,13 +265,13 @@ def test_a_wrapper_is_asked_how_it_stands(site: Site, place: str, go: Path) -> N
     path = start(site, CHAIN, go)
 
     def now() -> "dict[str, object]":
-        told: dict[str, object] = site.json("status", path, "--now")["now"]
-        return told
+        answer: dict[str, object] = site.json("status", path, "--now")["now"]
+        return answer
 
     wait_until(lambda: now()["line"] == "1/4", PATIENCE_S)
-    told = now()
-    assert (told["state"], told["phase"], told["binary"]) == ("running", "running", 1)
-    assert (told["done"], told["total"], told["percent"]) == (1, 4, 12.5)
+    answer = now()
+    assert (answer["state"], answer["phase"], answer["binary"]) == ("running", "running", 1)
+    assert (answer["done"], answer["total"], answer["percent"]) == (1, 4, 12.5)
     assert "now    reported" in site.ok("status", path, "--now")
 
     go.touch()
@@ -323,10 +323,14 @@ def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
     path = start(site, CHAIN, go)
     wait_until(lambda: "work/made.bin" in site.ok("peek", path), PATIENCE_S)
 
-    told = site.json("peek", path)
-    sizes = {one["file"]: one["size"] for one in told["files"]}
+    answer = site.json("peek", path)
+    sizes = {one["file"]: one["size"] for one in answer["files"]}
     assert {"1.out": 10, "1.err": 7}.items() <= sizes.items()
-    assert (told["node"], told["state"], told["now"]["phase"]) == (place, "running", "running")
+    assert (answer["node"], answer["state"], answer["now"]["phase"]) == (
+        place,
+        "running",
+        "running",
+    )
     assert "made.bin" in site.ok("peek", path, "work")
 
     assert site.ok("peek", path, "1.err") == "to err\n"

@@ -240,8 +240,8 @@ def test_run_waits_for_a_node_that_is_down_and_goes_on_when_it_is_back(site: Sit
 
         sshd.start()
 
-        told, _ = process.communicate(timeout=PATIENCE_S)
+        answer, _ = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0
-        assert told.startswith(b"`late` is successful")
+        assert answer.startswith(b"`late` is successful")
     finally:
         end_process(process)

@@ -58,14 +58,14 @@ def test_the_doctor_reads_copies_and_tells_of_changed_ones(site: Site) -> None:
     assert site.d0ctl("doctor", "--nodes", "--checksums").code == 0
     spoil(copy)
 
-    told = site.d0ctl("doctor", "--nodes")
-    assert told.code == 5 and "was changed since it was put there" in told.out
+    answer = site.d0ctl("doctor", "--nodes")
+    assert answer.code == 5 and "was changed since it was put there" in answer.out
 
     os.utime(copy, ns=(before.st_mtime_ns, before.st_mtime_ns))
     assert site.d0ctl("doctor", "--nodes").code == 0, "nothing can be seen from outside"
-    told = site.d0ctl("doctor", "--nodes", "--checksums")
-    assert told.code == 5 and "has another checksum than it had" in told.out
-    assert "d0ctl set-status maker/1/1/1 unscheduled" in told.out
+    answer = site.d0ctl("doctor", "--nodes", "--checksums")
+    assert answer.code == 5 and "has another checksum than it had" in answer.out
+    assert "d0ctl set-status maker/1/1/1 unscheduled" in answer.out
 
 
 def test_a_program_can_not_reach_the_file_beside_the_job_file(site: Site) -> None:

@@ -156,9 +156,9 @@ def test_no_binary_runs_twice_however_often_the_daemon_is_killed(site: Site, see
         threading.Event().wait(moments.uniform(0, 0.3))
         site.kill_daemon()
         site.start_daemon()
-    told = site.ok("wait", "marks")
+    answer = site.ok("wait", "marks")
 
-    assert told == "`marks` is successful\n"
+    assert answer == "`marks` is successful\n"
     assert_each_ran_once(site, record, LINES)
     packages = site.json("status", "marks/*/*/*")["packages"]
     assert {one["node"] for one in packages} == {"north", "south"}

@@ -84,10 +84,10 @@ def test_ctrl_c_says_how_to_leave_and_q_leaves(site: Site) -> None:
 
 
 def test_it_wants_a_terminal(site: Site) -> None:
-    told = site.d0ctl("tui")
+    answer = site.d0ctl("tui")
 
-    assert told.code == 2
-    assert "needs a terminal" in told.err
+    assert answer.code == 2
+    assert "needs a terminal" in answer.err
 
 
 def leave(board: Terminal) -> int:

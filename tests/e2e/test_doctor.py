@@ -46,9 +46,9 @@ def old(path: Path, seconds: float) -> None:
 
 def findings(site: Site, *words: str) -> dict[str, tuple[str, bool]]:
     """What the doctor finds, by where: what it is, and whether it heals."""
-    told = site.d0ctl("doctor", "--json", *words)
-    document = json.loads(told.out)
-    assert told.code == (5 if document["findings"] else 0)
+    answer = site.d0ctl("doctor", "--json", *words)
+    document = json.loads(answer.out)
+    assert answer.code == (5 if document["findings"] else 0)
     return {one["subject"]: (one["detail"], one["heals"]) for one in document["findings"]}
 
 
@@ -152,8 +152,8 @@ def test_a_node_that_does_not_answer_is_told_and_is_no_finding(site: Site) -> No
     site.ok("daemon", "stop")
     sshd.stop()
 
-    told = site.d0ctl("doctor", "--nodes")
+    answer = site.d0ctl("doctor", "--nodes")
 
-    assert told.code == 0
-    assert "; `farm` was not checked: " in told.out
-    assert "node `localhost`" in told.out
+    assert answer.code == 0
+    assert "; `farm` was not checked: " in answer.out
+    assert "node `localhost`" in answer.out

@@ -56,11 +56,11 @@ def test_twenty_faults_are_twenty_lines_and_not_one_row(site: Site) -> None:
 
     done = {verb: site.d0ctl(verb, job) for verb in ("validate", "submit", "run")}
 
-    for verb, told in done.items():
-        assert (told.code, told.out) == (2, ""), verb
-        lines = told.err.splitlines()
-        assert len(lines) == 20, told.err
-        assert all(re.match(r"\S+job\.yaml:\d+:\d+: \S", line) for line in lines), told.err
+    for verb, answer in done.items():
+        assert (answer.code, answer.out) == (2, ""), verb
+        lines = answer.err.splitlines()
+        assert len(lines) == 20, answer.err
+        assert all(re.match(r"\S+job\.yaml:\d+:\d+: \S", line) for line in lines), answer.err
     assert dump(site) == before
 
 

@@ -95,7 +95,7 @@ def test_a_full_disk_is_freed_of_what_nobody_needs(site: Site, disk: Path) -> No
     go.touch()
     site.ok("wait", "full")
 
-    told = site.ok("history", "full/3/1/1")
-    assert re.search(r"the disk has \S+ .B left, less than the reserve of 5\.2 MB", told)
-    assert re.search(r"resumed: the disk has 5\d MB left again", told)
+    answer = site.ok("history", "full/3/1/1")
+    assert re.search(r"the disk has \S+ .B left, less than the reserve of 5\.2 MB", answer)
+    assert re.search(r"resumed: the disk has 5\d MB left again", answer)
     assert (site.home / "results/full/told").read_text() == "52428800\n"

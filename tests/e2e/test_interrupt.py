@@ -114,11 +114,11 @@ def test_without_a_terminal_run_ends_at_once_and_holds_nothing(
     try:
         wait_until(record.exists, PATIENCE_S, "the first package runs")
         process.send_signal(number)
-        told = process.stderr.read().decode()
+        answer = process.stderr.read().decode()
 
         assert process.wait(PATIENCE_S) == 130
-        assert QUESTION not in told and "Traceback" not in told
-        assert "`slow` goes on by `d0ctl run slow` or `d0ctl daemon start`" in told
+        assert QUESTION not in answer and "Traceback" not in answer
+        assert "`slow` goes on by `d0ctl run slow` or `d0ctl daemon start`" in answer
         assert site.ask("select name from lease") == []
     finally:
         process.stderr.close()

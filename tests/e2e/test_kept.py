@@ -50,8 +50,8 @@ def cached(site: Site) -> list[str]:
 
 
 def attempts(site: Site) -> list[Any]:
-    told = site.json("status", "far/1/1/1")
-    return [(one["kind"], one["outcome"], one["reason"]) for one in told["attempts"]]
+    answer = site.json("status", "far/1/1/1")
+    return [(one["kind"], one["outcome"], one["reason"]) for one in answer["attempts"]]
 
 
 def test_a_stage_out_is_tried_again_by_itself_until_the_storage_works(site: Site) -> None:
@@ -81,8 +81,8 @@ def test_a_stage_out_that_is_given_up_is_delivered_by_a_retry(site: Site) -> Non
     site.start_daemon()
     site.ok("submit", site.jobs / stored_job(site, "tries: 1, delay: 0s"))
     site.wait_phase("far/1/1/1", "failed")
-    told = site.ok("why", "far/1/1/1")
-    assert "its outputs" in told and "a retry only delivers them" in told
+    answer = site.ok("why", "far/1/1/1")
+    assert "its outputs" in answer and "a retry only delivers them" in answer
 
     (site.folder / "broken").unlink()
     site.ok("retry", "far/1/1/1", "--yes")
@@ -252,10 +252,10 @@ def test_what_nobody_knows_in_a_cache_is_removed_at_the_next_contact(site: Site)
     (base / "cache/1").mkdir()
     (base / "cache/1/b").write_text("left behind")
 
-    told = site.d0ctl("doctor")
-    assert told.code == 5
-    assert "cache/1/b" in told.out
-    assert "rm " not in told.out
+    answer = site.d0ctl("doctor")
+    assert answer.code == 5
+    assert "cache/1/b" in answer.out
+    assert "rm " not in answer.out
     site.ok("daemon", "stop")
     site.start_daemon()
 

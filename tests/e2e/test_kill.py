@@ -59,8 +59,8 @@ def test_kill_ends_a_tree_that_ignores_term_and_has_daemonised_itself(
     assert all(tree)
     site.wait_phase("tree/1/1/1", "running")
 
-    told = site.ok("kill", "tree", "--reason", "it is stubborn")
-    assert "1 package is being killed on" in told
+    answer = site.ok("kill", "tree", "--reason", "it is stubborn")
+    assert "1 package is being killed on" in answer
     assert site.d0ctl("wait", "tree").code == 1
 
     assert not any(pid and pid.lives() for pid in tree)

@@ -104,8 +104,8 @@ def test_a_server_that_is_away_slows_nothing_and_gets_all_when_it_is_back(site: 
     site.kill_daemon()
     with away as back:
         site.start_daemon()
-        told = site.ok("notify", "test", "eve@lab.example")
-        assert told.endswith("1 message that has waited goes now\n")
+        answer = site.ok("notify", "test", "eve@lab.example")
+        assert answer.endswith("1 message that has waited goes now\n")
         wait_for(back, "reco@fnal.gov", "good: successful")
     wait_until(lambda: not site.json("notify", "list")["on_way"], PATIENCE_S)
     assert site.json("daemon", "status")["unsent"] is None
@@ -173,7 +173,7 @@ def test_the_admin_is_told_of_a_node_that_goes_and_of_its_return(
         wait_for(post, "admin@lab.example", "node farm is back")
         Path(f"{record}.go").touch()
         wait_for(post, "reco@fnal.gov", "lost: successful, 1 package")
-        told = {to for to, _ in post.titles()}
-        assert told == {"admin@lab.example", "grid@lab.example", "reco@fnal.gov"}
+        answer = {to for to, _ in post.titles()}
+        assert answer == {"admin@lab.example", "grid@lab.example", "reco@fnal.gov"}
         of_grid = [subject for to, subject in post.titles() if to == "grid@lab.example"]
         assert all(subject.startswith("production ") for subject in of_grid), of_grid

@@ -61,8 +61,8 @@ def test_every_python_of_this_machine_will_do(site: Site) -> None:
     assert found
 
     for version, path in found.items():
-        told = site.add(f"python{version}", sshd, "--python", path, cpus=1)
-        assert f"python {version}." in told
+        answer = site.add(f"python{version}", sshd, "--python", path, cpus=1)
+        assert f"python {version}." in answer
 
     run_on_each(site, *(f"python{version}" for version in found))
 
@@ -189,8 +189,8 @@ def test_a_machine_that_is_a_node_already_is_added_again_only_on_purpose(site: S
     refused = site.d0ctl("node", "add", "farm", farm.destination, *words)
 
     assert refused.code == 4, refused
-    told, hint = refused.err.splitlines()[-2:]
-    assert told == (
+    answer, hint = refused.err.splitlines()[-2:]
+    assert answer == (
         "d0ctl: `farm` is the same machine as node `localhost`, so it would be used twice"
     )
     assert [one["node"] for one in site.json("node", "list")["nodes"]] == ["localhost"]

@@ -52,9 +52,9 @@ def test_a_production_whose_script_is_missing_stops_after_twenty_failures(site: 
     assert 20 <= phases["failed"] <= 20 + 2 * slots, phases
     assert phases["failed"] + phases["ready"] == 200
     for words in (("why", "mymc"), ("status", "mymc")):
-        told = site.ok(*words)
-        assert "held by d0ctl since" in told
-        assert "failed alike (software-missing), none succeeded" in told
+        answer = site.ok(*words)
+        assert "held by d0ctl since" in answer
+        assert "failed alike (software-missing), none succeeded" in answer
     assert "d0ctl retry 'mymc:failed'" in site.ok("why", "mymc")
 
     (site.jobs / "sim.sh").write_text('#!/bin/sh\necho x > "sim-$1.txt"\n')

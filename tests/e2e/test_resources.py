@@ -32,15 +32,15 @@ def test_two_packages_that_do_not_fit_in_memory_run_one_after_the_other(site: Si
     site.submit(SHARES % (TOTAL * 6 // 10, gate))
     site.wait_phase("shares/1/1/1", "running")
 
-    told = ""
+    answer = ""
 
     def is_waiting() -> bool:
-        nonlocal told
-        told = site.ok("why", "shares/1/2/1")
-        return "it waits for memory or disk on `localhost`" in told
+        nonlocal answer
+        answer = site.ok("why", "shares/1/2/1")
+        return "it waits for memory or disk on `localhost`" in answer
 
     wait_until(is_waiting, PATIENCE_S)
-    assert "of memory left" in told
+    assert "of memory left" in answer
     assert site.phase("shares/1/2/1") == "ready"
 
     gate.touch()
@@ -53,7 +53,7 @@ def test_a_package_that_is_larger_than_every_disk_never_runs_and_says_so(site: S
     site.wait_node("localhost", "up")
 
     for line in (1, 2, 3):
-        told = site.ok("why", f"huge/1/{line}/1")
-        assert "no node can take it" in told
-        assert "a disk of" in told
+        answer = site.ok("why", f"huge/1/{line}/1")
+        assert "no node can take it" in answer
+        assert "a disk of" in answer
     assert site.look() == {"ready": 3}

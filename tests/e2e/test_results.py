@@ -32,16 +32,16 @@ def test_remove_shows_and_removes_the_results(site: Site) -> None:
 
     assert not (site.home / "results/fix").exists()
     assert not list((site.home / "results").glob(".removed-*"))
-    told = run(site, 2)
+    answer = run(site, 2)
     assert names(site, "fix") == ["1.txt", "2.txt"]
-    assert "3.txt" not in told
+    assert "3.txt" not in answer
 
 
 def test_results_can_be_moved_aside_instead(site: Site) -> None:
     for n, folder in ((3, "fix.1"), (2, "fix.2")):
         run(site, n)
-        told = site.ok("remove", "fix", "--keep-results", "--yes")
-        assert f"{n} files in results/ moved to `JOB.1`" in told
+        answer = site.ok("remove", "fix", "--keep-results", "--yes")
+        assert f"{n} files in results/ moved to `JOB.1`" in answer
         assert len(names(site, folder)) == n
 
     run(site, 1)
@@ -53,9 +53,9 @@ def test_files_left_by_others_are_moved_aside_by_a_new_job(site: Site) -> None:
     folder.mkdir(parents=True)
     (folder / "old.txt").write_text("a person's")
 
-    told = run(site, 1)
+    answer = run(site, 1)
 
-    assert "older files under the name of this job are now in" in told
+    assert "older files under the name of this job are now in" in answer
     assert names(site, "fix") == ["1.txt"]
     assert (site.home / "results/fix.1/old.txt").read_text() == "a person's"
 
@@ -64,10 +64,10 @@ def test_the_summary_lists_only_what_the_job_made(site: Site) -> None:
     run(site, 1)
     (site.home / "results/fix/note.txt").write_text("a person's")
 
-    told = site.d0ctl("run", "fix").out
+    answer = site.d0ctl("run", "fix").out
 
-    assert "1.txt" in told
-    assert "note.txt" not in told
+    assert "1.txt" in answer
+    assert "note.txt" not in answer
 
 
 def test_a_late_output_is_shown_with_its_files(site: Site) -> None:
@@ -80,8 +80,8 @@ def test_a_late_output_is_shown_with_its_files(site: Site) -> None:
     """
     assert site.d0ctl("run", site.write(text)).code == 0
 
-    told = site.ok("status", "late/1/1/1")
+    answer = site.ok("status", "late/1/1/1")
 
-    assert "not made yet" not in told
-    [line] = [line for line in told.splitlines() if "part-*" in line]
+    assert "not made yet" not in answer
+    [line] = [line for line in answer.splitlines() if "part-*" in line]
     assert "2 files" in line

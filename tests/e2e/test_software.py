@@ -176,8 +176,8 @@ def test_an_archive_that_is_not_here_any_more_is_told(site: Site, shelf: Path) -
     (site.jobs / "raw a.txt").touch()
     site.submit(JOB)
     site.start_daemon()
-    told = "software `reco/v12-01` is being copied, "
-    wait_until(lambda: told in site.ok("why", "made/1/1/1"), 60)
+    answer = "software `reco/v12-01` is being copied, "
+    wait_until(lambda: answer in site.ok("why", "made/1/1/1"), 60)
 
     away.rename(shelf / "reco.tar.gz")
     wait_until(lambda: site.look().get("done") == 1, 60)

@@ -67,10 +67,10 @@ def test_no_escape_of_a_package_reaches_a_terminal(evil: Site, words: tuple[str,
 
 
 def test_logs_into_a_pipe_are_byte_for_byte(evil: Site) -> None:
-    told = evil.d0ctl_bytes("logs", "evil/1/1/1").stdout
+    answer = evil.d0ctl_bytes("logs", "evil/1/1/1").stdout
 
-    assert b"\x1b]0;OWNED\x07" in told
-    assert b"\xe2\x80\xaertl\x7f" in told
+    assert b"\x1b]0;OWNED\x07" in answer
+    assert b"\xe2\x80\xaertl\x7f" in answer
 
 
 def test_documents_hold_no_control_characters(evil: Site) -> None:

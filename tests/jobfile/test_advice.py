@@ -53,7 +53,7 @@ def test_a_script_that_stands_in_the_list_of_inputs_it_gets(
 ) -> None:
     (folder / "sum.sh").write_text("cat")
     (folder / "sum.sh").chmod(0o755)
-    told = [
+    answer = [
         "`./sum.sh` is called with a list of inputs that contains `sum.sh` itself: name the others "
         "by a pattern such as `sim-*.txt`, or skip it"
     ]
@@ -62,15 +62,15 @@ def test_a_script_that_stands_in_the_list_of_inputs_it_gets(
     def called(run: str) -> list[str]:
         return warnings(line(f"{{run: '{run}', inputs: [sum.sh, a.txt]}}"))
 
-    assert called("./sum.sh {inputs}") == called("./sum.sh {inputs.list}") == told
+    assert called("./sum.sh {inputs}") == called("./sum.sh {inputs.list}") == answer
     assert called("./sum.sh *.txt") == called("cat {inputs}") == []
 
 
 def test_a_warning_stands_where_the_word_is(job: Read, folder: Path) -> None:
     (folder / "sim.sh").write_text("echo")
 
-    (told,) = job(line("run: time ./sim.sh")).warnings
-    assert told.startswith(f"{folder}/job.yaml:3:15: warning: `./sim.sh`")
+    (answer,) = job(line("run: time ./sim.sh")).warnings
+    assert answer.startswith(f"{folder}/job.yaml:3:15: warning: `./sim.sh`")
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_a_file_that_goes_into_two_lines_by_match(warnings: Warnings) -> None:
     merge = "  - {for: {g: [1, 10]}, run: 'cat {inputs} > all-{g}', outputs: 'all-{g}', \
 inputs: {from: sim, match: 'sim-MARK'}}\n"
 
-    (told,) = warnings(SIMS + merge.replace("MARK", "{g}*.txt"))
-    assert told == (
+    (answer,) = warnings(SIMS + merge.replace("MARK", "{g}*.txt"))
+    assert answer == (
         "file `sim-10.txt` goes into several lines of stage `merge`: "
         "`sim-1*.txt` and `sim-10*.txt` both match it"
     )
@@ -145,8 +145,10 @@ inputs: {from: sim, match: 'sim-MARK'}}\n"
 def test_a_file_that_goes_into_two_lines_by_glob(warnings: Warnings) -> None:
     text = "{for: {g: ['[ab]', '[bc]']}, run: 'cat {inputs}', inputs: {glob: 'raw/{g}.raw'}}"
 
-    (told,) = warnings(line(text))
-    assert "b.raw` goes into several lines of stage `stage1`: `raw/[ab].raw` and `raw/[bc]" in told
+    (answer,) = warnings(line(text))
+    assert (
+        "b.raw` goes into several lines of stage `stage1`: `raw/[ab].raw` and `raw/[bc]" in answer
+    )
 
 
 def test_an_output_that_run_does_not_name(warnings: Warnings) -> None:

@@ -103,13 +103,13 @@ at position 0
 
 
 def test_every_fault_of_a_file_is_told_at_once(faults: Faults, folder: Path) -> None:
-    told = faults(WRONG, KnownNames(nodes={"node1", "node2"}))
+    answer = faults(WRONG, KnownNames(nodes={"node1", "node2"}))
 
-    assert "\n".join(told) == TOLD.rstrip().replace("FOLDER", str(folder))
+    assert "\n".join(answer) == TOLD.rstrip().replace("FOLDER", str(folder))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("", "1:1: a job file needs keys such as `job` and `stages`; it is empty"),
         ("# nothing", "1:1: a job file needs keys such as `job` and `stages`; it is empty"),
@@ -138,8 +138,8 @@ def test_every_fault_of_a_file_is_told_at_once(faults: Faults, folder: Path) -> 
         ("[" * 5000, "1:41: nested more than 40 levels deep"),
     ],
 )
-def test_what_is_no_job_file_has_one_fault(faults: Faults, text: str, told: str) -> None:
-    assert faults(text) == [told]
+def test_what_is_no_job_file_has_one_fault(faults: Faults, text: str, expected: str) -> None:
+    assert faults(text) == [expected]
 
 
 @pytest.mark.parametrize("text", [r"a@b.c\r\nBcc: d@e.f", r"a@b.c\n", r"a@b\x1b[2J", " "])
@@ -152,18 +152,20 @@ def test_an_originator_is_one_line_without_control_characters(faults: Faults, te
 
 
 def test_a_tag_asks_for_nothing_to_be_made(faults: Faults) -> None:
-    (told, *_) = faults("job: !!python/object/apply:os.system [ls]\nstages: []")
+    (answer, *_) = faults("job: !!python/object/apply:os.system [ls]\nstages: []")
 
-    assert told.startswith("1:6: the tag `tag:yaml.org,2002:python/object/apply:os.system` is not")
+    assert answer.startswith(
+        "1:6: the tag `tag:yaml.org,2002:python/object/apply:os.system` is not"
+    )
 
 
 def test_aliases_that_grow_without_bound_are_refused(faults: Faults) -> None:
     levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
 
-    (told,) = faults("\n".join(levels))
+    (answer,) = faults("\n".join(levels))
 
-    assert re.fullmatch(r"5:\d+: aliases stand for more than 100,000 values", told)
+    assert re.fullmatch(r"5:\d+: aliases stand for more than 100,000 values", answer)
 
 
 def test_binary_garbage_is_no_job_file(tmp_path: Path) -> None:
@@ -173,8 +175,8 @@ def test_binary_garbage_is_no_job_file(tmp_path: Path) -> None:
     with pytest.raises(BadJobFile) as caught:
         read(path)
 
-    told = f"{path}:2:4: the byte 0xff is not UTF-8, so this is not a job file"
-    assert caught.value.faults == (told,)
+    answer = f"{path}:2:4: the byte 0xff is not UTF-8, so this is not a job file"
+    assert caught.value.faults == (answer,)
 
 
 def test_a_missing_file_is_told_with_the_nearest_one(tmp_path: Path) -> None:
@@ -187,14 +189,14 @@ def test_a_missing_file_is_told_with_the_nearest_one(tmp_path: Path) -> None:
 
 
 def test_a_value_of_ten_megabytes_is_told_in_short(faults: Faults) -> None:
-    told = faults(f"job: {'x' * 10_000_000}\nstages: [{{lines: [{{run: x}}]}}]")
+    answer = faults(f"job: {'x' * 10_000_000}\nstages: [{{lines: [{{run: x}}]}}]")
 
-    assert told[0] == "1:6: a value of 10,000,000 characters is too long (at most 1,000,000)"
-    assert all(len(fault) < 300 for fault in told)
+    assert answer[0] == "1:6: a value of 10,000,000 characters is too long (at most 1,000,000)"
+    assert all(len(fault) < 300 for fault in answer)
 
 
 def test_a_fault_of_many_lines_is_told_once_with_a_count(faults: Faults) -> None:
-    told = faults(
+    answer = faults(
         """\
 stages:
   - lines:
@@ -205,7 +207,7 @@ stages:
 """
     )
 
-    assert told == [
+    assert answer == [
         "5:17: no package makes `in1.raw`, and it is not beside the job file, and 99,999 more "
         "like it",
         "6:18: packages `job/1/1/1` and `job/1/2/1` both make `same.root`, and 99,998 more like it",
@@ -213,28 +215,28 @@ stages:
 
 
 def test_no_more_than_two_hundred_faults_are_told(faults: Faults) -> None:
-    told = faults("\n".join(f"key{n}: x" for n in range(300)))
+    answer = faults("\n".join(f"key{n}: x" for n in range(300)))
 
-    assert len(told) == 201
-    assert told[-1].endswith("and 101 more faults")
+    assert len(answer) == 201
+    assert answer[-1].endswith("and 101 more faults")
 
 
 def test_a_fault_never_reaches_a_terminal_as_a_command(faults: Faults) -> None:
-    told = faults('stages: [{lines: [{run: x, "a\\x1b[31m\\n": 1, outputs: ["b\\u202e\\a"]}]}]')
+    answer = faults('stages: [{lines: [{run: x, "a\\x1b[31m\\n": 1, outputs: ["b\\u202e\\a"]}]}]')
 
-    assert all(fault.isprintable() for fault in told)
-    assert told[0] == "1:28: a line has no key `a\\x1b[31m\\n`"
+    assert all(fault.isprintable() for fault in answer)
+    assert answer[0] == "1:28: a line has no key `a\\x1b[31m\\n`"
 
 
 def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
     text = "parameters: {energy: 1}\nstages: [{lines: [{run: x}]}]"
 
-    told = ["1:1: the job has no parameter `enrgy` to set (did you mean `energy`?)"]
-    assert faults(text, enrgy="2") == told
+    answer = ["1:1: the job has no parameter `enrgy` to set (did you mean `energy`?)"]
+    assert faults(text, enrgy="2") == answer
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         ("{seed:03d}", "has no format; write leading zeros in the values, as in `range: [001,"),
         ("{seed+1}", "does not calculate; the shell does, as in `$(( {seed} +1 ))`"),
@@ -242,13 +244,13 @@ def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
 )
 @pytest.mark.parametrize("key", ["run", "outputs"])
 def test_a_format_in_a_placeholder_gets_a_hint(
-    faults: Faults, written: str, told: str, key: str
+    faults: Faults, written: str, expected: str, key: str
 ) -> None:
     entry = {"run": "run: 'make SEED'", "outputs": "run: x\n    outputs: 'SEED'"}[key]
     text = f"stages:\n- lines:\n  - for: {{seed: [1, 2]}}\n    {entry.replace('SEED', written)}\n"
 
     first = faults(text)[0]
-    assert f"`{written}`: a placeholder {told}" in first
+    assert f"`{written}`: a placeholder {expected}" in first
     assert f"`{{{written}}}` gives a literal `{written}`" in first
 
 
@@ -269,7 +271,7 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("{run: x, depends_on: a}", "order comes from files, so list the files that it reads"),
         ("{run: x, after: a}", "order comes from files"),
@@ -277,8 +279,8 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
         ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
     ],
 )
-def test_words_of_other_programs_get_a_hint(faults: Faults, line: str, told: str) -> None:
-    assert told in "\n".join(faults(f"stages:\n- lines:\n  - {line}\n"))
+def test_words_of_other_programs_get_a_hint(faults: Faults, line: str, expected: str) -> None:
+    assert expected in "\n".join(faults(f"stages:\n- lines:\n  - {line}\n"))
 
 
 def test_a_stage_that_is_said_to_depend_on_another_gets_a_hint(faults: Faults) -> None:
@@ -292,17 +294,17 @@ def test_a_stage_that_is_said_to_depend_on_another_gets_a_hint(faults: Faults) -
 def test_a_product_of_ten_ranges_is_a_fault_and_no_traceback(faults: Faults) -> None:
     names = ", ".join(f"n{i}: {{range: [1, 100]}}" for i in range(10))
 
-    (told,) = faults(f"stages:\n- lines:\n  - {{for: {{{names}}}, run: x}}\n")
-    assert "100,000,000,000,000,000,000 packages are more than a job may have" in told
+    (answer,) = faults(f"stages:\n- lines:\n  - {{for: {{{names}}}, run: x}}\n")
+    assert "100,000,000,000,000,000,000 packages are more than a job may have" in answer
 
 
 @pytest.mark.parametrize(
     "entry", ["for: {n: {glob: '/**/**/**/*'}}", "inputs: {glob: '/**/**/**/*'}"]
 )
 def test_a_glob_over_the_whole_machine_ends_with_a_fault(faults: Faults, entry: str) -> None:
-    (told,) = faults(f"stages:\n- lines:\n  - run: x\n    {entry}\n")
-    assert "the glob `/**/**/**/*` is too wide" in told
-    assert "begin it in a smaller folder" in told
+    (answer,) = faults(f"stages:\n- lines:\n  - run: x\n    {entry}\n")
+    assert "the glob `/**/**/**/*` is too wide" in answer
+    assert "begin it in a smaller folder" in answer
 
 
 def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, folder: Path) -> None:
@@ -314,17 +316,17 @@ def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, fol
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("wall-time: 0", "`wall-time`: takes a time of more than 0, not `0`"),
         ("environment: {D0CTL_X: '1'}",
          "`D0CTL_X` can't be set: d0ctl sets the variables `D0CTL_*` itself"),
     ],
 )  # fmt: skip
-def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, told: str) -> None:
+def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, expected: str) -> None:
     (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
 
-    assert fault.endswith(told)
+    assert fault.endswith(expected)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +340,7 @@ def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, told: st
 def test_a_misspelt_key_that_hides_an_output_does_not_make_its_readers_wrong(
     faults: Faults, wrong: str, fault: str
 ) -> None:
-    told = faults(
+    answer = faults(
         f"""\
 stages:
   - name: one
@@ -348,5 +350,5 @@ stages:
 """
     )
 
-    assert any(fault in line for line in told)
-    assert not any("no package makes" in line for line in told)
+    assert any(fault in line for line in answer)
+    assert not any("no package makes" in line for line in answer)

@@ -51,7 +51,7 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "column", "told"),
+    ("given", "column", "expected"),
     [
         ("mcc:x.root", 1, "there is no job `mcc`"),
         ("mc:y.root", 1, "job `mc` makes no file `y.root`"),
@@ -79,20 +79,20 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
         ("[a]", 1, "an input takes a file name or keys, not a list"),
     ],
 )
-def test_a_wrong_input_is_told(faults: Faults, given: str, column: int, told: str) -> None:
+def test_a_wrong_input_is_told(faults: Faults, given: str, column: int, expected: str) -> None:
     known = KnownNames(produced=lambda job, name: None if job != "mc" else name == "x.root")
 
     before = "stages: [{lines: [{run: x, inputs: ["
-    assert faults(f"{before}{given}]}}]}}]", known) == [f"1:{len(before) + column}: {told}"]
+    assert faults(f"{before}{given}]}}]}}]", known) == [f"1:{len(before) + column}: {expected}"]
 
 
 def test_two_inputs_of_one_base_name_are_told(faults: Faults, folder: Path) -> None:
     (folder / "a.raw").touch()
 
-    told = faults("stages: [{lines: [{run: x, inputs: [raw/a.raw, a.raw, ./a.raw]}]}]")
+    answer = faults("stages: [{lines: [{run: x, inputs: [raw/a.raw, a.raw, ./a.raw]}]}]")
 
     both = f"inputs `{folder}/raw/a.raw` and `{folder}/a.raw`"
-    assert told == [f"1:19: {both} of one package have the same base name"]
+    assert answer == [f"1:19: {both} of one package have the same base name"]
 
 
 def test_the_same_file_may_be_an_input_of_two_binaries(lines: Lines) -> None:
@@ -105,9 +105,9 @@ def test_the_same_file_may_be_an_input_of_two_binaries(lines: Lines) -> None:
 
 
 def test_an_output_may_not_overwrite_an_input(faults: Faults, folder: Path) -> None:
-    told = faults("stages: [{lines: [{run: x, inputs: raw/a.raw, outputs: ./a.raw}]}]")
+    answer = faults("stages: [{lines: [{run: x, inputs: raw/a.raw, outputs: ./a.raw}]}]")
 
-    assert told == [
+    assert answer == [
         f"1:19: output `./a.raw` would overwrite input `{folder}/raw/a.raw`, "
         "which has the same base name"
     ]
@@ -123,7 +123,7 @@ PACK = "names a directory: pack it into one file, as `tar -cf NAME.tar NAME` doe
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("/a", "output `/a` must be a relative path"),
         ("a/../b", "output `a/../b` must not leave its directory by `..`"),
@@ -134,8 +134,8 @@ PACK = "names a directory: pack it into one file, as `tar -cf NAME.tar NAME` doe
         ('"a\\u0007"', "the file name `a\\x07` has a control character"),
     ],
 )
-def test_a_wrong_output_is_told(faults: Faults, name: str, told: str) -> None:
-    assert faults(f"stages: [{{lines: [{{run: x, outputs: {name}}}]}}]") == [f"1:37: {told}"]
+def test_a_wrong_output_is_told(faults: Faults, name: str, expected: str) -> None:
+    assert faults(f"stages: [{{lines: [{{run: x, outputs: {name}}}]}}]") == [f"1:37: {expected}"]
 
 
 def test_a_package_may_read_what_its_earlier_binary_makes(lines: Lines) -> None:
@@ -155,12 +155,12 @@ stages:
 
 
 def test_a_package_may_not_read_what_a_later_binary_makes(faults: Faults) -> None:
-    told = faults(
+    answer = faults(
         "stages: [{lines: [{binaries: [{run: a, inputs: x}, {run: b, outputs: x}]}, "
         "{run: c, inputs: y, outputs: y}]}]"
     )
 
-    assert told == [
+    assert answer == [
         "1:48: `x` is read before its own package makes it",
         "1:93: `y` is read before its own package makes it",
     ]
@@ -222,24 +222,24 @@ def test_a_file_that_is_named_and_taken_is_an_input_once(lines: Lines) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "expected"),
     [
         ("{from: on}", "2:38: there is no stage `on` (did you mean `one`?)"),
         ("{from: one, match: '*.y'}", "2:38: no output of stage `one` matches `*.y`"),
         ("{from: none}", "2:38: stage `none` has no output that other stages can read"),
     ],
 )
-def test_a_stage_that_gives_nothing_is_told(faults: Faults, given: str, told: str) -> None:
+def test_a_stage_that_gives_nothing_is_told(faults: Faults, given: str, expected: str) -> None:
     text = (
         "stages: [{name: one, lines: [{run: x, outputs: a.x}]}, {name: none, lines: [{run: y}]},\n"
         f"  {{lines: [{{run: 'z', inputs: {given}}}]}}]"
     )
 
-    assert faults(text) == [told]
+    assert faults(text) == [expected]
 
 
 def test_packages_that_wait_for_each_other_are_named(faults: Faults) -> None:
-    told = faults(
+    answer = faults(
         """\
 stages:
   - lines:
@@ -254,7 +254,7 @@ stages:
 """
     )
 
-    assert told == [
+    assert answer == [
         "5:13: packages `job/1/1/1`, `job/1/1/2`, `job/1/4/1` wait for each other in a circle, "
         "and 2 more like it"
     ]
@@ -293,7 +293,7 @@ KNOWN = KnownNames(
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "expected"),
     [
         (
             "inputs: {file: a, locator: 'farm:/x'}",
@@ -309,9 +309,9 @@ KNOWN = KnownNames(
     ],
 )
 def test_a_locator_that_the_site_cannot_serve_is_a_fault(
-    faults: Faults, entry: str, told: str
+    faults: Faults, entry: str, expected: str
 ) -> None:
-    assert told in "\n".join(faults(f"stages:\n- lines:\n  - {{run: a, {entry}}}\n", KNOWN))
+    assert expected in "\n".join(faults(f"stages:\n- lines:\n  - {{run: a, {entry}}}\n", KNOWN))
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,8 @@ def test_a_job_says_what_its_originator_is_told(job: Read, faults: Faults) -> No
 
     assert job(rest).mail is None
     assert job(f"mail: when-needed\n{rest}").mail == "when-needed"
-    (told,) = faults(f"mail: nevr\n{rest}")
-    assert told.endswith("`nevr` is not one of `everything`, `when-needed`, `never` "
+    (answer,) = faults(f"mail: nevr\n{rest}")
+    assert answer.endswith("`nevr` is not one of `everything`, `when-needed`, `never` "
                          "(did you mean `never`?)")  # fmt: skip
 
 

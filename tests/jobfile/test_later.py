@@ -48,7 +48,7 @@ def test_a_late_output_is_taken_whole_or_in_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outputs", "told"),
+    ("outputs", "expected"),
     [
         ('{file: "**/part", late: yes}',
          "-:4:37: late output `**/part`: `**` is not supported, use `*`"),
@@ -61,16 +61,16 @@ def test_a_late_output_is_taken_whole_or_in_part() -> None:
          "-:4:37: late output `p*` stands for several files, so it can't have a `checksum`"),
     ],
 )  # fmt: skip
-def test_a_late_output_that_can_not_be_is_a_fault(outputs: str, told: str) -> None:
-    assert faults(outputs, "run: x") == [told]
+def test_a_late_output_that_can_not_be_is_a_fault(outputs: str, expected: str) -> None:
+    assert faults(outputs, "run: x") == [expected]
 
 
 def test_a_late_output_has_no_name_in_its_own_package() -> None:
     binaries = '{run: x, outputs: {file: "p*", late: yes}}, {run: y, inputs: "p*"}'
 
-    (told,) = faults("a", f"packages: [{{binaries: [{binaries}]}}]")
+    (answer,) = faults("a", f"packages: [{{binaries: [{binaries}]}}]")
 
-    assert "can't be an input in its own package" in told
+    assert "can't be an input in its own package" in answer
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_a_late_output_has_no_name_in_its_own_package() -> None:
     ['"cat {inputs} > all"', "[cat, '{inputs}']", '"for x in {inputs}; do cat $x; done"'],
 )
 def test_inputs_that_come_later_can_not_be_named(run: str) -> None:
-    (told,) = faults("[p1, p2]", f"early-start: yes, run: {run}, inputs: {{from: a}}")
+    (answer,) = faults("[p1, p2]", f"early-start: yes, run: {run}, inputs: {{from: a}}")
 
     at = JOB.format(outputs="", line=f"early-start: yes, run: {run}").splitlines()[-1]
-    assert told == (
+    assert answer == (
         f"-:7:{at.index('{inputs}') + 1}: write `{{inputs.list}}` instead of `{{inputs}}`: "
         "a package that starts early gets its inputs one by one"
     )

@@ -95,7 +95,7 @@ stages:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "expected"),
     [
         ("[1]", "1:25: `for` takes names with their values, as in `for: {n: [1, 2]}`"),
         ("{}", "1:25: `for` has no names"),
@@ -132,18 +132,18 @@ stages:
         ("{zip: [1]}", "1:26: `zip` takes names with their values, as in `zip: {a: .., b: ..}`"),
     ],
 )
-def test_a_wrong_loop_is_told(faults: Faults, folder: Path, values: str, told: str) -> None:
+def test_a_wrong_loop_is_told(faults: Faults, folder: Path, values: str, expected: str) -> None:
     (folder / "runs.csv").write_text("a,b\n1,2\n3\n")
 
-    assert faults(f"stages: [{{lines: [{{for: {values}, run: x}}]}}]") == [told]
+    assert faults(f"stages: [{{lines: [{{for: {values}, run: x}}]}}]") == [expected]
 
 
 def test_a_row_needs_the_name_of_a_column(faults: Faults, folder: Path) -> None:
     (folder / "runs.csv").write_text("run,energy\n1,2\n")
 
-    told = faults("stages: [{lines: [{for: {r: {csv: runs.csv}}, run: '{r} {r.enrgy}'}]}]")
+    answer = faults("stages: [{lines: [{for: {r: {csv: runs.csv}}, run: '{r} {r.enrgy}'}]}]")
 
-    assert told == [
+    assert answer == [
         "1:53: `{r}` needs a column, one of `run`, `energy`",
         "1:57: `{r.enrgy}` needs a column, one of `run`, `energy` (did you mean `energy`?)",
     ]
@@ -152,18 +152,18 @@ def test_a_row_needs_the_name_of_a_column(faults: Faults, folder: Path) -> None:
 def test_a_job_with_too_many_packages_is_refused_at_once(faults: Faults) -> None:
     values = "{a: {range: [1, 10000]}, b: {range: [1, 10000]}}"
 
-    told = faults(f"stages: [{{lines: [{{for: {values}, run: x}}]}}]")
+    answer = faults(f"stages: [{{lines: [{{for: {values}, run: x}}]}}]")
 
-    assert told == ["1:19: 100,000,000 packages are more than a job may have (10,000,000)"]
+    assert answer == ["1:19: 100,000,000 packages are more than a job may have (10,000,000)"]
 
 
 def test_a_loop_value_that_no_field_can_hold_is_told_once(faults: Faults) -> None:
-    told = faults(
+    answer = faults(
         "stages: [{lines: [{for: {m: [1GB, x, y]}, run: x, memory: '{m}', name: 'a/{m}'}]}]"
     )
 
     name = "`name` takes a name without `/`, line ends and control characters"
-    assert told == [
+    assert answer == [
         "1:59: `memory` takes a size such as `200MB`, `1.5 GiB` or `4096`, not `x`, "
         "and 1 more like it",
         f"1:72: {name}, not `a/1GB`, and 2 more like it",

@@ -28,8 +28,8 @@ def test_the_reference_has_each_key_of_a_level(level: str) -> None:
     section = REFERENCE.split(f"### {level}\n")[1].split("\n##")[0]
     cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
 
-    told = {key for cell in cells for key in re.findall(r"`([^`]+)`", cell)}
-    assert told == set(LEVELS[level])
+    answer = {key for cell in cells for key in re.findall(r"`([^`]+)`", cell)}
+    assert answer == set(LEVELS[level])
 
 
 def test_the_jobs_of_the_reference_are_read(job: Read) -> None:

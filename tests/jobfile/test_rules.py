@@ -17,9 +17,9 @@ def read(binary: str) -> BinarySpec:
 
 def fault(binary: str) -> str:
     """What is told of a binary, from its column in the file on."""
-    with pytest.raises(BadJobFile) as told:
+    with pytest.raises(BadJobFile) as answer:
         read(binary)
-    return str(told.value)
+    return str(answer.value)
 
 
 def test_a_log_rule_has_its_fields() -> None:
@@ -44,7 +44,7 @@ def test_rules_take_placeholders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("binary", "told"),
+    ("binary", "expected"),
     [
         ("log-rules: [{match: ^'('}]", "`match`: `(` is not a regular expression"),
         ("log-rules: [{^mach: x}]", "a log rule has no key `mach` (did you mean `match`?)"),
@@ -67,11 +67,11 @@ def test_rules_take_placeholders() -> None:
         ("outputs: [{file: x, checksum: ^abc}]", "`checksum`: `abc` is not a checksum such as"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_has_its_place(binary: str, told: str) -> None:
+def test_what_is_wrong_has_its_place(binary: str, expected: str) -> None:
     before, _, after = binary.partition("^")
     column = len("stages: [{lines: [{run: x, ") + len(before) + 1
 
-    assert f"-:1:{column}: {told}" in fault(before + after)
+    assert f"-:1:{column}: {expected}" in fault(before + after)
 
 
 @given(st.integers(1, 10**15), st.integers(0, 10**15))

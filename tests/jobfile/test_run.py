@@ -222,12 +222,12 @@ def test_the_list_of_inputs_is_a_file(run: str, script: str) -> None:
 
 
 def test_the_list_of_inputs_needs_a_shell_that_expands(faults: Faults) -> None:
-    told = faults(
+    answer = faults(
         'stages: [{lines: [{run: "cat \'{inputs.list}\'"}, {run: [cat, "{inputs.list}"]}, '
         '{run: [cat, "-{inputs}"]}]}]'
     )
 
-    assert told == [
+    assert answer == [
         "1:31: `{inputs.list}` can't be used where the shell does not expand variables",
         "1:62: `{inputs.list}` needs a shell: write `run` as a text",
         "1:94: `{inputs}` must be an element of its own",
@@ -235,7 +235,7 @@ def test_the_list_of_inputs_needs_a_shell_that_expands(faults: Faults) -> None:
 
 
 def test_a_near_miss_in_a_script_is_told_where_it_stands(faults: Faults) -> None:
-    told = faults(
+    answer = faults(
         """\
 stages:
   - lines:
@@ -248,7 +248,7 @@ stages:
     )
 
     meant = "is not a known name (did you mean `raw`?"
-    assert told == [
+    assert answer == [
         f"6:22: `{{rwa}}` {meant} `{{{{rwa}}}}` gives a literal `{{rwa}}`)",
         f"7:16: `{{Raw}}` {meant} `{{{{Raw}}}}` gives a literal `{{Raw}}`)",
         f"7:22: `{{row}}` {meant} `{{{{row}}}}` gives a literal `{{row}}`)",

@@ -255,8 +255,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/select.py",
         "_span: 2 becomes 3",
-        "first, last = int(found[1]), int(found[2] or found[1])",
-        "first, last = int(found[1]), int(found[3] or found[1])",
+        "Span(int(found[1]), int(found[2] or found[1]))",
+        "Span(int(found[1]), int(found[3] or found[1]))",
         ("tests/test_select.py", "tests/store/test_browse.py"),
     ),
     Mutant(
@@ -658,8 +658,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/doctor/home.py",
         "failing_turns: `<` becomes `<=`",
-        'if told and " ERROR a turn failed" in told[-1] and _age(log) < RECENT_S:',
-        'if told and " ERROR a turn failed" in told[-1] and _age(log) <= RECENT_S:',
+        'if dated and " ERROR a turn failed" in dated[-1] and _age(log) < RECENT_S:',
+        'if dated and " ERROR a turn failed" in dated[-1] and _age(log) <= RECENT_S:',
         ("tests/doctor",),
     ),
     Mutant(

@@ -81,10 +81,10 @@ def leftovers(folder: Path) -> list[str]:
 def test_a_file_is_fetched_whole_into_new_folders(tmp_path: Path, source: Path) -> None:
     target = tmp_path / "results" / "job" / "deep" / "name"
 
-    told = fetch(known(source, target), Hand(tmp_path))
+    answer = fetch(known(source, target), Hand(tmp_path))
 
     assert target.read_bytes() == TEXT
-    assert told[:2] == checksum_of(source)
+    assert answer[:2] == checksum_of(source)
     assert leftovers(tmp_path / "results") == ["name"]
 
 

@@ -25,6 +25,6 @@ def test_who_drives_may_have_many_files_open_and_what_it_starts_as_many_as_befor
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     limited = ["prlimit", f"--nofile=256:{hard}", sys.executable, "-c", PROGRAM]
 
-    told = subprocess.run(limited, capture_output=True, text=True, check=True).stdout
+    answer = subprocess.run(limited, capture_output=True, text=True, check=True).stdout
 
-    assert told.split() == [str(min(hard, 65_536)), "256"]
+    assert answer.split() == [str(min(hard, 65_536)), "256"]

@@ -151,8 +151,8 @@ def test_a_cut_connection_fails_a_reader_that_waits(sshd: Sshd, reach: Opener, v
 def test_a_library_thread_that_ends_with_its_link_takes_a_line_and_ours_a_traceback(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(threading, "excepthook", lambda end: told.append(str(end.exc_value)))
+    answer: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda end: answer.append(str(end.exc_value)))
     ssh.hush.__wrapped__()
 
     with caplog.at_level("INFO"):
@@ -162,7 +162,7 @@ def test_a_library_thread_that_ends_with_its_link_takes_a_line_and_ours_a_traceb
             thread.join()
 
     assert "No such file" in caplog.text and "Traceback" not in caplog.text
-    assert told == ["division by zero"]
+    assert answer == ["division by zero"]
 
 
 @SSH

@@ -49,7 +49,7 @@ def say(store: Store, post: PostOffice) -> Say:
     return write
 
 
-class Told:
+class Notified:
     """What people are told, looked at before it is sent."""
 
     def __init__(self, store: Store) -> None:
@@ -74,9 +74,9 @@ class Told:
 
 
 @pytest.fixture
-def told(store: Store) -> Told:
+def notified(store: Store) -> Notified:
     """What people are told."""
-    return Told(store)
+    return Notified(store)
 
 
 class Clock:

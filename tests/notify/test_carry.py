@@ -17,7 +17,7 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.holder import holder
 from tests.cli.building import Site, line, package
 from tests.cli.building import job as a_job
-from tests.notify.conftest import Clock, Say, Told, script
+from tests.notify.conftest import Clock, Notified, Say, script
 from tests.notify.test_collect import NOW, end, fail, many, moves_again
 from tests.support.smtp import PostOffice, free_port, silent_server
 from tests.support.waiting import wait_until
@@ -131,7 +131,7 @@ def test_a_success_is_told_in_one_line_of_subject(
 
 
 def test_the_end_of_a_job_that_moves_again_is_told_no_more(
-    site: Site, say: Say, told: Told, carry: Carry, post: PostOffice, home: Home
+    site: Site, say: Say, notified: Notified, carry: Carry, post: PostOffice, home: Home
 ) -> None:
     say(rate=1)
     site.submit(many(1))
@@ -139,7 +139,7 @@ def test_the_end_of_a_job_that_moves_again_is_told_no_more(
     carry(NOW)
     moves_again(site)
     end(site, NOW + 1)
-    told.collect(NOW + 1)
+    notified.collect(NOW + 1)
     moves_again(site)
     Carrier(home, is_command=False, clock=Clock(NOW + 7200)).round(site.store)
 
@@ -269,8 +269,8 @@ def test_the_site_says_how_long_the_command_may_take(
 def test_the_command_gets_each_event_as_json_on_stdin(
     site: Site, say: Say, carry: Carry, tmp_path: Path
 ) -> None:
-    told = tmp_path / "told"
-    say(command=[script(tmp_path / "hook", f"cat >> {told}", f"echo >> {told}")])
+    notified = tmp_path / "told"
+    say(command=[script(tmp_path / "hook", f"cat >> {notified}", f"echo >> {notified}")])
     site.submit(many(2))
     fail(site, "prod/1/1/1", stderr="x")
     fail(site, "prod/1/2/1", "looping")
@@ -278,7 +278,7 @@ def test_the_command_gets_each_event_as_json_on_stdin(
         placement.end_jobs(site.store, now=NOW)
     carry(is_command=True)
 
-    events = [json.loads(text) for text in told.read_text().splitlines()]
+    events = [json.loads(text) for text in notified.read_text().splitlines()]
     assert {(one["event"], one.get("reason")) for one in events} == {
         ("ended", None), ("failures", "exit-code"), ("failures", "looping"),
     }  # fmt: skip

@@ -10,7 +10,7 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import removal
 from d0ctl.store.nodes import contact, placement, registry
 from tests.cli.building import Site, job, line, package, production
-from tests.notify.conftest import Say, Told
+from tests.notify.conftest import Notified, Say
 
 NOW = 2e9
 
@@ -37,59 +37,63 @@ def down(site: Site, trouble: str = "no route to host") -> None:
         contact.down(site.store, 1, trouble, now=NOW)
 
 
-def test_failures_for_one_reason_are_one_thing_to_tell(site: Site, say: Say, told: Told) -> None:
+def test_failures_for_one_reason_are_one_thing_to_tell(
+    site: Site, say: Say, notified: Notified
+) -> None:
     say()
     site.submit(many(4))
     for number in (1, 2, 3):
         fail(site, f"prod/1/{number}/1", "looping", stderr="one\ntwo\n\n")
     fail(site, "prod/1/4/1", "log-message")
 
-    told.collect()
+    notified.collect()
 
-    by_reason = {one.reason: one for one in told.waiting() if one.kind == "failures"}
+    by_reason = {one.reason: one for one in notified.waiting() if one.kind == "failures"}
     one = by_reason["looping"]
     assert (one.subject, one.count, one.failed, one.held) == ("prod", 3, 3, 0)
     assert [sample["path"] for sample in one.samples] == ["prod/1/3/1", "prod/1/1/1"]
     assert one.samples[0]["stderr"] == ["one", "two"]
     assert by_reason["log-message"].count == 1
-    assert told.recipients() == ["me@here"]
+    assert notified.recipients() == ["me@here"]
 
 
-def test_what_comes_later_joins_what_waits(site: Site, say: Say, told: Told) -> None:
+def test_what_comes_later_joins_what_waits(site: Site, say: Say, notified: Notified) -> None:
     say(digest=600)
     site.submit(many(9))
     for number in range(1, 8):
         fail(site, f"prod/1/{number}/1")
-        told.collect()
+        notified.collect()
 
-    (one,) = told.waiting()
+    (one,) = notified.waiting()
     assert (one.count, len(one.samples)) == (7, 3)
     assert one.due < one.first + 601
 
 
-def test_news_are_read_once(site: Site, say: Say, told: Told) -> None:
+def test_news_are_read_once(site: Site, say: Say, notified: Notified) -> None:
     say()
     site.submit(many(2))
     fail(site, "prod/1/1/1")
     for _ in range(3):
-        told.collect()
+        notified.collect()
 
-    assert [one.count for one in told.waiting()] == [1]
+    assert [one.count for one in notified.waiting()] == [1]
 
 
-def test_failures_are_told_even_when_they_are_tried_again(site: Site, say: Say, told: Told) -> None:
+def test_failures_are_told_even_when_they_are_tried_again(
+    site: Site, say: Say, notified: Notified
+) -> None:
     say(recipients={"grid@lab.example": {"mode": "when-needed"}})
     site.submit(many(1))
     fail(site, "prod/1/1/1", "stage-in")
-    told.collect()
+    notified.collect()
 
-    (one,) = told.waiting()
+    (one,) = notified.waiting()
     assert (one.count, one.failed, one.held, one.needs_a_person) == (1, 0, 0, False)
-    assert told.waiting("grid@lab.example") == []
+    assert notified.waiting("grid@lab.example") == []
 
 
-def test_who_wants_only_what_needs_a_person_is_told_of_what_stays_so(
-    site: Site, say: Say, told: Told
+def test_who_wants_only_what_needs_a_person_is_notified_of_what_stays_so(
+    site: Site, say: Say, notified: Notified
 ) -> None:
     say(mode="when-needed")
     held_by_policy(site)
@@ -97,14 +101,16 @@ def test_who_wants_only_what_needs_a_person_is_told_of_what_stays_so(
     fail(site, "prod/1/1/1", "stage-in")
     fail(site, "prod/1/2/1", "exit-code")
     fail(site, "prod/1/3/1", "looping")
-    told.collect()
+    notified.collect()
 
-    assert {(one.reason, one.failed, one.held) for one in told.waiting()} == {
+    assert {(one.reason, one.failed, one.held) for one in notified.waiting()} == {
         ("exit-code", 0, 1), ("looping", 1, 0),
     }  # fmt: skip
 
 
-def test_a_launch_that_is_refused_is_told_when_it_is_held(site: Site, say: Say, told: Told) -> None:
+def test_a_launch_that_is_refused_is_told_when_it_is_held(
+    site: Site, say: Say, notified: Notified
+) -> None:
     say()
     site.submit(many(1))
     for _ in range(4):
@@ -113,37 +119,37 @@ def test_a_launch_that_is_refused_is_told_when_it_is_held(site: Site, say: Say, 
             (launch,) = launches.launch(site.store, 1, limit=1, now=NOW)
             launches.refuse(site.store, 1, launch["attempt"], "launch-failed", "no", now=NOW)
             placement.advance(site.store, now=NOW + 1e6)
-    told.collect()
+    notified.collect()
 
-    (one,) = told.waiting()
+    (one,) = notified.waiting()
     assert (one.reason, one.count, one.held) == ("launch-failed", 1, 1)
 
 
-def test_the_end_of_a_job_is_told_at_once(site: Site, say: Say, told: Told) -> None:
+def test_the_end_of_a_job_is_told_at_once(site: Site, say: Say, notified: Notified) -> None:
     say()
     site.submit(many(1))
     site.finish("prod/1/1/1")
-    told.collect()
-    assert told.kinds() == []
+    notified.collect()
+    assert notified.kinds() == []
     with site.store.writing():
         placement.end_jobs(site.store, now=NOW)
-    told.collect(NOW)
+    notified.collect(NOW)
 
-    (one,) = told.waiting()
+    (one,) = notified.waiting()
     assert (one.kind, one.due, one.needs_a_person) == ("ended", NOW, False)
 
 
 def test_a_success_is_not_told_to_who_wants_only_what_needs_a_person(
-    site: Site, say: Say, told: Told
+    site: Site, say: Say, notified: Notified
 ) -> None:
     say()
     site.submit(many(1, mail="when-needed"))
     site.finish("prod/1/1/1")
     with site.store.writing():
         placement.end_jobs(site.store, now=NOW)
-    told.collect()
+    notified.collect()
 
-    assert told.recipients() == []
+    assert notified.recipients() == []
 
 
 def end(site: Site, now: float = NOW) -> None:
@@ -163,106 +169,106 @@ def moves_again(site: Site) -> None:
 
 
 def test_a_job_that_stood_still_and_moves_again_is_told_to_who_was_told(
-    site: Site, say: Say, told: Told, carry: Any
+    site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()
     site.submit(many(1))
     end(site)
     carry(NOW)
     moves_again(site)
-    told.collect()
-    told.collect()
+    notified.collect()
+    notified.collect()
 
-    (one,) = told.waiting()
+    (one,) = notified.waiting()
     assert (one.kind, one.reason) == ("cleared", "still")
     end(site, NOW + 1)
-    told.collect()
-    assert sorted(told.kinds()) == ["ended", "failures"]
+    notified.collect()
+    assert sorted(notified.kinds()) == ["ended", "failures"]
 
 
 def test_a_job_that_stood_still_and_succeeds_is_told_as_that_alone(
-    site: Site, say: Say, told: Told, carry: Any
+    site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()
     site.submit(many(1))
     end(site)
     carry(NOW)
     moves_again(site)
-    told.collect()
+    notified.collect()
     site.finish("prod/1/1/1")
     with site.store.writing():
         placement.end_jobs(site.store, now=NOW + 1)
-    told.collect()
+    notified.collect()
 
-    assert sorted(told.kinds()) == ["ended"]
+    assert sorted(notified.kinds()) == ["ended"]
 
 
 def test_a_trouble_that_clears_before_it_is_told_is_not_told(
-    site: Site, say: Say, told: Told
+    site: Site, say: Say, notified: Notified
 ) -> None:
     say()
     site.submit(many(1))
     end(site)
     down(site)
-    told.collect()
-    assert sorted(told.kinds()) == ["ended", "failures"]
-    assert told.kinds("admin@lab.example") == ["node-down"]
+    notified.collect()
+    assert sorted(notified.kinds()) == ["ended", "failures"]
+    assert notified.kinds("admin@lab.example") == ["node-down"]
 
     moves_again(site)
     site.up()
-    told.collect()
+    notified.collect()
 
-    assert told.kinds() == ["failures"]
-    assert told.kinds("admin@lab.example") == []
+    assert notified.kinds() == ["failures"]
+    assert notified.kinds("admin@lab.example") == []
 
 
 def test_a_node_that_is_back_is_told_once(
-    site: Site, say: Say, told: Told, carry: Any, store: Store
+    site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say()
     down(site)
-    told.collect(NOW)
+    notified.collect(NOW)
     carry(NOW + 400)
-    told.collect()
-    assert told.kinds("admin@lab.example") == []
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == []
     site.up()
     for _ in range(3):
-        told.collect()
+        notified.collect()
 
-    assert told.kinds("admin@lab.example") == ["cleared"]
-    assert store.rows("told_of", kind="node-down", subject_id=1) == []
+    assert notified.kinds("admin@lab.example") == ["cleared"]
+    assert store.rows("notified_of", kind="node-down", subject_id=1) == []
 
 
 def test_a_node_that_is_down_again_is_not_told_as_back(
-    site: Site, say: Say, told: Told, carry: Any
+    site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()
     down(site)
-    told.collect(NOW)
+    notified.collect(NOW)
     carry(NOW + 400)
     site.up()
-    told.collect()
+    notified.collect()
     down(site)
-    told.collect()
+    notified.collect()
 
-    assert told.kinds("admin@lab.example") == ["node-down"]
+    assert notified.kinds("admin@lab.example") == ["node-down"]
 
 
 def test_a_node_that_was_removed_is_not_told_as_back(
-    site: Site, say: Say, told: Told, carry: Any, store: Store
+    site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say()
     down(site)
-    told.collect(NOW)
+    notified.collect(NOW)
     carry(NOW + 400)
     registry.forget(store, "localhost", now=NOW)
-    told.collect()
+    notified.collect()
 
-    assert told.kinds("admin@lab.example") == []
+    assert notified.kinds("admin@lab.example") == []
 
 
 def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
-    site: Site, say: Say, told: Told, carry: Any
+    site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say(mode="when-needed")
     registry.add(site.store, Address("other", "ssh", "other"), cpus=2)
@@ -271,23 +277,23 @@ def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
     for number in (1, 2):
         site.launch(f"prod/1/{number}/1")
     down(site)
-    told.collect()
-    assert told.kinds("admin@lab.example") == []
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == []
     with site.store.writing():
         lost = launches.unreachable(site.store, 1)
         messages.fail(site.store, 1, lost, reason="platform-failure", message="gone", now=NOW)
-    told.collect()
+    notified.collect()
 
-    (one,) = told.waiting("admin@lab.example")
+    (one,) = notified.waiting("admin@lab.example")
     assert (one.kind, one.count) == ("node-given-up", 2)
     carry(NOW + 400)
     site.up()
-    told.collect()
-    assert told.kinds("admin@lab.example") == ["cleared"]
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == ["cleared"]
 
 
 def test_a_drained_node_is_told_with_its_evidence_and_when_it_is_well_again(
-    site: Site, say: Say, told: Told, carry: Any, store: Store
+    site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say(mode="when-needed")
     store.connection.execute("drop view node_trouble")
@@ -297,33 +303,33 @@ def test_a_drained_node_is_told_with_its_evidence_and_when_it_is_well_again(
         " evidence, null as next_try from node, burnt"
     )
     store.connection.execute("insert into burnt values ('it failed 3 in a row')")
-    told.collect()
+    notified.collect()
 
-    (one,) = told.waiting("admin@lab.example")
+    (one,) = notified.waiting("admin@lab.example")
     assert (one.kind, one.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
     carry()
     store.connection.execute("delete from burnt")
-    told.collect()
-    assert told.kinds("admin@lab.example") == ["cleared"]
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == ["cleared"]
 
 
 def test_what_the_policy_held_and_is_released_is_told_to_who_was_told(
-    site: Site, say: Say, told: Told, carry: Any
+    site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()
     held_by_policy(site)
     site.submit(many(2))
     for number in (1, 2):
         fail(site, f"prod/1/{number}/1")
-    told.collect()
+    notified.collect()
     carry(NOW + 400)
     release(site, "prod/1/1/1")
-    told.collect()
-    assert told.kinds() == []
+    notified.collect()
+    assert notified.kinds() == []
     release(site, "prod/1/2/1")
-    told.collect()
+    notified.collect()
 
-    assert [(one.kind, one.reason) for one in told.waiting()] == [("cleared", "held")]
+    assert [(one.kind, one.reason) for one in notified.waiting()] == [("cleared", "held")]
 
 
 def release(site: Site, path: str) -> None:
@@ -335,56 +341,56 @@ def release(site: Site, path: str) -> None:
 
 
 def test_what_was_before_a_site_tells_anybody_is_no_news(
-    site: Site, say: Say, told: Told, store: Store
+    site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     site.submit(many(1))
     end(site)
-    told.collect()
+    notified.collect()
     say()
-    told.collect()
-    assert told.recipients() == []
+    notified.collect()
+    assert notified.recipients() == []
 
     with store.writing():
         store.change("remove_setting", name="mail")
     moves_again(site)
     end(site)
-    told.collect()
+    notified.collect()
     say()
-    told.collect()
-    assert told.recipients() == []
+    notified.collect()
+    assert notified.recipients() == []
 
 
 def test_without_the_section_what_waited_is_forgotten(
-    site: Site, say: Say, told: Told, store: Store
+    site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     say()
     site.submit(many(1))
     end(site)
     down(site)
-    told.collect()
-    assert told.recipients()
+    notified.collect()
+    assert notified.recipients()
 
     with store.writing():
         store.change("remove_setting", name="mail")
-    told.collect()
+    notified.collect()
 
-    assert told.recipients() == []
+    assert notified.recipients() == []
     assert store.connection.execute("select count(*) from trouble").fetchone()[0] == 0
 
 
 def test_events_that_take_the_numbers_of_removed_ones_are_news(
-    site: Site, say: Say, told: Told, store: Store
+    site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     say()
     site.submit(many(1, name="other"))
     site.submit(many(1))
     fail(site, "prod/1/1/1")
-    told.collect()
+    notified.collect()
     removal.remove_rows(store, site_job(store, "prod"), now=NOW)
     fail(site, "other/1/1/1")
-    told.collect()
+    notified.collect()
 
-    assert [(one.subject, one.count) for one in told.waiting()] == [("prod", 1), ("other", 1)]
+    assert [(one.subject, one.count) for one in notified.waiting()] == [("prod", 1), ("other", 1)]
 
 
 def site_job(store: Store, name: str) -> int:
@@ -392,20 +398,22 @@ def site_job(store: Store, name: str) -> int:
     return int(store.connection.execute("select id from job where name = ?", [name]).fetchone()[0])
 
 
-def test_what_a_person_does_is_no_news(site: Site, say: Say, told: Told, store: Store) -> None:
+def test_what_a_person_does_is_no_news(
+    site: Site, say: Say, notified: Notified, store: Store
+) -> None:
     say()
     site.submit(production())
     with store.writing():
         store.connection.execute(
             "update package set phase = 'held', actor = 'eve' where phase = 'ready'"
         )
-    told.collect()
+    notified.collect()
 
-    assert told.recipients() == []
+    assert notified.recipients() == []
 
 
 def test_ten_thousand_failures_are_one_thing_with_examples(
-    site: Site, say: Say, told: Told, store: Store
+    site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     say()
     site.submit(many(10_000))
@@ -423,24 +431,24 @@ def test_ten_thousand_failures_are_one_thing_with_examples(
             update package set phase = 'failed', actor = null;
             """
         )
-    told.collect()
+    notified.collect()
 
-    (one,) = told.waiting()
+    (one,) = notified.waiting()
     assert (one.count, one.failed, len(one.samples)) == (10_000, 10_000, 2)
-    assert told.recipients() == ["admin@lab.example", "grid@lab.example", "me@here"]
+    assert notified.recipients() == ["admin@lab.example", "grid@lab.example", "me@here"]
 
 
 def test_a_job_that_is_held_for_alike_failures_says_so_in_the_mail(
-    store: Store, site: Site, say: Say, told: Told
+    store: Store, site: Site, say: Say, notified: Notified
 ) -> None:
     say()
     lines = [line(package(f"x{n}")) for n in range(2)]
     site.submit(job(("a", lines), max_alike_failures=2))
     for number in (1, 2):
         site.fail(f"prod/1/{number}/1")
-    told.collect()
+    notified.collect()
 
-    text = body([one for one in told.waiting() if one.kind == "failures"], {})
+    text = body([one for one in notified.waiting() if one.kind == "failures"], {})
 
     assert "the job is held by `max-alike-failures`: 2 packages of `prod/1` failed alike" in text
     assert "  d0ctl release prod\n" in text

@@ -14,11 +14,14 @@ from tests.support.waiting import Pid, wait_until
 def test_the_command_gets_the_event_on_stdin_and_no_shell_sees_its_arguments(
     tmp_path: Path,
 ) -> None:
-    told = tmp_path / "told"
-    command = [script(tmp_path / "hook", f'echo "$1" > {told}', f"cat >> {told}"), "$(id) ; x"]
+    notified = tmp_path / "told"
+    command = [
+        script(tmp_path / "hook", f'echo "$1" > {notified}', f"cat >> {notified}"),
+        "$(id) ; x",
+    ]
     run(command, '{"event": 1}', timeout=10, stop=threading.Event())
 
-    assert told.read_text() == '$(id) ; x\n{"event": 1}'
+    assert notified.read_text() == '$(id) ; x\n{"event": 1}'
 
 
 def test_a_command_that_reads_nothing_has_done_its_work(tmp_path: Path) -> None:

@@ -115,12 +115,12 @@ class Telling(RuleBasedStateMachine):
         self.post.busy = 0
         for _ in range(30):
             self.wait(1200)
-        told: dict[tuple[str, str], int] = {}
+        notified: dict[tuple[str, str], int] = {}
         for number, (to, _) in enumerate(self.post.letters):
             for job, count in TOLD.findall(self.post.text(number)):
-                told[to, job] = told.get((to, job), 0) + int(count)
+                notified[to, job] = notified.get((to, job), 0) + int(count)
         try:
-            assert told == self.happened
+            assert notified == self.happened
             assert len({str(mail["Message-ID"]) for mail in self.post.mails}) == len(
                 self.post.letters
             )

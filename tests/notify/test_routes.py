@@ -18,7 +18,7 @@ SAID: dict[str, Any] = {
 RESEARCHER_AT, GRID_AT, CLUSTER_AT = "eve@lab", "grid@lab", "admin@lab"
 
 
-def told(
+def notified(
     reason: str, mode: str | None = None, originator: str = "eve@lab", **more: Any
 ) -> set[str]:
     """Who is told of a failure."""
@@ -37,16 +37,16 @@ def told(
     ],
 )
 def test_the_routes_are_those_of_the_definition(reason: str, people: set[str]) -> None:
-    assert told(reason) == people
+    assert notified(reason) == people
 
 
 @pytest.mark.parametrize("reason", [one for one in Reason if one != Reason.PLATFORM_FAILURE])
 def test_the_researcher_is_told_of_all_that_is_not_the_platform(reason: str) -> None:
-    assert RESEARCHER_AT in told(reason)
+    assert RESEARCHER_AT in notified(reason)
 
 
 def test_a_reason_of_the_site_goes_to_the_researcher() -> None:
-    assert told("site:full") == {RESEARCHER_AT}
+    assert notified("site:full") == {RESEARCHER_AT}
 
 
 def test_the_page_has_the_routes_there_are() -> None:
@@ -64,9 +64,9 @@ def test_the_page_has_the_routes_there_are() -> None:
 def test_a_site_routes_a_reason_otherwise() -> None:
     routes = {"exit-code": ["grid-control", "boss@lab"], "looping": ["nobody"]}
 
-    assert told("exit-code", routes=routes) == {GRID_AT, "boss@lab"}
-    assert told("looping", routes=routes) == set()
-    assert told("seg-fault", routes=routes) == {RESEARCHER_AT, GRID_AT, CLUSTER_AT}
+    assert notified("exit-code", routes=routes) == {GRID_AT, "boss@lab"}
+    assert notified("looping", routes=routes) == set()
+    assert notified("seg-fault", routes=routes) == {RESEARCHER_AT, GRID_AT, CLUSTER_AT}
 
 
 def test_each_cluster_may_have_an_admin_of_its_own() -> None:
@@ -88,10 +88,10 @@ def test_who_has_several_roles_is_told_once() -> None:
 def test_an_originator_who_is_no_address_is_told_where_the_site_knows_one() -> None:
     people = {"Eve": {"address": "eve@lab"}, "emmy@farm01": {"address": "emmy@lab"}}
 
-    assert told("exit-code", originator="Eve") == set()
-    assert told("exit-code", originator="eve@lab\r\nBcc: all@lab") == set()
-    assert told("exit-code", originator="Eve", recipients=people) == {"eve@lab"}
-    assert told("exit-code", originator="emmy@farm01", recipients=people) == {"emmy@lab"}
+    assert notified("exit-code", originator="Eve") == set()
+    assert notified("exit-code", originator="eve@lab\r\nBcc: all@lab") == set()
+    assert notified("exit-code", originator="Eve", recipients=people) == {"eve@lab"}
+    assert notified("exit-code", originator="emmy@farm01", recipients=people) == {"emmy@lab"}
 
 
 def test_what_a_recipient_wants_comes_before_what_the_site_says() -> None:
@@ -104,7 +104,7 @@ def test_what_a_recipient_wants_comes_before_what_the_site_says() -> None:
 
 
 def test_a_job_says_what_its_researcher_wants_and_no_other() -> None:
-    assert told("seg-fault", mode="never") == {GRID_AT, CLUSTER_AT}
+    assert notified("seg-fault", mode="never") == {GRID_AT, CLUSTER_AT}
     (person,) = Routes(SAID).of_job("eve@lab", "when-needed")
     assert person.mode == "when-needed"
 

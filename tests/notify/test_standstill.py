@@ -7,7 +7,7 @@ from pathlib import Path
 from d0ctl.store import Store
 from d0ctl.store.nodes import contact
 from tests.cli.building import Site, production
-from tests.notify.conftest import Say, Told, script
+from tests.notify.conftest import Notified, Say, script
 
 ADMIN = "admin@lab.example"
 
@@ -19,33 +19,33 @@ def down(site: Site) -> None:
 
 
 def test_a_standstill_is_told_once_to_admins_and_needs_a_person(
-    site: Site, say: Say, told: Told
+    site: Site, say: Say, notified: Notified
 ) -> None:
     say()
     site.submit(production())
     down(site)
     for _ in range(3):
-        told.collect()
+        notified.collect()
 
-    (one,) = [notice for notice in told.waiting(ADMIN) if notice.kind == "stands-still"]
+    (one,) = [notice for notice in notified.waiting(ADMIN) if notice.kind == "stands-still"]
     assert (one.count, one.needs_a_person) == (1, True)
     assert one.samples[0]["message"].startswith("0 of 1 node up: `localhost` down since ")
-    assert "stands-still" in told.kinds("grid@lab.example")
-    assert "stands-still" not in told.kinds("me@here")
+    assert "stands-still" in notified.kinds("grid@lab.example")
+    assert "stands-still" not in notified.kinds("me@here")
 
 
 def test_a_standstill_that_is_over_before_it_was_told_is_not_told(
-    site: Site, say: Say, told: Told
+    site: Site, say: Say, notified: Notified
 ) -> None:
     say()
     site.submit(production())
     down(site)
-    told.collect()
+    notified.collect()
     site.up()
-    told.collect()
+    notified.collect()
 
-    assert "stands-still" not in told.kinds(ADMIN)
-    assert [one for one in told.waiting(ADMIN) if one.reason == "stands-still"] == []
+    assert "stands-still" not in notified.kinds(ADMIN)
+    assert [one for one in notified.waiting(ADMIN) if one.reason == "stands-still"] == []
 
 
 def test_who_was_told_of_a_standstill_is_told_when_production_moves_again(
@@ -61,27 +61,31 @@ def test_who_was_told_of_a_standstill_is_told_when_production_moves_again(
     for now in (5e9, 5e9 + 60):
         carry(now, is_command=True)
 
-    told = {(one["event"], one.get("trouble")): one
+    notified = {(one["event"], one.get("trouble")): one
             for one in map(json.loads, events.read_text().splitlines())}  # fmt: skip
-    still = told["stands-still", None]
+    still = notified["stands-still", None]
     assert still["needs_person"] is True
     assert still["headline"].startswith("production stands still: 0 of 1 node up")
     assert "job" not in still
-    assert told["cleared", "stands-still"]["headline"] == "production moves again"
+    assert notified["cleared", "stands-still"]["headline"] == "production moves again"
 
 
-def test_the_last_node_that_goes_down_needs_a_person(site: Site, say: Say, told: Told) -> None:
+def test_the_last_node_that_goes_down_needs_a_person(
+    site: Site, say: Say, notified: Notified
+) -> None:
     say(mode="when-needed")
     down(site)
-    told.collect()
+    notified.collect()
 
-    (one,) = told.waiting(ADMIN)
+    (one,) = notified.waiting(ADMIN)
     assert (one.kind, one.needs_a_person) == ("node-down", True)
 
 
-def test_what_a_person_paused_alarms_nobody(store: Store, site: Site, say: Say, told: Told) -> None:
+def test_what_a_person_paused_alarms_nobody(
+    store: Store, site: Site, say: Say, notified: Notified
+) -> None:
     say()
     site.submit(production(), hold=True)
-    told.collect()
+    notified.collect()
 
-    assert told.kinds(ADMIN) == []
+    assert notified.kinds(ADMIN) == []

@@ -20,9 +20,9 @@ def filled(text: str, **parameters: str) -> str:
 def test_a_script_gets_its_files_and_parameters() -> None:
     text = "reco {cards} {parameters_} {inputs} > {outputs} < {inputs.list} ${x} {{cards}} {print}"
 
-    told = "reco 'std cards' {parameters_} a.raw 'b c' > ./-out"
-    told += ' < "$D0CTL_INPUTS" ${x} {cards} {print}'
-    assert filled(text, cards="std cards") == told
+    answer = "reco 'std cards' {parameters_} a.raw 'b c' > ./-out"
+    answer += ' < "$D0CTL_INPUTS" ${x} {cards} {print}'
+    assert filled(text, cards="std cards") == answer
 
 
 def test_the_path_of_an_input_stands_for_its_name() -> None:

@@ -44,7 +44,7 @@ def test_the_section_is_kept_as_it_is_read(site: Read, folder: Path) -> None:
 
 def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> None:
     (folder / "open").touch(mode=0o644)
-    told = faults(
+    answer = faults(
         "mail:\n"
         "  hots: x\n"
         "  host: 'no host'\n"
@@ -62,7 +62,7 @@ def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> Non
         "  command: [relative, x]\n"
     )
 
-    assert told == [
+    assert answer == [
         "2:3: `mail` has no key `hots` (did you mean `host`?)",
         "3:9: `host` takes the name of a mail server, not `no host`",
         "4:9: `port` takes a whole number from 1 to 65535, not `0`",
@@ -86,7 +86,7 @@ def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("mail: x", "1:7: `mail` takes keys such as `host`, not `x`"),
         ("mail: {rate: 3}", "1:7: `mail` needs a `host`, a `command` or both"),
@@ -105,8 +105,8 @@ def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> Non
          "1:43: the route of `lost` is empty: name who gets the mail, or `nobody`"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_a_fault(faults: Faults, text: str, told: str) -> None:
-    assert faults(text) == [told]
+def test_what_does_not_go_together_is_a_fault(faults: Faults, text: str, expected: str) -> None:
+    assert faults(text) == [expected]
 
 
 def test_a_password_never_goes_over_the_network_in_the_clear(
@@ -115,8 +115,8 @@ def test_a_password_never_goes_over_the_network_in_the_clear(
     (folder / "login").touch(mode=0o600)
     keys = f"sender: a@b.c, security: none, login: {folder}/login"
 
-    (told,) = faults(f"mail: {{host: smtp.example.org, {keys}}}")
-    assert "the password would be sent unencrypted" in told
+    (answer,) = faults(f"mail: {{host: smtp.example.org, {keys}}}")
+    assert "the password would be sent unencrypted" in answer
     assert site(f"mail: {{host: localhost, {keys}}}").settings["mail"]["host"] == "localhost"
 
 

@@ -105,7 +105,7 @@ def test_every_fault_of_a_site_file_is_told_at_once(faults: Faults) -> None:
 def test_an_archive_that_a_node_would_refuse_is_a_fault(faults: Faults, folder: Path) -> None:
     (folder / "text.tar").write_text("no tar file")
     (folder / "x").mkdir()
-    told = faults(
+    answer = faults(
         "software:\n"
         "  - {name: a, version: v1, archive: text.tar}\n"
         "  - {name: b, version: v1, archive: gone.tar}\n"
@@ -113,17 +113,19 @@ def test_an_archive_that_a_node_would_refuse_is_a_fault(faults: Faults, folder: 
         "  - {name: d, version: v1, archive: x}\n"
     )
 
-    assert told[0].startswith(f"2:28: archive `{folder}/text.tar`: not a complete tar file: ")
-    assert told[1] == f"3:28: archive `{folder}/gone.tar` can't be read: no such file or directory"
-    assert told[2].startswith(f"4:28: the `checksum` of `{folder}/reco.tar.gz` is sha256:")
-    assert told[2].endswith(f", not sha256:{'0' * 64}")
-    assert "can't be read: is a directory" in told[3]
+    assert answer[0].startswith(f"2:28: archive `{folder}/text.tar`: not a complete tar file: ")
+    assert (
+        answer[1] == f"3:28: archive `{folder}/gone.tar` can't be read: no such file or directory"
+    )
+    assert answer[2].startswith(f"4:28: the `checksum` of `{folder}/reco.tar.gz` is sha256:")
+    assert answer[2].endswith(f", not sha256:{'0' * 64}")
+    assert "can't be read: is a directory" in answer[3]
 
 
 @pytest.mark.parametrize("text", ["", "- a", "word"])
 def test_what_is_no_site_file_is_told(faults: Faults, text: str) -> None:
-    (told,) = faults(text)
-    assert told.startswith("1:1: a site file needs keys such as `nodes` and `software`; ")
+    (answer,) = faults(text)
+    assert answer.startswith("1:1: a site file needs keys such as `nodes` and `software`; ")
 
 
 def test_nodes_and_clusters_are_read(site: Read, folder: Path) -> None:
@@ -212,11 +214,11 @@ def test_the_reference_has_each_key_of_a_level(level: str) -> None:
 
 def test_the_reference_names_each_section_and_the_real_defaults() -> None:
     assert [name for name in SECTIONS if f"`{name}:`" not in REFERENCE] == []
-    told = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| (\d+[\w%]*) \|$", REFERENCE, re.MULTILINE))
+    answer = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| (\d+[\w%]*) \|$", REFERENCE, re.MULTILINE))
     standard = {**STANDARD, **BAD_NODES, **EXCLUSION}
     real = {name: value for name, value in standard.items() if value is not None}
     kinds = {**DEFAULTS, **BAD_NODE_KEYS, **EXCLUSION_KEYS}
-    assert {name: kinds[name].convert(told[name]) for name in real} == real
+    assert {name: kinds[name].convert(answer[name]) for name in real} == real
 
 
 def test_a_misspelt_cluster_is_a_fault(faults: Faults, site: Read) -> None:
@@ -234,8 +236,8 @@ def test_keys_without_effect_are_named(site: Read) -> None:
     text = "clusters: {farm: {private: yes, capacity: 1TB}}\nnodes:\n"
     text += "  n1: {speed: 2}\n  n2: {speed: 3}\n"
 
-    told = [one.split("site.yaml:")[1] for one in site(text).warnings]
-    assert told == [
+    answer = [one.split("site.yaml:")[1] for one in site(text).warnings]
+    assert answer == [
         "1:19: warning: `private` has no effect yet",
         "1:33: warning: `capacity` has no effect yet",
         "3:8: warning: `speed` has no effect yet",

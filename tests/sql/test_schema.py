@@ -35,15 +35,15 @@ def test_all_tables_are_strict(store: Store) -> None:
 
 def test_the_phases_are_the_same_in_sql_python_and_the_docs(store: Store) -> None:
     rows = store.connection.execute("select name, status from phase")
-    told = {row["name"]: row["status"] for row in rows}
+    answer = {row["name"]: row["status"] for row in rows}
     documented = {
         phase.strip("`"): status.strip("`")
         for status, phases, _ in rows_under("Phases")
         for phase in phases.split(", ")
     }
 
-    assert told == {str(phase): str(status) for phase, status in STATUS_OF.items()}
-    assert told == documented
+    assert answer == {str(phase): str(status) for phase, status in STATUS_OF.items()}
+    assert answer == documented
     assert set(Phase) == set(STATUS_OF)
 
 

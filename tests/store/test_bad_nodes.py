@@ -47,14 +47,14 @@ class Site(World):
 
     def end(self, node: Node, outcome: str, reason: str | None = None, most: int = 99) -> int:
         """Let what runs on a node end now; how many that were."""
-        told = self.running(node)[:most]
-        for attempt in told:
+        answer = self.running(node)[:most]
+        for attempt in answer:
             node.end(attempt, outcome, reason)
         ends = [{**one, "started": self.at, "ended": self.at} if one["kind"] == "end" else one
                 for one in node.spool]  # fmt: skip
         node.spool = ends
         self.deliver(node, ends)
-        return len(told)
+        return len(answer)
 
     def round(self, *bad: str, reason: str = "exit-code", step: float = 60.0) -> None:
         """Everybody gets packages; those on bad nodes fail, the others go well."""
@@ -122,9 +122,9 @@ def test_a_node_that_burns_what_others_run_well_is_drained_with_the_evidence(sto
         "3 packages of `sim/1` failed here in a row, the longest after 0.0 s (exit-code 3 times),"
         " while other nodes ran "
     )
-    told = json.loads(bad["details"])
-    assert told["reasons"] == {"exit-code": 3}
-    assert len(told["packages"]) == 3
+    answer = json.loads(bad["details"])
+    assert answer["reasons"] == {"exit-code": 3}
+    assert len(answer["packages"]) == 3
     assert site.trouble() == [("hole", "drained")]
     deeds = store.rows("node_deeds", name="hole", limit=9)
     assert [(row["actor"], row["verb"]) for row in deeds] == [("d0ctl", "node drain")]
@@ -525,14 +525,14 @@ def test_an_excluded_node_is_taken_where_there_is_no_other(store: Store) -> None
     assert row["number"] > 1
 
 
-told = st.lists(
+answer = st.lists(
     st.tuples(st.sampled_from([None, "exit-code", "lost", "killed"]), st.integers(0, 5)),
     max_size=20,
 )
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(told, st.lists(st.integers(1, 6), max_size=20))
+@given(answer, st.lists(st.integers(1, 6), max_size=20))
 def test_what_is_counted_does_not_depend_on_how_ends_come_together(
     store: Store, reasons: list[tuple[str | None, int]], sizes: list[int]
 ) -> None:

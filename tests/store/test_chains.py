@@ -65,9 +65,9 @@ def kept(through: int = 1) -> dict[str, Any]:
 def end(world: World, attempt: int, *, reason: str | None = "exit-code", **more: Any) -> None:
     """Let an attempt say that it ended."""
     outcome = "failed" if reason else "successful"
-    told: Any = {**end_message(attempt, outcome, reason), **more}
+    answer: Any = {**end_message(attempt, outcome, reason), **more}
     with world.store.writing():
-        messages.apply(world.store, [told], now=world.now)
+        messages.apply(world.store, [answer], now=world.now)
 
 
 def made(attempt: int) -> list[dict[str, Any]]:

@@ -249,10 +249,10 @@ def test_a_node_keeps_what_it_once_was(store: Store) -> None:
     with store.writing():
         assert contact.up(store, number, facts, now=NOW) is None
         assert contact.up(store, number, {**facts, "machine_id": ""}, now=NOW) is None
-        told = contact.up(store, number, {**facts, "machine_id": "m2"}, now=NOW)
+        answer = contact.up(store, number, {**facts, "machine_id": "m2"}, now=NOW)
 
-    assert told is not None
-    assert "another machine" in told
+    assert answer is not None
+    assert "another machine" in answer
 
 
 @pytest.mark.parametrize("phase", ["starting", "running"])

@@ -33,10 +33,10 @@ def begin(store: Store) -> Launch:
 def end(store: Store, attempt: int, gap: float, outcome: str = "successful") -> None:
     """Tell the end of an attempt whose binary was silent for so long."""
     reason = None if outcome == "successful" else "exit-code"
-    told = end_message(attempt, outcome, reason)
-    told["binaries"][0]["gap"] = gap
+    answer = end_message(attempt, outcome, reason)
+    answer["binaries"][0]["gap"] = gap
     with store.writing():
-        messages.apply(store, [told], now=NOW)
+        messages.apply(store, [answer], now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_a_launch_has_the_limits_of_its_package(store: Store) -> None:
     limits: dict[str, Any] = {"wall_time": 100.0, "looping": 60.0, "memory": 5000, "disk": 7000}
     submitted(store, job("limited", stage(package(binary(work_size=300), **limits))))
 
-    told = begin(store)
+    answer = begin(store)
 
-    assert told["guards"] == {
+    assert answer["guards"] == {
         "wall_time": 100.0,
         "memory": 5000,
         "disk": 7000,
@@ -77,18 +77,18 @@ def test_a_launch_has_the_limits_of_its_package(store: Store) -> None:
         "window": 5.0,
         "grace": 10.0,
     }
-    assert told["binaries"][0]["looping"] == 60.0
-    assert told["binaries"][0]["work_size"] == 300
-    assert told["binaries"][0]["run_time_history"] is None
+    assert answer["binaries"][0]["looping"] == 60.0
+    assert answer["binaries"][0]["work_size"] == 300
+    assert answer["binaries"][0]["run_time_history"] is None
 
 
 def test_a_launch_without_limits_has_only_those_of_the_site(store: Store) -> None:
     submitted(store, job("free"))
 
-    told = begin(store)
+    answer = begin(store)
 
-    assert told["guards"]["wall_time"] is told["guards"]["memory"] is None
-    assert told["binaries"][0]["looping"] is None
+    assert answer["guards"]["wall_time"] is answer["guards"]["memory"] is None
+    assert answer["binaries"][0]["looping"] is None
 
 
 def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: Store) -> None:
@@ -97,10 +97,10 @@ def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: St
         end(store, begin(store)["attempt"], 500.0 + gap)
     end(store, begin(store)["attempt"], 9999.0, "failed")
 
-    told = begin(store)
+    answer = begin(store)
 
-    assert told["binaries"][0]["run_time_history"] == {"runs": FEWEST_RUNS, "gap": 509.0}
-    assert told["binaries"][0]["looping"] == 5 * 509.0
+    assert answer["binaries"][0]["run_time_history"] == {"runs": FEWEST_RUNS, "gap": 509.0}
+    assert answer["binaries"][0]["looping"] == 5 * 509.0
 
 
 def test_a_program_of_the_catalogue_has_one_habit_in_all_jobs(store: Store) -> None:
@@ -114,9 +114,9 @@ def test_a_program_of_the_catalogue_has_one_habit_in_all_jobs(store: Store) -> N
         end(store, begin(store)["attempt"], 700.0)
     submitted(store, job("second", stage(package(binary(), binary(**known)))))
 
-    told = begin(store)
+    answer = begin(store)
 
-    assert [one["looping"] for one in told["binaries"]] == [None, 3500.0]
+    assert [one["looping"] for one in answer["binaries"]] == [None, 3500.0]
 
 
 def test_habits_go_with_their_job(store: Store) -> None:

@@ -100,7 +100,7 @@ def test_of_several_processes_that_race_for_a_lease_one_gets_it(home: Home) -> N
         )
         for _ in range(4)
     ]
-    told = []
+    answer = []
     for racer in racers:
         assert racer.stdout and racer.stdout.readline() == "ready\n"
     for racer in racers:
@@ -109,8 +109,8 @@ def test_of_several_processes_that_race_for_a_lease_one_gets_it(home: Home) -> N
         racer.stdin.flush()
     for racer in racers:
         assert racer.stdout
-        told.append(racer.stdout.readline())
+        answer.append(racer.stdout.readline())
     for racer in racers:
         racer.communicate()
 
-    assert sorted(told) == ["False\n"] * 3 + ["True\n"]
+    assert sorted(answer) == ["False\n"] * 3 + ["True\n"]

@@ -79,7 +79,7 @@ def note(attempt: int, seq: int) -> Message:
     return more(attempt, "note", seq, binary=1, text=f"note {seq}")
 
 
-def told(attempt: int) -> list[Message]:
+def reported(attempt: int) -> list[Message]:
     """What the wrapper of an attempt says: four go well or badly, one is killed, one goes on."""
     start = start_message(attempt)
     if attempt == 1:
@@ -93,7 +93,7 @@ def told(attempt: int) -> list[Message]:
     return [start, end_message(attempt, outputs=[output(f"/c/{attempt}", name)])]
 
 
-ALL = [message for attempt in range(1, 7) for message in told(attempt)]
+ALL = [message for attempt in range(1, 7) for message in reported(attempt)]
 
 UNKNOWN = [start_message(99), end_message(99)]
 
@@ -135,7 +135,7 @@ def test_any_order_and_any_repetition_gives_the_same_rows(data: st.DataObject) -
 def test_the_end_alone_says_everything(ends: list[Message]) -> None:
     untold = {"attempt": 12, "progress": 0, "note": 0}
     with launched() as (store, _):
-        apply(store, told(1))
+        apply(store, reported(1))
         apply(store, ends)
 
         found, expected = rows(store), dict(EXPECTED)
@@ -192,7 +192,7 @@ def test_the_late_end_of_a_lost_attempt_changes_nothing() -> None:
         assert phases(store)["all/1/2/1"] == "starting"
         before = rows(store)
 
-        apply(store, told(2))
+        apply(store, reported(2))
 
         assert rows(store) == before
 

@@ -26,11 +26,11 @@ def ended(
     world.schedule()
     for node in world.nodes.values():
         world.launch(node)
-    told = [output("/n/cache/1", name) for name in names]
-    told += [{**output("/n/cache/1", name), "late": "part-*"} for name in late]
+    answer = [output("/n/cache/1", name) for name in names]
+    answer += [{**output("/n/cache/1", name), "late": "part-*"} for name in late]
     reason = None if outcome == "successful" else outcome
     with store.writing():
-        end = end_message(1, outcome, reason, outputs=told)
+        end = end_message(1, outcome, reason, outputs=answer)
         messages.apply(store, [end | more], now=NOW + 5)
     return store.connection.execute("select outcome, reason, message from attempt").fetchone()
 
@@ -102,10 +102,10 @@ def test_a_package_fails_whose_results_are_not_what_it_said_again_and_again(stor
     arrived_otherwise(world)
 
     assert list(phases(store).values()) == ["failed"]
-    told = store.connection.execute(
+    answer = store.connection.execute(
         "select outcome, reason, message from attempt order by id desc limit 1"
     )
-    assert tuple(told.fetchone()) == (
+    assert tuple(answer.fetchone()) == (
         "failed", "verification", "`x` is larger than its 7 bytes",
     )  # fmt: skip
     assert store.connection.execute("select count(*) from transfer").fetchone()[0] == 0
@@ -148,7 +148,7 @@ def test_a_result_that_is_not_as_it_said_counts_against_its_node(store: Store) -
     arrived_otherwise(world)
 
     for table in ("conduct", "job_conduct"):
-        [told] = store.connection.execute(f"select successful, failed from {table}")
-        assert tuple(told) == (0, 1)
+        [answer] = store.connection.execute(f"select successful, failed from {table}")
+        assert tuple(answer) == (0, 1)
     assert store.connection.execute("select streak from conduct").fetchone()[0] == 1
     assert faults(store) == {}

@@ -125,11 +125,11 @@ def test_what_the_catalogue_says_of_its_software_reaches_the_binary(store: Store
     submitted(store, job("one", [package(reco())]))
     assign(store)
 
-    (told,) = launched(store, here)
-    assert told["shell"] == "sh"
-    assert told["hooks"] == [{"name": "reco/v1", "before": "setup"}]
-    assert told["log_rules"] == [*rules]
-    assert told["progress"] == {"log": "(x)"}
+    (reply,) = launched(store, here)
+    assert reply["shell"] == "sh"
+    assert reply["hooks"] == [{"name": "reco/v1", "before": "setup"}]
+    assert reply["log_rules"] == [*rules]
+    assert reply["progress"] == {"log": "(x)"}
 
 
 def test_without_an_entry_a_package_goes_nowhere(store: Store) -> None:

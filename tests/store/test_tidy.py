@@ -269,8 +269,8 @@ def launched(world: World, name: str) -> list[dict[str, Any]]:
 def staged(world: World, name: str, attempt: int) -> None:
     """Let an attempt end well that has brought a file."""
     node = world.node(name)
-    told = end_message(attempt)
-    told["staged"] = [
+    answer = end_message(attempt)
+    answer["staged"] = [
         {
             "locator": "http://far/raw",
             "path": f"/{name}/cache/in/u-1/raw",
@@ -279,7 +279,7 @@ def staged(world: World, name: str, attempt: int) -> None:
         }
     ]
     node.attempts[attempt] = "ended"
-    world.deliver(node, [told])
+    world.deliver(node, [answer])
 
 
 def test_what_a_wrapper_brings_is_known_and_goes_with_its_last_reader(store: Store) -> None:
@@ -326,9 +326,9 @@ def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None
 
 
 def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:
-    told = json.dumps({"transfer-idle": 60.0, "transfer-timeout": 600.0})
+    answer = json.dumps({"transfer-idle": 60.0, "transfer-timeout": 600.0})
     with store.writing():
-        store.change("keep_setting", name="defaults", value=told)
+        store.change("keep_setting", name="defaults", value=answer)
     submitted(store, job("one", [simple(outputs=[made("a", locator="root://store/a")])]))
 
     (launch,) = launched(World(store), "localhost")
@@ -343,13 +343,13 @@ def test_what_is_stored_is_known(store: Store) -> None:
     (launch,) = launched(world, "localhost")
     assert launch["deliver"] == [{"name": "a", "locator": "root://store/a"}]
 
-    told = end_message(launch["attempt"])
-    told["outputs"] = [
+    answer = end_message(launch["attempt"])
+    answer["outputs"] = [
         {"name": "a", "path": "/localhost/cache/1/a", "size": 7, "checksum": "sha256:" + "7" * 64}
     ]
-    told["stored"] = [{"name": "a", "locator": "root://store/a"}]
+    answer["stored"] = [{"name": "a", "locator": "root://store/a"}]
     world.node("localhost").attempts[launch["attempt"]] = "ended"
-    world.deliver(world.node("localhost"), [told])
+    world.deliver(world.node("localhost"), [answer])
     with store.writing():
         unneeded_files.tidy(store, now=NOW)
 

@@ -52,8 +52,8 @@ def journal() -> Iterator[list[tuple[str, Path]]]:
         )  # fmt: skip
         assert strace.stderr is not None
         with strace, strace.stderr as said:
-            told = said.readline()
-            assert " attached" in told, f"strace can't trace this process: {told}{said.read()}"
+            answer = said.readline()
+            assert " attached" in answer, f"strace can't trace this process: {answer}{said.read()}"
             try:
                 yield steps
             finally:

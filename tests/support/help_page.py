@@ -41,10 +41,10 @@ def page() -> str:
 
 def help_of(name: str) -> str:
     """Return what `--help` of a command prints."""
-    told = CliRunner(env={"COLUMNS": "80"}).invoke(
+    answer = CliRunner(env={"COLUMNS": "80"}).invoke(
         app, [*name.split(), "--help"], prog_name="d0ctl"
     )
-    return told.stdout.rstrip()
+    return answer.stdout.rstrip()
 
 
 if __name__ == "__main__":

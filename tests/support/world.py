@@ -104,8 +104,8 @@ class Node:
 
     def resend(self, attempt: int) -> None:
         """Say again how an attempt ended."""
-        told = [m for m in SENT.get((id(self), attempt), []) if m["kind"] == "end"]
-        self.spool += [m for m in told if m not in self.spool]
+        answer = [m for m in SENT.get((id(self), attempt), []) if m["kind"] == "end"]
+        self.spool += [m for m in answer if m not in self.spool]
 
 
 SENT: dict[tuple[int, int], list[Message]] = {}
@@ -119,8 +119,8 @@ def output(folder: str, name: str) -> dict[str, Any]:
 
 def start_message(attempt: int) -> Message:
     """The start message of an attempt."""
-    told = {"attempt": attempt, "kind": "start", "seq": 1, "phase": "running"}
-    return {**told, "time": NOW, "utc_offset": 0}
+    answer = {"attempt": attempt, "kind": "start", "seq": 1, "phase": "running"}
+    return {**answer, "time": NOW, "utc_offset": 0}
 
 
 def end_message(
@@ -235,11 +235,11 @@ class World:
         with self.store.writing():
             new = launches.launch(self.store, node.id, limit=10, now=self.now)
             kills = launches.killing(self.store, node.id)
-            told = feed.due(self.store, node.id, limit=3, now=self.now)
+            answer = feed.due(self.store, node.id, limit=3, now=self.now)
         node.orders += [("launch", launch) for launch in new]
-        node.orders += [("input_stream", entry) for entry in told]
+        node.orders += [("input_stream", entry) for entry in answer]
         node.orders += [("kill", a) for a in kills if ("kill", a) not in node.orders]
-        return len(new) + len(told)
+        return len(new) + len(answer)
 
     def order(self, node: Node) -> None:
         """Let the node carry out what it is asked."""

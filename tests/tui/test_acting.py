@@ -285,11 +285,11 @@ def test_what_failed_is_retried_with_other_memory_time_and_node(
 def test_values_that_make_no_sense_are_refused_as_on_the_command_line() -> None:
     unchanged = RetryOptions()
 
-    for text, told in [("memry=2GB", "`memry=2GB` is none of memory, disk, cpus, wall-time, on"),
+    for text, answer in [("memry=2GB", "`memry=2GB` is none of memory, disk, cpus, wall-time, on"),
                        ("memory", "`memory` is none of"),
                        ("cpus=0", "--cpus: it takes more than 0, not `0`"),
                        ("wall-time=-5m", "--wall-time: `-5m` is not a time")]:  # fmt: skip
-        with pytest.raises(BadUsage, match=re.escape(told)):
+        with pytest.raises(BadUsage, match=re.escape(answer)):
             read_words(unchanged, text)
     again = read_words(unchanged, "--disk=20GB on=a on=b wall-time=90m")
     assert read_words(again, "") == unchanged

@@ -221,8 +221,8 @@ def test_a_crash_says_where_its_traceback_is(tmp_path: Path, site: Site) -> None
     )  # fmt: skip
 
     assert done.returncode == 1
-    told = done.stderr.replace("\n", "")
-    assert "the traceback is in" in told, done
+    answer = done.stderr.replace("\n", "")
+    assert "the traceback is in" in answer, done
     (kept,) = site.store.home.logs.glob("tui-*.txt")
-    assert str(kept) in told
+    assert str(kept) in answer
     assert "RuntimeError: it broke" in kept.read_text()

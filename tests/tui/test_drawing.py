@@ -48,9 +48,9 @@ def test_a_short_number_is_short(number: int) -> None:
 
 
 def test_the_words_beside_a_bar_begin_with_what_needs_a_person() -> None:
-    told = tally({"done": 5, "running": 2, "held": 3, "failed": 1, "waiting": 4}, blocked=True)
+    answer = tally({"done": 5, "running": 2, "held": 3, "failed": 1, "waiting": 4}, blocked=True)
 
-    assert [words for words, _ in told] == ["1 failed", "3 held", "2 running", "4 blocked"]
+    assert [words for words, _ in answer] == ["1 failed", "3 held", "2 running", "4 blocked"]
 
 
 def test_what_is_left_is_the_work_divided_by_the_slots_but_no_less_than_one_package() -> None:
@@ -100,11 +100,11 @@ def test_rate_and_peak_are_ends_a_minute_without_the_unfinished_stretch() -> Non
     rates.note(1125.0, 62)
 
     minutes = rates.minutes(30, 1125.0)
-    told = [text(one) for one in strips.rates(rates, Beat(at=1125.0), 40, 4, UNICODE)]
+    answer = [text(one) for one in strips.rates(rates, Beat(at=1125.0), 40, 4, UNICODE)]
 
     assert (minutes[-1], max(minutes)) == (6, 6)
-    assert told[-2].split() == ["6", "a", "minute", "peak", "6", "a", "minute"]
-    assert told[-1].split() == ["62", "ended", "in", "the", "last", "6", "min"]
+    assert answer[-2].split() == ["6", "a", "minute", "peak", "6", "a", "minute"]
+    assert answer[-1].split() == ["62", "ended", "in", "the", "last", "6", "min"]
 
 
 def node(name: str, state: str = "up", used: int = 0, **more: Any) -> NodeLine:
@@ -128,11 +128,11 @@ def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart(
 
 @pytest.mark.parametrize("columns", [16, 24, 40, 60, 80, 120])
 def test_the_header_keeps_the_failures_and_drops_the_clock_first(columns: int) -> None:
-    told = header(columns, failed=12)
+    answer = header(columns, failed=12)
 
-    assert "✘ 12" in told
-    assert width([(told, "")]) <= columns
-    assert ("changed" in told) == (columns >= 100)
+    assert "✘ 12" in answer
+    assert width([(answer, "")]) <= columns
+    assert ("changed" in answer) == (columns >= 100)
 
 
 def test_nodes_in_trouble_come_first() -> None:
@@ -150,11 +150,11 @@ def test_a_node_shows_what_waits_there_apart_from_what_runs() -> None:
 def test_the_last_line_always_offers_help_and_the_way_out(
     columns: int, commands: tuple[Command, ...]
 ) -> None:
-    told = text(strips.footer(commands, columns))
+    answer = text(strips.footer(commands, columns))
 
-    assert "? help" in told
-    assert "q quit" in told or "esc back" in told
-    assert width([(told, "")]) <= columns
+    assert "? help" in answer
+    assert "q quit" in answer or "esc back" in answer
+    assert width([(answer, "")]) <= columns
 
 
 def test_a_group_of_failures_shows_the_message_of_the_latest() -> None:

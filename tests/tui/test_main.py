@@ -126,8 +126,8 @@ def test_the_ticker_leaves_out_the_steps_to_a_running_package(site: Site, dashbo
 
     async def script(desk: Desk) -> None:
         await desk.sees("prod/1/1/1 running")
-        told = "\n".join(desk.lines("ticker"))
-        assert "assigned" not in told and "starting" not in told
+        answer = "\n".join(desk.lines("ticker"))
+        assert "assigned" not in answer and "starting" not in answer
 
     dashboard(script)
 

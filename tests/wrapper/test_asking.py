@@ -56,12 +56,14 @@ def test_a_wrapper_answers_a_status_request_before_its_next_progress_message(
 
     answer = ask({"node": node, "visitor": visitor}[by])
 
-    told = answer["status"]
+    reply = answer["status"]
     assert (answer["state"], answer["message"]) == ("running", "")
-    assert (told["phase"], told["binary"]) == ("running", 1)
-    assert (told["done"], told["total"], told["percent"], told["line"]) == (3, 4, 75, "3/4")
-    assert told["processes"] >= 1 and told["rss"] > 0 and told["disk_free"] > 0
-    assert told["since"] <= told["began"] <= told["last_sign"] <= told["time"] <= time.time() + 1
+    assert (reply["phase"], reply["binary"]) == ("running", 1)
+    assert (reply["done"], reply["total"], reply["percent"], reply["line"]) == (3, 4, 75, "3/4")
+    assert reply["processes"] >= 1 and reply["rss"] > 0 and reply["disk_free"] > 0
+    assert (
+        reply["since"] <= reply["began"] <= reply["last_sign"] <= reply["time"] <= time.time() + 1
+    )
 
 
 def test_each_status_request_gets_a_new_answer(node: Client, visitor: Client) -> None:
@@ -187,9 +189,9 @@ def test_a_file_is_listed_alone_and_a_missing_one_is_an_error(
 def test_a_huge_folder_is_listed_in_part(node: Client, visitor: Client) -> None:
     run_up(node, "mkdir many; cd many; seq 10001 | xargs touch; touch ../../up; sleep 300")
 
-    told = listing(visitor, "work/many")
+    answer = listing(visitor, "work/many")
 
-    assert (len(told["entries"]), told["more"]) == (10_000, True)
+    assert (len(answer["entries"]), answer["more"]) == (10_000, True)
 
 
 OUTSIDE = [
@@ -214,8 +216,8 @@ def test_nothing_outside_the_folder_of_the_attempt_is_shown(
     (node.folder(1) / "lock").symlink_to(node.base / "lock")
 
     assert read(visitor, path) == (b"", read(visitor, path)[1])
-    for told in (read(visitor, path)[1], listing(visitor, path)["message"]):
-        assert "outside of the attempt's folder" in told
+    for answer in (read(visitor, path)[1], listing(visitor, path)["message"]):
+        assert "outside of the attempt's folder" in answer
     assert not listing(visitor, path)["entries"]
 
 
@@ -243,9 +245,9 @@ def test_a_reader_does_not_see_the_token_of_an_ended_attempt(node: Client, visit
         for offset in range(0, end.stat().st_size, 37):
             visitor.send("read", id="p", attempt=1, path=path, offset=offset, length=37)
             pieces.append(base64.b64decode(visitor.wait("data", id="p")["base64"]))
-        told = b"".join(pieces)
-        assert told == end.read_bytes().replace(token, b"." * len(token))
-        assert token[:20] not in told
+        answer = b"".join(pieces)
+        assert answer == end.read_bytes().replace(token, b"." * len(token))
+        assert token[:20] not in answer
 
 
 def test_a_pipe_or_a_folder_is_not_read(node: Client, visitor: Client) -> None:

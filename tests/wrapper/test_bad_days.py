@@ -99,8 +99,8 @@ def test_a_log_of_a_million_lines_and_one_of_a_single_line_cost_little(node: Cli
     )
 
     for attempt, percent in ((1, 100.0), (2, 50.0)):
-        while not (told := [m for m in node.messages(attempt) if m["kind"] == "progress"]) or (
-            told[-1]["percent"] != percent
+        while not (answer := [m for m in node.messages(attempt) if m["kind"] == "progress"]) or (
+            answer[-1]["percent"] != percent
         ):
             node.wait("pong", id=node.ping())
         pid = node.started(attempt)

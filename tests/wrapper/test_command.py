@@ -25,9 +25,9 @@ DEAF = "echo 1 > made; while true; do echo x >> ../ticks; sleep 0.05; done"
 def state(node: Client, phase: str, attempt: int = 1) -> Frame:
     """The latest state message of an attempt with this phase, once there is one."""
     while True:
-        told = [m for m in node.messages(attempt) if m["kind"] == "state"]
-        if told and told[-1]["phase"] == phase:
-            return told[-1]
+        answer = [m for m in node.messages(attempt) if m["kind"] == "state"]
+        if answer and answer[-1]["phase"] == phase:
+            return answer[-1]
         node.wait("pong", id=node.ping())
 
 
@@ -52,11 +52,11 @@ def test_a_binary_that_watches_its_command_file_pauses_by_itself(node: Client) -
     ticking(node)
 
     node.send("pause", attempts=[1], grace=60)
-    told = state(node, "suspended")
+    answer = state(node, "suspended")
     node.send("resume", attempts=[1])
     state(node, "running")
 
-    assert told["why"] == "paused on request; paused by itself: paused at event 7"
+    assert answer["why"] == "paused on request; paused by itself: paused at event 7"
     assert not (node.folder(1) / "command").exists()
     ticking(node)
 
@@ -67,9 +67,11 @@ def test_a_binary_that_does_not_comply_is_stopped_with_all_its_processes(node: C
     wrapper = node.started(1)
 
     node.send("pause", attempts=[1], grace=0)
-    told = state(node, "suspended")
+    answer = state(node, "suspended")
 
-    assert told["why"] == "paused on request; stopped by SIGSTOP, since it did not pause by itself"
+    assert (
+        answer["why"] == "paused on request; stopped by SIGSTOP, since it did not pause by itself"
+    )
     wait_until(lambda: _states(wrapper) == {"T"})
     node.send("resume", attempts=[1])
     state(node, "running")

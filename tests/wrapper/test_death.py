@@ -198,16 +198,16 @@ def test_a_relay_killed_at_any_time_loses_and_repeats_nothing(
 ) -> None:
     step = binary(script=f"echo $D0CTL_ATTEMPT_ID >> {tmp_path}/ran")
     wanted = {number: launch(number, step) for number in range(1, 61)}
-    told: dict[str, str] = {}
+    answer: dict[str, str] = {}
     for many in (10, 20, 30, 40, 50, 60):
         node = connect()
-        node.files = told
+        node.files = answer
         here = states(node)
         node.launch(*(one for number, one in wanted.items() if number not in here))
         wait_until(partial(_has_begun, node, many))
         node.process.kill()
     last = connect()
-    last.files = told
+    last.files = answer
     never_begun = {number for number, state in states(last).items() if state == "dead"}
     ends = [last.end(number) for number in wanted if number not in never_begun]
 

@@ -64,9 +64,9 @@ def test_a_hook_after_a_successful_binary_can_fail_it(node: Client) -> None:
 def test_the_reason_of_a_failed_binary_wins_over_that_of_its_hooks(node: Client) -> None:
     end = node.run(binary(script="exit 3"), hooks=[hook(after="exit 4", end="exit 5")])
 
-    told = [one["text"] for one in node.messages(1) if one["kind"] == "note"]
+    answer = [one["text"] for one in node.messages(1) if one["kind"] == "note"]
     assert end["reason"] == "exit-code"
-    assert told == [
+    assert answer == [
         "the hook after binary 1 ended with exit code 4",
         "the hook at the end ended with exit code 5",
     ]

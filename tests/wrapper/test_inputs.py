@@ -71,9 +71,9 @@ def test_the_cache_has_read_only_files_alone(node: Client, mine: Path) -> None:
     (staged,) = end["staged"]
     assert stat.S_IMODE(Path(kept["path"]).stat().st_mode) == 0o500
     assert stat.S_IMODE(Path(staged["path"]).stat().st_mode) == 0o400
-    for told in (kept, staged):
-        status = Path(told["path"]).stat()
-        assert (told["inode"], told["mtime"]) == (status.st_ino, status.st_mtime_ns)
+    for answer in (kept, staged):
+        status = Path(answer["path"]).stat()
+        assert (answer["inode"], answer["mtime"]) == (status.st_ino, status.st_mtime_ns)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")

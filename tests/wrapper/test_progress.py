@@ -147,12 +147,12 @@ def test_a_skipping_follower_returns_complete_lines_only(tmp_path: Path) -> None
 def test_a_shell_script_reports_progress_with_one_line(node: Client) -> None:
     node.launch(launch(1, binary(script='echo 120/500 >> "$D0CTL_PROGRESS"; ' + STAYS)))
 
-    told = progress(node)
+    answer = progress(node)
 
-    assert (told["done"], told["total"], told["percent"]) == (120, 500, 24.0)
-    assert (told["binary"], told["line"]) == (1, "120/500")
-    assert told["rss"] > 0
-    assert told["eta"] > told["time"]
+    assert (answer["done"], answer["total"], answer["percent"]) == (120, 500, 24.0)
+    assert (answer["binary"], answer["line"]) == (1, "120/500")
+    assert answer["rss"] > 0
+    assert answer["eta"] > answer["time"]
     assert finish(node)["outcome"] == "successful"
 
 
@@ -161,9 +161,9 @@ def test_progress_is_read_from_the_log_by_a_rule(node: Client) -> None:
     script = "echo event 1 of 40; echo event 10 of 40 >&2; echo other words; " + STAYS
     node.launch(launch(1, binary(script=script, progress=rule)))
 
-    told = progress(node)
+    answer = progress(node)
 
-    assert (told["done"], told["total"], told["line"]) == (10, 40, "event 10 of 40")
+    assert (answer["done"], answer["total"], answer["line"]) == (10, 40, "event 10 of 40")
     finish(node)
 
 
@@ -171,9 +171,9 @@ def test_a_rule_for_progress_that_backtracks_without_end_is_given_up(node: Clien
     script = "printf 'a%.0s' $(seq 60); echo b; " + STAYS
     node.launch(launch(1, binary(script=script, progress={"log": "^(a+)+$"})))
 
-    told = progress(node)
+    answer = progress(node)
 
-    assert told["line"] == "its progress rule backtracks without end on a line of the log"
+    assert answer["line"] == "its progress rule backtracks without end on a line of the log"
     finish(node)
 
 
@@ -191,9 +191,9 @@ def test_each_binary_of_a_chain_has_a_progress_of_its_own(node: Client) -> None:
     second = binary(script="ls $D0CTL_PROGRESS && exit 9; echo 1/4 > $D0CTL_PROGRESS; " + STAYS)
     node.launch(launch(1, first, second))
 
-    told = progress(node)
+    answer = progress(node)
 
-    assert (told["binary"], told["percent"]) == (2, 62.5)
+    assert (answer["binary"], answer["percent"]) == (2, 62.5)
     assert finish(node)["outcome"] == "successful"
 
 

@@ -36,8 +36,8 @@ def state(node: Client, phase: str) -> Frame:
 
     def said() -> list[Frame]:
         node.wait("pong", id=node.ping())
-        told = [one for one in node.messages(1) if one["kind"] == "state"]
-        return [one for one in told[-1:] if one["phase"] == phase]
+        answer = [one for one in node.messages(1) if one["kind"] == "state"]
+        return [one for one in answer[-1:] if one["phase"] == phase]
 
     wait_until(lambda: bool(said()), what=f"the attempt is {phase}")
     return said()[0]

@@ -240,12 +240,12 @@ def test_messages_written_without_a_connection_are_sent_later(connect: Connect) 
 def test_an_end_message_is_sent_again_on_request(node: Client) -> None:
     node.run(binary("true"))
     wait_until(lambda: not list((node.base / "spool/new").iterdir()))
-    told = dict(node.files)
+    answer = dict(node.files)
     node.files.clear()
     node.send("resend", attempts=[1, 99])
 
     node.end(1)
-    assert node.files.items() <= told.items()
+    assert node.files.items() <= answer.items()
     assert node.wait("absent")["attempts"] == [99]
 
 

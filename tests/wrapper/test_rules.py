@@ -86,8 +86,8 @@ CRUEL = "printf 'a%.0s' $(seq 60); echo b; echo FATAL after it"
 def test_an_expression_without_end_fails_the_verification(node: Client) -> None:
     end = node.run(binary(script=CRUEL, log_rules=[HOPELESS]))
 
-    told = "the log rule `^(a+)+$` backtracks without end on a line, and is ignored from now on"
-    assert (end["reason"], end["detail"]) == ("verification", f"binary 1 (step): {told}")
+    answer = "the log rule `^(a+)+$` backtracks without end on a line, and is ignored from now on"
+    assert (end["reason"], end["detail"]) == ("verification", f"binary 1 (step): {answer}")
 
 
 def test_an_endless_passive_rule_is_ignored_and_the_others_continue(node: Client) -> None:

@@ -43,9 +43,9 @@ def test_inputs_are_fetched_while_another_attempt_has_the_cpu(connect: Connect) 
     wait_on(node, 2)
     go(node, 2)
     assert node.end(2)["outcome"] == "successful"
-    told = [one for one in node.messages(2) if one["kind"] in ("start", "state")]
-    assert [one["phase"] for one in told] == ["staging-in", "staging-in", "running"]
-    assert told[1]["why"] == "its inputs are staged; waiting for free CPUs"
+    answer = [one for one in node.messages(2) if one["kind"] in ("start", "state")]
+    assert [one["phase"] for one in answer] == ["staging-in", "staging-in", "running"]
+    assert answer[1]["why"] == "its inputs are staged; waiting for free CPUs"
 
 
 def test_cpus_are_granted_in_the_order_of_requests(connect: Connect) -> None:

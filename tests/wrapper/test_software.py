@@ -23,8 +23,8 @@ Make = Callable[..., dict[str, Any]]
 def order(path: Path, source: str | None = None, **changes: Any) -> dict[str, Any]:
     """What a launch says of software that lies in this archive."""
     checksum = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
-    told = {"name": "reco", "version": "v12-01", "platform": "linux-x86_64", "manifest": None}
-    return {**told, "source": source or str(path), "checksum": checksum, **changes}
+    answer = {"name": "reco", "version": "v12-01", "platform": "linux-x86_64", "manifest": None}
+    return {**answer, "source": source or str(path), "checksum": checksum, **changes}
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_software_comes_from_a_server_once(node: Client, reco: Path, server: Ser
 
 
 @pytest.mark.parametrize(
-    ("source", "reason", "told"),
+    ("source", "reason", "expected"),
     [
         ("/reco-v13.tar.gz", "software-missing", "answers 404"),
         ("/broken", "stage-in", "answers 503"),
@@ -123,12 +123,12 @@ def test_software_comes_from_a_server_once(node: Client, reco: Path, server: Ser
     ],
 )
 def test_a_failing_server_has_another_reason_than_a_missing_archive(
-    node: Client, reco: Path, server: Server, source: str, reason: str, told: str
+    node: Client, reco: Path, server: Server, source: str, reason: str, expected: str
 ) -> None:
     end = node.run(binary("reco", software=order(reco, server.url + source)))
 
     assert (end["outcome"], end["reason"], end["binary"]) == ("failed", reason, None)
-    assert told in end["detail"]
+    assert expected in end["detail"]
     assert end["detail"].startswith("can't provide software `reco/v12-01`: ")
 
 

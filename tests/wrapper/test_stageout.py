@@ -262,8 +262,8 @@ def test_a_delivery_waits_for_a_cpu_when_the_outputs_have_to_be_made_again(
 
     assert node.end(3)["outcome"] == "successful"
     assert ran(node) == 2
-    told = [one["why"] for one in node.messages(3) if one["kind"] == "state"]
-    assert told == [
+    answer = [one["why"] for one in node.messages(3) if one["kind"] == "state"]
+    assert answer == [
         "its outputs are not whole; waiting for free CPUs", "running its binaries again",
     ]  # fmt: skip
 

@@ -101,7 +101,7 @@ def test_a_binary_is_verified_before_the_next_one(node: Client, scripts: Path) -
 
 
 @pytest.mark.parametrize(
-    ("script", "reason", "told"),
+    ("script", "reason", "expected"),
     [
         ("exit 0", "verification", "ended without calling the chain of its binaries"),
         ("echo no licence >&2; exit 4", "exit-code", "ended with exit code 4: no licence"),
@@ -113,7 +113,7 @@ def test_a_binary_is_verified_before_the_next_one(node: Client, scripts: Path) -
     ],
 )  # fmt: skip
 def test_a_failed_startup_script_is_reported_with_its_reason(
-    node: Client, scripts: Path, script: str, reason: str, told: str
+    node: Client, scripts: Path, script: str, reason: str, expected: str
 ) -> None:
     end = node.run(
         binary(script=f"touch ../ran; [ {reason} = exit-code ] || sleep 60"),
@@ -122,7 +122,7 @@ def test_a_failed_startup_script_is_reported_with_its_reason(
 
     assert (end["outcome"], end["reason"]) == ("failed", reason)
     assert end["detail"].startswith("the startup script `start.sh` ")
-    assert told in end["detail"]
+    assert expected in end["detail"]
 
 
 def test_a_signal_that_ends_a_binary_of_a_startup_script_is_reported(

@@ -28,8 +28,8 @@ def output(name: str, **more: object) -> Frame:
 def test_an_exit_code_has_its_name(node: Client, code: int, named: str | None) -> None:
     end = node.run(binary(script=f"exit {code}"))
 
-    told = "" if named is None else f" ({named}"
-    assert f"ended with exit code {code}{told}" in end["detail"]
+    answer = "" if named is None else f" ({named}"
+    assert f"ended with exit code {code}{answer}" in end["detail"]
     assert end["exit_code"] == code
 
 

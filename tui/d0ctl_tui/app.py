@@ -19,7 +19,7 @@ from d0ctl.errors import D0Error
 from d0ctl.show.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.spans import Line, Span, fit, foreign
 from d0ctl.store.connection import open_store
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.app_events import Changed, CommandClicked, Handed, PathClicked, Troubled
@@ -260,7 +260,7 @@ class Dashboard(App[None]):
     def show_log(self, package: str) -> None:
         """Show the log of a package; say why where there is none."""
         try:
-            with open_store(self.home, read_only=True) as store, told(self.home):
+            with open_store(self.home, read_only=True) as store, database_errors(self.home):
                 log = logs.find(store, package)
         except D0Error as error:
             self.tell(str(error))

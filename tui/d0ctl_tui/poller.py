@@ -8,7 +8,7 @@ from d0ctl.config import Home
 from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.store.connection import Store, open_store
 from d0ctl.store.nodes.leases import leases, living_holder
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Changed, Troubled
 
 LOOK_S = 0.05
@@ -41,7 +41,7 @@ class Poller(threading.Thread):
         self._end.set()
 
     def run(self) -> None:
-        """Look until it is told to stop."""
+        """Poll until it is stopped."""
         while not self._end.wait(LOOK_S):
             try:
                 self._look()
@@ -52,7 +52,7 @@ class Poller(threading.Thread):
     def _look(self) -> None:
         if self._store is None:
             self._store = open_store(self.home, read_only=True, patience_ms=PATIENCE_MS)
-        with told(self.home):
+        with database_errors(self.home):
             version = self._store.version()
             if version == (0, 0):
                 raise DatabaseUnavailable(f"`{self.home.database}` has gone")

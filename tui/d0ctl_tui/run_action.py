@@ -15,7 +15,7 @@ from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.store.connection import open_store
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 
 
 class PlannedAction(Struct, frozen=True):
@@ -60,7 +60,7 @@ class PlannedAction(Struct, frozen=True):
 
     def preview(self, home: Home) -> list[str]:
         """Return what it would do. Raises D0Error if it is refused."""
-        with open_store(home) as store, told(home):
+        with open_store(home) as store, database_errors(home):
             return actions.describe(actions.preview(store, self.request, now=time.time()))
 
     def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
@@ -68,7 +68,7 @@ class PlannedAction(Struct, frozen=True):
 
         With `seen`, from `latest`, it is refused if somebody changed the same since.
         """
-        with open_store(home) as store, told(home):
+        with open_store(home) as store, database_errors(home):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
                                  now=time.time(), seen=seen)  # fmt: skip
         return [*actions.report(plan), *([f"to undo: {plan.undo}"] if plan.undo else [])]
@@ -76,7 +76,7 @@ class PlannedAction(Struct, frozen=True):
 
 def latest(home: Home) -> int | None:
     """Return the number of the last action of anybody; None if it can't be read."""
-    with suppress(D0Error), open_store(home, read_only=True) as store, told(home):
+    with suppress(D0Error), open_store(home, read_only=True) as store, database_errors(home):
         return actions.latest(store)
     return None
 

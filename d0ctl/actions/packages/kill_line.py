@@ -16,7 +16,7 @@ from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.jobs.audit import Deed
+from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views import browse, choice
 from d0ctl.units import count
 
@@ -66,7 +66,7 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
         raise Forestalled(
             f"{what} `{target.brief}` is already dropped",
             hint=f"d0ctl status {target.parts[0]}",
-            deed=audit.last(store),
+            entry=audit.last(store),
         )
     if request.options.drop_outputs:
         return _plan_drop(store, request)
@@ -177,9 +177,9 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         yield f"{goes} on without these files{starting}"
 
 
-def past(deed: Deed) -> str:
+def past(entry: AuditEntry) -> str:
     """Return what somebody did by it, as its undo shows."""
-    return "dropped" if (deed.undo or "").startswith("d0ctl restore-line ") else "killed"
+    return "dropped" if (entry.undo or "").startswith("d0ctl restore-line ") else "killed"
 
 
 ACTION = Action(

@@ -110,7 +110,7 @@ def _check_not_launched(store: Store, request: Request[Options], now: float) -> 
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",
         hint=f"`d0ctl status {row['path']}` lists its missing inputs",
-        deed=audit.last(store),
+        entry=audit.last(store),
     )
 
 

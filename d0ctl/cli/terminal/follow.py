@@ -42,21 +42,21 @@ class Following:
 
     def _await_first(self) -> AttemptView:
         """Wait for the attempt that was asked for, or for any."""
-        is_told = False
+        is_reported = False
         while True:
             one = self._package()
             tries = browse.attempts(self._store, one.id)
             if _is_final(one) or (tries and (self._number or 0) <= tries[-1].number):
                 return visiting.attempt_of(self._store, one, self._number)
-            if not is_told:
-                is_told = True
+            if not is_reported:
+                is_reported = True
                 say(f"package `{clean(one.path)}` is {one.phase}: waiting for its launch")
                 self._say_if_nobody_drives()
             time.sleep(LOOK_S)
 
     def _await_next(self, former: AttemptView) -> AttemptView | None:
         """Wait for the attempt after one that has ended; None when there will be none."""
-        is_told = False
+        is_reported = False
         while True:
             one = self._package()
             tried = visiting.attempt_of(self._store, one, None)
@@ -68,8 +68,8 @@ class Following:
             if tried.ended is None and not any_driver(self._store):
                 say("it has ended, and no daemon takes note of that: d0ctl daemon start")
                 return None
-            if tried.ended is not None and not is_told:
-                is_told = True
+            if tried.ended is not None and not is_reported:
+                is_reported = True
                 why = f"{tried.reason}, " if tried.reason else ""
                 say(f"attempt {tried.number} has ended ({why}{one.phase}): waiting for the next")
             time.sleep(LOOK_S)

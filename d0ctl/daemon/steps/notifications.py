@@ -153,10 +153,10 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
     """Report at once, with all that is queued, that a job has ended or can't move any more."""
     is_still = status_of(store, row["id"]) == Group.FAILED
     people = routes.of_job(row["originator"], row["mail"])
-    told = [one for one in people if is_still or one.mode == MailMode.EVERYTHING]
-    if is_still and told:
+    recipients = [one for one in people if is_still or one.mode == MailMode.EVERYTHING]
+    if is_still and recipients:
         new_events.raise_trouble(store, "still", row["id"], row["name"], now=row["ended"])
-    for person in told:
+    for person in recipients:
         at = row["ended"]
         trouble = "still" if is_still else None
         mail_queue.forget_cleared(store, "still", row["id"], person.address)
@@ -167,15 +167,15 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
 def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
     """Report a node that does not answer, or was drained because it failed packages.
 
-    People who want only mails that need a person are told of a node that does not answer when it
+    People who want only mails that need a person are notified of a node without contact when it
     is given up, or if it was the last one.
     """
     people = routes.of_node(row["cluster"])
     is_down, is_last = row["kind"] == "node-down", False
     if is_down:
         is_last = not any(one.node.takes for one in standstill.node_views(store, now=now))
-    told = _of_everything(people) if is_down and not is_last else people
-    for person in told:
+    recipients = _of_everything(people) if is_down and not is_last else people
+    for person in recipients:
         at = row["since"] or now
         notice = Notice(
             person.address, row["kind"], row["id"], row["name"], at, at, now + person.digest,
@@ -183,7 +183,7 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
             samples=[{"message": row["evidence"] or "it does not answer"}],
         )  # fmt: skip
         mail_queue.add(store, notice)
-    if told:
+    if recipients:
         new_events.raise_trouble(store, row["kind"], row["id"], row["name"], now=now)
 
 
@@ -192,7 +192,7 @@ def _of_everything(people: Iterable[Person]) -> list[Person]:
 
 
 def _clear(store: Store, routes: Routes, now: float) -> None:
-    """Report problems that are over, once, to those who were told of them."""
+    """Report problems that are over, once, to those who were notified of them."""
     for row in new_events.cleared(store):
         kind, subject_id = row["kind"], row["subject_id"]
         if row["is_there"]:
@@ -204,7 +204,7 @@ def _clear(store: Store, routes: Routes, now: float) -> None:
 def _cleared(
     store: Store, routes: Routes, kind: str, subject_id: int, subject: str, now: float
 ) -> None:
-    """Report to those who were told of a problem that it is over."""
+    """Report to those who were notified of a problem that it is over."""
     for recipient in mail_queue.clear(store, kind, subject_id):
         due = now + routes.person(recipient).digest
         mail_queue.add(store, Notice(recipient, "cleared", subject_id, subject, now, now, due,

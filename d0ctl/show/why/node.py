@@ -46,7 +46,7 @@ def _not_contacted(store: Store, row: Row, explanation: Explanation, now: float)
         explanation.answer = f"node `{name}` was not contacted yet"
     else:
         last = moment(row["contact"], now)
-        explanation.answer = f"node `{name}` is not in contact; it was last reached at {last}"
+        explanation.answer = f"node `{name}` is not in contact (last reached at {last})"
     explanation.answer += "" if is_driven else ": no daemon is running"
     explanation.commands += [
         f"d0ctl node check {name}",

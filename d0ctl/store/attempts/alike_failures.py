@@ -16,11 +16,11 @@ def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float)
     """Count packages that failed for good, as job, stage and reason, and hold the jobs of stages
     that have nothing but too many alike ones; a sentence for each job that is held.
     """
-    told = []
+    held = []
     for (job, stage, reason), number in Counter(failures).items():
         failed = store.value("add_alike", stage=stage, reason=reason, failed=number)
-        told += _judge(store, job, stage, reason, failed, now)
-    return told
+        held += _judge(store, job, stage, reason, failed, now)
+    return held
 
 
 def _judge(store: Store, job: int, stage: int, reason: str, failed: int, now: float) -> list[str]:

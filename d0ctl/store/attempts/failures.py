@@ -19,7 +19,7 @@ REFUSED_DELAY_S = 30.0
 
 
 class Failure(Struct, frozen=True):
-    """An attempt that failed, as it was told; times in seconds, `rss` in bytes."""
+    """A failed attempt, as reported; times in seconds, `rss` in bytes."""
 
     attempt: int
     reason: str

@@ -41,8 +41,8 @@ class _Pattern(Struct, frozen=True):
 
 
 def populate(store: Store, ends: Sequence[End], *, now: float) -> list[End]:
-    """Make files of what was told for late outputs; an end with a name that can't be is another:
-    that of an attempt that failed.
+    """Make files of the reported names of late outputs; an end with an impossible name becomes
+    the end of a failed attempt.
     """
     patterns: dict[int, list[Row]] = {}
     for row in store.rows("late_patterns"):
@@ -69,15 +69,15 @@ def _counts(message: "Ending", context: Row) -> bool:
 
 def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
     message, context = end
-    told: dict[str, str] = {
+    reported: dict[str, str] = {
         output["name"]: output["late"] for output in message["outputs"] if output.get("late")
     }
     known = [
         _Pattern(row["id"], row["name"], row["job_id"],
-                 frozenset(name for name, pattern in told.items() if pattern == row["name"]))
+                 frozenset(name for name, pattern in reported.items() if pattern == row["name"]))
         for row in rows
     ]  # fmt: skip
-    fault = _fault(store, known, told)
+    fault = _fault(store, known, reported)
     if fault is not None:
         failed: Ending = {**message, "outcome": "failed", "reason": "verification",
                           "detail": fault, "outputs": []}  # fmt: skip
@@ -88,12 +88,12 @@ def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
     return end
 
 
-def _fault(store: Store, known: Sequence[_Pattern], told: Mapping[str, str]) -> str | None:
+def _fault(store: Store, known: Sequence[_Pattern], reported: Mapping[str, str]) -> str | None:
     """Why names can't be those of outputs; None when they can."""
-    if len(told) > MOST:
+    if len(reported) > MOST:
         return f"more than {MOST} files match the late outputs"
     by_name = {pattern.name: pattern for pattern in known}
-    for name, asked in told.items():
+    for name, asked in reported.items():
         pattern = by_name.get(asked)
         if pattern is None:
             return f"late output `{escape(name)}` is of no pattern of its package"

@@ -100,23 +100,25 @@ def _begin(store: Store, attempts: Iterable[int]) -> dict[int, Row]:
 
 _CLEARED = (
     "clear_heard",
-    "clear_told_state",
-    "clear_told_progress",
-    "clear_told_end",
-    "clear_told_binary",
-    "clear_told_output",
-    "clear_told_staged",
-    "clear_told_stored",
+    "clear_reported_state",
+    "clear_reported_progress",
+    "clear_reported_end",
+    "clear_reported_binary",
+    "clear_reported_output",
+    "clear_reported_staged",
+    "clear_reported_stored",
     "clear_lost",
 )
 
 
-def _apply_ends(store: Store, told: Sequence[endings.End], applied: Applied, now: float) -> None:
+def _apply_ends(
+    store: Store, reported: Sequence[endings.End], applied: Applied, now: float
+) -> None:
     """Decide what follows the ends, and write the whole batch."""
     # Each step may turn a success into a failure, so what is counted and written comes after.
-    ends = declared.within(store, outputs.check(store, told))
+    ends = declared.within(store, outputs.check(store, reported))
     ends = late_outputs.populate(store, ends, now=now)
-    for (said, _), (end, _) in zip(told, ends, strict=True):
+    for (said, _), (end, _) in zip(reported, ends, strict=True):
         if said["outcome"] == "successful" and end["outcome"] != "successful":
             store.change("purge_unbelieved", attempt=end["attempt"])
     # Policies count the attempts before this one: the batch is not written yet.

@@ -52,15 +52,15 @@ def _fault(
     for row in declared:
         name = escape(row["name"])
         if row["late"] and late.count(row["name"]) < (row["min_count"] or 0):
-            told = f"too few files of the late output `{name}` are in the end message"
-            return Reason.MISSING_OUTPUT, told
+            message = f"too few files of the late output `{name}` are in the end message"
+            return Reason.MISSING_OUTPUT, message
         if not row["late"] and row["name"] not in plain:
             return Reason.MISSING_OUTPUT, f"output `{name}` is not in the end message"
     names = {row["name"] for row in declared if not row["late"]}
     for name in plain:
         if name not in names:
-            told = f"output `{escape(name)}` is in the end message, and is not declared"
-            return Reason.VERIFICATION, told
+            message = f"output `{escape(name)}` is in the end message, and is not declared"
+            return Reason.VERIFICATION, message
     if len(set(plain)) < len(plain):
         return Reason.VERIFICATION, "an output is in the end message twice"
     return None

@@ -1,4 +1,4 @@
-"""What programs are used to: learned from successful runs, and told to those that follow."""
+"""Limits learned from successful runs of a program, and given to later runs."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
-    """Keep the longest gaps of the binaries of successful attempts, each told once."""
+    """Keep the longest gaps of the binaries of successful attempts, each once."""
     rows = [
         (context["package_id"], record["binary"], record["gap"])
         for end, context in ends
@@ -20,7 +20,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
         for record in end["binaries"]
         if record.get("gap") is not None
     ]
-    store.change("clear_told_gap")
+    store.change("clear_reported_gap")
     if rows:
         store.change_many("tell_gap", rows)
         store.change("learn_habits")
@@ -37,8 +37,8 @@ def guarded(
 ) -> dict[str, Any]:
     """A launch with the limits of its package and the habits of its binaries."""
     silences = [_silence(package["looping"], row, site) for row in binaries]
-    told = [{**one, **more} for one, more in zip(launch["binaries"], silences, strict=True)]
-    return {**launch, "binaries": told, "guards": _guards(package, site)}
+    limited = [{**one, **more} for one, more in zip(launch["binaries"], silences, strict=True)]
+    return {**launch, "binaries": limited, "guards": _guards(package, site)}
 
 
 def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]:

@@ -32,12 +32,12 @@ def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:
     return found
 
 
-def wanted(store: Store, node: Row, told: Sequence[dict[str, Any]]) -> set[str]:
+def wanted(store: Store, node: Row, copies: Sequence[dict[str, Any]]) -> set[str]:
     """Of the files that a node tells of, the paths of those that may lie there."""
     found: set[str] = set()
-    for start in range(0, len(told), PAGE):
-        page = json.dumps(told[start : start + PAGE])
-        rows = store.rows("known_copies", told=page, node=node["id"], cluster=node["cluster_id"])
+    for start in range(0, len(copies), PAGE):
+        page = json.dumps(copies[start : start + PAGE])
+        rows = store.rows("known_copies", copies=page, node=node["id"], cluster=node["cluster_id"])
         found |= {row["path"] for row in rows}
     return found
 

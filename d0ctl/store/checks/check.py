@@ -66,7 +66,7 @@ CHECKS = (
 """All that is looked for in the database."""
 
 MOST = 20
-"""How many faults of a kind are told."""
+"""How many faults of a kind are reported."""
 
 
 class Fault(Struct, frozen=True):
@@ -113,7 +113,7 @@ def _file_faults(store: Store) -> list[Fault]:
 
 def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
     """Each a look of its own, so that a broken page of the file hides nothing elsewhere."""
-    yield lambda: [Fault("counts", *told) for told in miscounts(store)][:MOST]
+    yield lambda: [Fault("counts", *fault) for fault in miscounts(store)][:MOST]
     yield lambda: list(_by_pages(store, "package_page", BY_PACKAGE))
     yield lambda: list(_by_pages(store, "file_page", BY_FILE))
     for name in AT_ONCE:
@@ -121,8 +121,8 @@ def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
 
 
 def _by_pages(store: Store, pages: str, names: tuple[str, ...]) -> Iterator[Fault]:
-    """The faults of one page after the other; of each kind no more than are told."""
-    told = dict.fromkeys(names, 0)
+    """The faults of one page after the other; of each kind no more than `MOST`."""
+    yielded = dict.fromkeys(names, 0)
     after, size = 0, FIRST_CHUNK
     while True:
         began = time.monotonic()
@@ -131,8 +131,8 @@ def _by_pages(store: Store, pages: str, names: tuple[str, ...]) -> Iterator[Faul
             return
         for name in names:
             for fault in _ask(store, name, after=after, upto=page["upto"]):
-                told[name] += 1
-                if told[name] <= MOST:
+                yielded[name] += 1
+                if yielded[name] <= MOST:
                     yield fault
         after, size = page["upto"], next_size(size, (time.monotonic() - began) / len(names))
 

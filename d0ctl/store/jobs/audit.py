@@ -1,4 +1,4 @@
-"""What people did, told to whoever comes second."""
+"""The record of actions by people, for those who act later."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from msgspec import Struct
 from d0ctl.store.connection import Row, Store
 
 
-class Deed(Struct, frozen=True):
+class AuditEntry(Struct, frozen=True):
     """Who did what to what, when and why, and the command that undoes it."""
 
     at: float
@@ -24,22 +24,22 @@ def latest(store: Store) -> int:
     return int(store.value("last_action"))
 
 
-def since(store: Store, seen: int) -> Deed | None:
+def since(store: Store, seen: int) -> AuditEntry | None:
     """The last thing done to any of the chosen packages since that number."""
-    return _deed(store.row("deed_since", seen=seen))
+    return _entry(store.row("deed_since", seen=seen))
 
 
-def on_job_since(store: Store, job: str, verbs: Sequence[str], seen: int) -> Deed | None:
+def on_job_since(store: Store, job: str, verbs: Sequence[str], seen: int) -> AuditEntry | None:
     """The last thing of these kinds done to a whole job since that number."""
-    return _deed(store.row("deed_on_job_since", job=job, verbs=json.dumps(list(verbs)), seen=seen))
+    return _entry(store.row("deed_on_job_since", job=job, verbs=json.dumps(list(verbs)), seen=seen))
 
 
-def last(store: Store) -> Deed | None:
+def last(store: Store) -> AuditEntry | None:
     """The last thing done to one of the chosen packages, or to its line."""
-    return _deed(store.row("last_deed"))
+    return _entry(store.row("last_deed"))
 
 
-def _deed(row: Row | None) -> Deed | None:
+def _entry(row: Row | None) -> AuditEntry | None:
     if row is None:
         return None
-    return Deed(row["at"], row["actor"], row["verb"], row["target"], row["note"], row["undo"])
+    return AuditEntry(row["at"], row["actor"], row["verb"], row["target"], row["note"], row["undo"])

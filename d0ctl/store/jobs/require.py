@@ -64,12 +64,12 @@ def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> N
 def _drop(store: Store, job: Row, stage: Row, lines: int, part: float, now: float) -> None:
     lifecycle.ask_lines(store)
     lifecycle.choose_bereft(store)
-    told = (
+    note = (
         f"{part:.1%} of stage `{stage['name']}` is successful, and that is enough for its readers"
     )
     packages = sum(n for phase, n in lifecycle.phases(store).items() if phase != "done")
-    lifecycle.drop(store, actor=None, note=told, now=now)
+    lifecycle.drop(store, actor=None, note=note, now=now)
     path = f"{job['name']}/{stage['seq']}"
     lifecycle.keep_action(store, verb="require", target=path, actor=ACTOR, packages=packages,
-                          now=now, note=f"{told}: {lines} line{'s' if lines > 1 else ''} dropped",
+                          now=now, note=f"{note}: {lines} line{'s' if lines > 1 else ''} dropped",
                           undo=f"d0ctl restore-line '{path}/*'")  # fmt: skip

@@ -1,4 +1,4 @@
-"""What people are yet to be told, and what is on its way to them."""
+"""Notices to be sent, and messages in transit."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from msgspec import Struct
 from d0ctl.store.connection import Row, Store
 
 MOST_SAMPLES = 3
-"""How many examples go with what is told."""
+"""How many examples a notice has."""
 
 KEPT_S = 7 * 86400.0
 """How long is known what was sent."""
@@ -23,7 +23,7 @@ NEEDS_A_PERSON = frozenset({"node-given-up", "node-drained", "stands-still"})
 
 
 class Notice(Struct, frozen=True):
-    """Something that somebody is to be told; of `count`, `failed` and `held` stay so."""
+    """A notice for a recipient; of `count` failures, `failed` and `held` are final."""
 
     recipient: str
     kind: str
@@ -50,7 +50,7 @@ class Notice(Struct, frozen=True):
 
 
 def add(store: Store, one: Notice) -> None:
-    """Let somebody be told; what is alike becomes one."""
+    """Queue a notice; similar ones are merged."""
     key = {"recipient": one.recipient, "kind": one.kind, "subject_id": one.subject_id,
            "reason": one.reason}  # fmt: skip
     known = json.loads(store.value("notice_like", **key) or "[]")
@@ -64,16 +64,16 @@ def add(store: Store, one: Notice) -> None:
 
 
 def forget_cleared(store: Store, kind: str, subject_id: int, recipient: str) -> None:
-    """Somebody is told something newer than that a trouble has cleared."""
+    """Drop the notice that a problem is over, since it is back."""
     store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=recipient)
 
 
 def clear(store: Store, kind: str, subject_id: int) -> list[str]:
-    """A trouble is no more: withdraw what nobody was told yet; who was told of it."""
+    """End a problem: withdraw unsent notices; return who was notified of it."""
     store.change("withdraw_notices", kind=kind, subject_id=subject_id)
     store.change("unlink_notices", kind=kind, subject_id=subject_id)
-    recipients = [row[0] for row in store.rows("told_of", kind=kind, subject_id=subject_id)]
-    store.change("forget_told", kind=kind, subject_id=subject_id)
+    recipients = [row[0] for row in store.rows("notified_of", kind=kind, subject_id=subject_id)]
+    store.change("forget_notified", kind=kind, subject_id=subject_id)
     return recipients
 
 
@@ -93,7 +93,7 @@ def wait_for_rate(store: Store, recipient: str, rate: int, span: float, *, now: 
 
 
 def notices(store: Store, recipient: str) -> list[Notice]:
-    """All that somebody is yet to be told."""
+    """Return the notices that wait for a recipient."""
     return [_notice(row) for row in store.rows("notices_of", recipient=recipient)]
 
 
@@ -106,8 +106,8 @@ def _notice(row: Row) -> Notice:
 
 
 def settle(store: Store, recipient: str) -> None:
-    """What somebody is to be told has been written down; they will hear when it clears."""
-    store.change("keep_told", recipient=recipient)
+    """Mark the notices of a recipient as sent; they will be notified when it is over."""
+    store.change("keep_notified", recipient=recipient)
     store.change("forget_notices", recipient=recipient)
 
 
@@ -139,8 +139,8 @@ def hurry(store: Store, *, is_command: bool) -> int:
 
 
 def close(store: Store, trouble: str, *, now: float) -> None:
-    """Nobody is told anything any more: forget what waits, and end what is on its way."""
-    for name in ("forget_all_notices", "forget_all_troubles", "forget_all_told"):
+    """Switch notifications off: drop waiting notices, and end messages in transit."""
+    for name in ("forget_all_notices", "forget_all_troubles", "forget_all_notified"):
         store.change(name)
     store.change("give_up_all", now=now, trouble=trouble)
 
@@ -171,7 +171,7 @@ def message(store: Store, number: int) -> Row | None:
 
 
 def unwritten(store: Store) -> list[Row]:
-    """Return how many things each recipient is yet to be told, and when."""
+    """Return how many notices wait for each recipient, and until when."""
     return store.rows("waiting_notices")
 
 

@@ -1,4 +1,4 @@
-"""What has happened that somebody may want to be told: read once, from a bookmark on."""
+"""Events that people may be notified of, each read once, from a bookmark on."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class News(Struct, frozen=True):
 
 
 def begin(store: Store) -> None:
-    """Somebody is to be told from now on; what was before is no news."""
+    """Switch notifications on; earlier events are skipped."""
     store.change("keep_news_mark", event=store.value("last_event"))
     store.change("pass_ended_jobs")
 
@@ -37,7 +37,7 @@ def is_begun(store: Store) -> bool:
 
 
 def stop(store: Store) -> None:
-    """Nobody is told anything any more."""
+    """Switch notifications off."""
     store.change("keep_news_mark", event=None)
 
 
@@ -55,7 +55,7 @@ def read(store: Store) -> News:
     if upto > mark:
         store.change("keep_news_mark", event=upto)
     for row in found.ends:
-        store.change("keep_end_told", job=row["id"])
+        store.change("keep_end_notified", job=row["id"])
     return found
 
 

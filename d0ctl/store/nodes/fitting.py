@@ -127,7 +127,7 @@ def refuse(misfits: Sequence[Misfit]) -> None:
 
 def lines(misfits: Sequence[Misfit]) -> Iterator[str]:
     """Yield a line for each of the first demands that no node meets."""
-    told = list(dict.fromkeys(str(one) for one in misfits))
-    yield from told[: 2 * MOST_NAMED]
-    if len(told) > 2 * MOST_NAMED:
-        yield f"and {len(told) - 2 * MOST_NAMED:,} more"
+    texts = list(dict.fromkeys(str(one) for one in misfits))
+    yield from texts[: 2 * MOST_NAMED]
+    if len(texts) > 2 * MOST_NAMED:
+        yield f"and {len(texts) - 2 * MOST_NAMED:,} more"

@@ -1,4 +1,4 @@
-"""Who holds a lease: a process that can be told dead without asking it."""
+"""The holder of a lease: a process of which it is known whether it lives."""
 
 import os
 from functools import cache

@@ -1,4 +1,4 @@
-"""What the scheduler is told, and how its decisions are kept."""
+"""The input of the scheduler, and the rows of its decisions."""
 
 import json
 from collections import Counter

@@ -18,7 +18,7 @@ _VERBS = {"push": "pull", "purge": "purge", "verify": "verify"}
 
 
 def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
-    """What a node is told of software: where to pull it from; None where it has no files."""
+    """Return an order about software for a node; None if it has no archive."""
     if entry["archive"] is None:
         return None
     brought = entry["archive"].startswith("/") and not is_here
@@ -90,12 +90,12 @@ def forget_order(store: Store, order: int) -> None:
 
 
 def frame_of(order: Row) -> dict[str, Any] | None:
-    """An order as its node is told; None while its archive is still to come."""
-    told = order_of(order, is_here=order["cluster_id"] == CONTROL)
-    assert told is not None
-    if order["verb"] == "push" and told["source"].startswith(ARCHIVES) and not order["arrived"]:
+    """Return an order as it is sent to its node; None until its archive has arrived."""
+    fields = order_of(order, is_here=order["cluster_id"] == CONTROL)
+    assert fields is not None
+    if order["verb"] == "push" and fields["source"].startswith(ARCHIVES) and not order["arrived"]:
         return None
-    return {"kind": "software", "id": str(order["id"]), "verb": _VERBS[order["verb"]], **told}
+    return {"kind": "software", "id": str(order["id"]), "verb": _VERBS[order["verb"]], **fields}
 
 
 def end_order(store: Store, node: int, frame: Mapping[str, Any], *, now: float) -> None:

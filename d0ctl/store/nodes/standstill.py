@@ -27,7 +27,7 @@ LAUNCHED = tuple(phase for phase, status in STATUS_OF.items() if status is Statu
 
 
 class NodeView(Struct, frozen=True):
-    """A node, with what people are told of it where it takes nothing."""
+    """A node, and why it takes no packages."""
 
     node: NodeState
     since: float | None

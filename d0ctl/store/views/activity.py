@@ -14,7 +14,7 @@ PAST = 20_000
 
 
 MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
-"""Phases in which a package has told how far it is."""
+"""Phases in which a package reports progress."""
 
 
 class Event(Struct, frozen=True):
@@ -69,18 +69,18 @@ def node_use(store: Store) -> dict[int, NodeUse]:
 class Headway(NamedTuple):
     """How far running packages are: how many, their percents together, when the last will end.
 
-    `told` is how many of them have said when they end.
+    `with_eta` is how many of them have reported when they end.
     """
 
     live: int = 0
     percents: float = 0.0
     eta: float | None = None
-    told: int = 0
+    with_eta: int = 0
 
     def __add__(self, other: "Headway") -> "Headway":  # type: ignore[override]
         etas = [eta for eta in (self.eta, other.eta) if eta is not None]
         return Headway(self.live + other.live, self.percents + other.percents,
-                       max(etas, default=None), self.told + other.told)  # fmt: skip
+                       max(etas, default=None), self.with_eta + other.with_eta)  # fmt: skip
 
 
 NO_HEADWAY = Headway()
@@ -99,7 +99,7 @@ def headway(store: Store, job: int) -> JobHeadway:
     """How far the running packages of a job are; what does not run is not looked at."""
     whole, stages, lines = Headway(), dict[int, Headway](), dict[int, Headway]()
     for row in store.rows("outline_headway", job=job):
-        one = Headway(row["live"], row["percents"], row["eta"], row["told"])
+        one = Headway(row["live"], row["percents"], row["eta"], row["with_eta"])
         whole, lines[row["line_id"]] = whole + one, one
         stages[row["stage_id"]] = stages.get(row["stage_id"], Headway()) + one
     return JobHeadway(whole, stages, lines)

@@ -275,7 +275,7 @@ def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[Output
 
 
 def progress(store: Store, package: int) -> ProgressView | None:
-    """How far a package is; None while its wrapper has not told."""
+    """Return the progress of a package; None until its wrapper has reported."""
     row = store.row("package_progress", package=package)
     return None if row is None else make(ProgressView, row)
 

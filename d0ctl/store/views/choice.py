@@ -143,9 +143,9 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
         )
     counts = found[0].counts if wanted.depth == 1 else one.counts
     if wanted.states:
-        told = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
+        counted = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
         where = found[0].name if wanted.depth == 1 else f"{found[0].name}/{one.seq}"
-        return f"`{where}` has {told}"
+        return f"`{where}` has {counted}"
     return f"d0ctl status {wanted.job}"
 
 

@@ -14,7 +14,7 @@ NOTHING = "{}"
 """A policy that says nothing."""
 
 MOST_SHOWN = 50
-"""How many different policies are told of at a time."""
+"""How many different policies are listed at a time."""
 
 
 class Policies(Struct):

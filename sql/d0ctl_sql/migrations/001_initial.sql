@@ -202,7 +202,7 @@ create table job (
     submitter     text not null,           -- lease holder that inserts its rows
     submitted     real not null,
     ended         real,                    -- when no package of it could change any more
-    told          real,                    -- the value of `ended` that notifications know
+    notified      real,                    -- the value of `ended` that notifications know
 
     -- `d0ctl hold` of the whole job.
     hold          integer not null default 0 check (hold in (0, 1)),
@@ -229,7 +229,7 @@ create table job (
 create index job_finishing on job (id) where finish is not null;
 
 -- Jobs whose end, or reopening, notifications do not know.
-create index job_untold on job (id) where ended is not told;
+create index job_not_notified on job (id) where ended is not notified;
 
 -- Job `job_id` reads files that job `maker_id` makes.
 create table need (
@@ -478,7 +478,7 @@ create table binary (
     primary key (package_id, seq)
 ) strict, without rowid;
 
--- Inputs that arrived after an early package started, and that it must be told of. File 0 says
+-- Inputs that arrived after an early package started, and that must be sent to it. File 0 says
 -- that the list of inputs is closed.
 create table feed (
     package_id integer not null references package on delete cascade,
@@ -965,7 +965,7 @@ create table trouble (
 ) strict, without rowid;
 
 -- Who was notified of a problem, and will be when it is over.
-create table told (
+create table notified_of (
     kind       text not null,
     subject_id integer not null,
     recipient  text not null,

@@ -176,7 +176,7 @@ update package
    and is_live = 1;
 
 -- name: regain_contact
--- unreachable -> the phase that it told last, or starting: its node answers again and has it.
+-- unreachable -> the phase that it reported last, or starting: its node answers again and has it.
 update package
    set phase = (select coalesce(phase, case when started is null then 'starting'
                                             else 'running' end)

@@ -68,12 +68,12 @@ select job.name || '/' || stage.seq as subject,
 -- name: check_ready
 -- Jobs whose number of ready packages is wrong for the scheduler.
 select job.name as subject,
-       demand.ready || ' told to the scheduler as ready, really ' || coalesce(told.n, 0) as detail
+       demand.ready || ' given to the scheduler as ready, really ' || coalesce(counted.n, 0) as detail
   from demand
   join job on job.id = demand.job_id and job.visible = 1
   left join (select demand_id, count(*) as n from package where phase = 'ready'
-              group by demand_id) as told on told.demand_id = demand.id
- where demand.ready <> coalesce(told.n, 0)
+              group by demand_id) as counted on counted.demand_id = demand.id
+ where demand.ready <> coalesce(counted.n, 0)
  limit 20;
 
 -- name: check_missing
@@ -166,8 +166,8 @@ select package_path.path as subject,
 select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
        case when package.early = 0
               or package.phase not in (select name from phase where has_attempt = 1)
-            then 'is to be told to a package that does not run'
-            else 'is to be told to a package, and no copy is on its way' end as detail
+            then 'is to be sent to a package that does not run'
+            else 'is to be sent to a package, and no copy is being made' end as detail
   from feed
   join package on package.id = feed.package_id
   left join file on file.id = feed.file_id
@@ -211,14 +211,14 @@ select package_path.path as subject,
 -- name: check_history
 -- Packages that are in another phase than their history ends with.
 select package_path.path as subject,
-       'is ' || told.phase || ', and its history ends with ' || told.last as detail
+       'is ' || recorded.phase || ', and its history ends with ' || recorded.last as detail
   from (select package.id, package.phase,
                (select event.new from event where event.package_id = package.id
                  order by event.id desc limit 1) as last
           from package
-         where package.id > :after and package.id <= :upto) as told
-  join package_path on package_path.package_id = told.id and package_path.visible = 1
- where told.last <> told.phase
+         where package.id > :after and package.id <= :upto) as recorded
+  join package_path on package_path.package_id = recorded.id and package_path.visible = 1
+ where recorded.last <> recorded.phase
  limit 20;
 
 -- name: check_strays
@@ -342,13 +342,13 @@ select package_path.path as subject,
 
 -- name: check_ids
 -- Numbers that would be given twice, or that were given before the last restore.
-with told (least) as (select iif(generation > 1, generation << :bits, 0) from site)
+with first_id (least) as (select iif(generation > 1, generation << :bits, 0) from site)
 select 'table ' || given.name as subject,
        'the next number is ' || (coalesce(kept.seq, 0) + 1) || ', and '
            || max(coalesce(given.most, 0), given.least) || ' was given already' as detail
-  from (select 'attempt' as name, (select max(id) from attempt) as most, told.least from told
-         union all select 'file', (select max(id) from file), told.least from told
-         union all select 'job', (select max(id) from job), told.least from told) as given
+  from (select 'attempt' as name, (select max(id) from attempt) as most, first_id.least from first_id
+         union all select 'file', (select max(id) from file), first_id.least from first_id
+         union all select 'job', (select max(id) from job), first_id.least from first_id) as given
   left join sqlite_sequence as kept on kept.name = given.name
  where coalesce(kept.seq, 0) < max(coalesce(given.most, 0), given.least);
 
@@ -362,7 +362,7 @@ select 'table ' || name as subject, detail || ' is no JSON' as detail
          union all select 'job', job.name, policy from job
          union all select 'demand', 'demand ' || id, nodes from demand
          union all select 'demand', 'demand ' || id, exclude_nodes from demand
-         union all select 'software', title, parameters from software) as told
+         union all select 'software', title, parameters from software) as named
  where not json_valid(text)
  limit 20;
 
@@ -413,30 +413,30 @@ select location.path, location.inode, location.mtime, file.size, file.checksum,
 select attempt.id, attempt.outcome, attempt.node_id,
        package.phase in ('done', 'dropped') as is_over,
        exists (select 1 from purge where purge.attempt_id = attempt.id) as goes
-  from json_each(:ids) as told
-  join attempt on attempt.id = told.value
+  from json_each(:ids) as listed
+  join attempt on attempt.id = listed.value
   join package on package.id = attempt.package_id;
 
 -- name: known_copies
 -- Of the files that a node tells of, those that are copies, are kept for a next attempt, are
 -- to be removed, or are of an attempt that goes on.
-select json_extract(told.value, '$.path') as path
-  from json_each(:told) as told
-  left join attempt on attempt.id = json_extract(told.value, '$.attempt')
+select json_extract(listed.value, '$.path') as path
+  from json_each(:copies) as listed
+  left join attempt on attempt.id = json_extract(listed.value, '$.attempt')
  where (attempt.id is not null and (attempt.outcome is null or attempt.outcome = 'lost'
                                    or attempt.kept is not null))
     or exists (select 1
                  from file join location on location.file_id = file.id
                 where file.package_id = attempt.package_id
-                  and location.path = json_extract(told.value, '$.path'))
+                  and location.path = json_extract(listed.value, '$.path'))
     or exists (select 1 from location
-                where location.file_id = json_extract(told.value, '$.file')
-                  and location.path = json_extract(told.value, '$.path'))
+                where location.file_id = json_extract(listed.value, '$.file')
+                  and location.path = json_extract(listed.value, '$.path'))
     or exists (select 1 from location
                 where location.cluster_id = :cluster and location.shared = 1
-                  and location.path = json_extract(told.value, '$.path'))
-    or exists (select 1 from purge where purge.path = json_extract(told.value, '$.path'))
-    or exists (select 1 from purge where purge.path = json_extract(told.value, '$.folder'))
+                  and location.path = json_extract(listed.value, '$.path'))
+    or exists (select 1 from purge where purge.path = json_extract(listed.value, '$.path'))
+    or exists (select 1 from purge where purge.path = json_extract(listed.value, '$.folder'))
     or exists (select 1 from purge where purge.node_id = :node
                                      and purge.attempt_id = attempt.id);
 

@@ -14,7 +14,7 @@ update package
 
 -- name: feed_launched
 -- What is there of the inputs of packages just launched, but was not at their nodes, is to be
--- told them when it has come.
+-- sent to them when it has arrived.
 insert into feed (package_id, file_id, node_id)
 select distinct package.id, input.file_id, package.node_id
   from decision
@@ -80,12 +80,12 @@ select feed.package_id, feed.file_id, package.attempt_id, file.name, file.size,
  order by feed.package_id, feed.file_id
  limit :limit;
 
--- name: told_feed
+-- name: keep_sent_inputs
 -- An announcement was sent.
 update feed set state = 2 where package_id = ? and file_id = ?;
 
 -- name: close_list
--- The list of a package is closed once nothing is awaited and all has been told; which it is.
+-- The list of a package is closed once nothing is awaited and everything was sent.
 update package
    set early = 2
  where id = :package and early > 0 and (early = 2 or awaited = 0)

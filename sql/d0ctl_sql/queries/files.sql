@@ -257,10 +257,10 @@ update transfer set not_before = 0 where file_id = :file and not_before >= :park
 update transfer set not_before = 0
  where not_before >= :parked
    and file_id in (select file.id
-                     from told_output
-                     join told_end on told_end.attempt_id = told_output.attempt_id
-                     join file on file.package_id = told_end.package_id
-                              and file.name = told_output.name);
+                     from reported_output
+                     join reported_end on reported_end.attempt_id = reported_output.attempt_id
+                     join file on file.package_id = reported_end.package_id
+                              and file.name = reported_output.name);
 
 -- name: drop_idle_transfers
 -- Copies for packages that went elsewhere are not wanted any more.

@@ -157,7 +157,7 @@ update input
 
 -- name: drop_open_inputs
 -- They leave the lists of running packages that started early too, as far as these were not
--- told of them.
+-- notified of them.
 update input
    set dropped = 1
  where own = 0 and dropped = 0

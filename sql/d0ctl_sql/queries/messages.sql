@@ -22,25 +22,25 @@ select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.
 -- The node of an attempt that has not ended.
 select node_id from attempt where id = :attempt and outcome is null;
 
--- name: clear_told_state
+-- name: clear_reported_state
 -- Begin a new batch of messages.
-delete from told_state;
+delete from reported_state;
 
--- name: clear_told_progress
+-- name: clear_reported_progress
 -- Begin a new batch of messages.
-delete from told_progress;
+delete from reported_progress;
 
--- name: clear_told_end
+-- name: clear_reported_end
 -- Begin a new batch of messages.
-delete from told_end;
+delete from reported_end;
 
--- name: clear_told_binary
+-- name: clear_reported_binary
 -- Begin a new batch of messages.
-delete from told_binary;
+delete from reported_binary;
 
--- name: clear_told_output
+-- name: clear_reported_output
 -- Begin a new batch of messages.
-delete from told_output;
+delete from reported_output;
 
 -- name: clear_lost
 -- Begin a new batch of lost copies.
@@ -48,12 +48,12 @@ delete from lost_copy;
 
 -- name: tell_state
 -- When an attempt started, if it reported that, and the last phase that it reported.
-insert into told_state (attempt_id, started, utc_offset, seq, phase, why)
+insert into reported_state (attempt_id, started, utc_offset, seq, phase, why)
 values (?, ?, ?, ?, ?, ?);
 
 -- name: tell_progress
 -- The last progress that an attempt reported.
-insert into told_progress (attempt_id, seq, binary, done, total, percent, line, eta, cpu, rss)
+insert into reported_progress (attempt_id, seq, binary, done, total, percent, line, eta, cpu, rss)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: keep_note
@@ -74,26 +74,26 @@ select attempt.id,
 
 -- name: tell_binary
 -- The record of a binary.
-insert into told_binary (attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss)
+insert into reported_binary (attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: clear_told_gap
+-- name: clear_reported_gap
 -- Begin a new batch of messages.
-delete from told_gap;
+delete from reported_gap;
 
 -- name: tell_gap
 -- The longest time in which nothing of a binary showed.
-insert into told_gap (package_id, seq, gap) values (?, ?, ?);
+insert into reported_gap (package_id, seq, gap) values (?, ?, ?);
 
 -- name: learn_habits
 -- What the programs of successful attempts are used to.
 insert into habit (software, stage_id, binary, runs, gap)
 select coalesce(binary.software || '/' || coalesce(binary.version, ''), ''),
        iif(binary.software is null, package.stage_id, 0),
-       iif(binary.software is null, binary.seq, 0), count(*), max(told_gap.gap)
-  from told_gap
-  join package on package.id = told_gap.package_id
-  join binary on binary.package_id = package.id and binary.seq = told_gap.seq
+       iif(binary.software is null, binary.seq, 0), count(*), max(reported_gap.gap)
+  from reported_gap
+  join package on package.id = reported_gap.package_id
+  join binary on binary.package_id = package.id and binary.seq = reported_gap.seq
  group by 1, 2, 3
 on conflict do update
    set runs = habit.runs + excluded.runs, gap = max(habit.gap, excluded.gap);
@@ -106,12 +106,12 @@ select file.package_id, file.name, file.late, file.min_count
 
 -- name: tell_output
 -- An output that an attempt left.
-insert into told_output (attempt_id, package_id, name, path, size, checksum, inode, mtime)
+insert into reported_output (attempt_id, package_id, name, path, size, checksum, inode, mtime)
 values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_end
 -- An end with the verdict on it.
-insert or ignore into told_end (attempt_id, outcome, phase, started, ended, utc_offset, binary,
+insert or ignore into reported_end (attempt_id, outcome, phase, started, ended, utc_offset, binary,
                                 reason, message, exit_code, signal, cpu, rss, stderr, not_before,
                                 package_id, partial, answer, demand_id, wall_time, note)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -119,23 +119,23 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: start_attempts
 -- Keep when attempts started, and the last phase that they reported.
 update attempt
-   set started = coalesce(attempt.started, told_state.started),
-       utc_offset = coalesce(attempt.utc_offset, told_state.utc_offset),
-       phase = case when told_state.seq > attempt.phase_seq then told_state.phase
+   set started = coalesce(attempt.started, reported_state.started),
+       utc_offset = coalesce(attempt.utc_offset, reported_state.utc_offset),
+       phase = case when reported_state.seq > attempt.phase_seq then reported_state.phase
                     else attempt.phase end,
-       phase_seq = max(attempt.phase_seq, told_state.seq)
-  from told_state
- where attempt.id = told_state.attempt_id and attempt.outcome is null;
+       phase_seq = max(attempt.phase_seq, reported_state.seq)
+  from reported_state
+ where attempt.id = reported_state.attempt_id and attempt.outcome is null;
 
 -- name: start_packages
--- starting, staging-in, running, suspended -> the phase that the current attempt told last; a
+-- starting, staging-in, running, suspended -> the phase that the current attempt reported last; a
 -- request for just that is done.
 update package
-   set phase = attempt.phase, changed = :now, actor = null, note = told_state.why,
+   set phase = attempt.phase, changed = :now, actor = null, note = reported_state.why,
        request = case when (package.request = 'pause' and attempt.phase = 'suspended')
                         or (package.request = 'resume' and attempt.phase = 'running') then null
                       else package.request end
-  from told_state join attempt on attempt.id = told_state.attempt_id
+  from reported_state join attempt on attempt.id = reported_state.attempt_id
  where package.id = attempt.package_id and package.attempt_id = attempt.id
    and package.phase in (select name from phase where in_contact = 1)
    and package.phase <> attempt.phase;
@@ -144,11 +144,11 @@ update package
 -- How far the current attempts are, unless something newer is known.
 insert into progress (package_id, attempt_id, seq, at, binary, done, total, percent, line, eta,
                       cpu, rss)
-select package.id, attempt.id, told_progress.seq, :now, told_progress.binary, told_progress.done,
-       told_progress.total, told_progress.percent, told_progress.line, told_progress.eta,
-       told_progress.cpu, told_progress.rss
-  from told_progress
-  join attempt on attempt.id = told_progress.attempt_id and attempt.outcome is null
+select package.id, attempt.id, reported_progress.seq, :now, reported_progress.binary, reported_progress.done,
+       reported_progress.total, reported_progress.percent, reported_progress.line, reported_progress.eta,
+       reported_progress.cpu, reported_progress.rss
+  from reported_progress
+  join attempt on attempt.id = reported_progress.attempt_id and attempt.outcome is null
   join package on package.id = attempt.package_id and package.attempt_id = attempt.id
  where true
 on conflict do update
@@ -160,19 +160,19 @@ on conflict do update
 
 -- name: forget_progress
 -- Attempts that have ended make no progress.
-delete from progress where attempt_id in (select attempt_id from told_end);
+delete from progress where attempt_id in (select attempt_id from reported_end);
 
 -- name: end_attempts
 -- Keep how attempts ended; an end that is already known changes nothing.
 update attempt
-   set outcome = told_end.outcome, started = coalesce(told_end.started, attempt.started),
-       ended = told_end.ended, utc_offset = coalesce(told_end.utc_offset, attempt.utc_offset),
-       binary = told_end.binary, reason = told_end.reason, message = told_end.message,
-       exit_code = told_end.exit_code, signal = told_end.signal, cpu = told_end.cpu,
-       rss = told_end.rss, stderr = told_end.stderr, partial = coalesce(told_end.partial, 0),
-       answer = told_end.answer, phase = null
-  from told_end
- where attempt.id = told_end.attempt_id and attempt.outcome is null;
+   set outcome = reported_end.outcome, started = coalesce(reported_end.started, attempt.started),
+       ended = reported_end.ended, utc_offset = coalesce(reported_end.utc_offset, attempt.utc_offset),
+       binary = reported_end.binary, reason = reported_end.reason, message = reported_end.message,
+       exit_code = reported_end.exit_code, signal = reported_end.signal, cpu = reported_end.cpu,
+       rss = reported_end.rss, stderr = reported_end.stderr, partial = coalesce(reported_end.partial, 0),
+       answer = reported_end.answer, phase = null
+  from reported_end
+ where attempt.id = reported_end.attempt_id and attempt.outcome is null;
 
 -- name: keep_chain
 -- Where the chain of an attempt began, which events it did, and what it left for the next.
@@ -218,21 +218,21 @@ update package set accept = :accepted
 -- Keep the records of the binaries.
 insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code, signal, reason,
                                       cpu, rss)
-select told_binary.* from told_binary;
+select reported_binary.* from reported_binary;
 
 -- name: purge_former_copies
 -- Copies of what was made again, by an attempt before, go from the nodes; while a package that
 -- is launched reads the file they stay, until the node is next in contact.
 insert into purge (node_id, path)
 select location.node_id, location.path
-  from told_output
-  join attempt on attempt.id = told_output.attempt_id and attempt.number > 1
+  from reported_output
+  join attempt on attempt.id = reported_output.attempt_id and attempt.number > 1
   join node on node.id = attempt.node_id
-  join file on file.package_id = told_output.package_id and file.name = told_output.name
+  join file on file.package_id = reported_output.package_id and file.name = reported_output.name
   join location on location.file_id = file.id and location.shared = 0
   join node as near on near.id = location.node_id
- where (location.cluster_id = node.cluster_id and location.path <> told_output.path)
-    or (location.cluster_id <> node.cluster_id and file.checksum <> told_output.checksum)
+ where (location.cluster_id = node.cluster_id and location.path <> reported_output.path)
+    or (location.cluster_id <> node.cluster_id and file.checksum <> reported_output.checksum)
  group by near.id, location.path
 having not exists (select 1
                      from input join package as reader on reader.id = input.package_id
@@ -243,87 +243,87 @@ having not exists (select 1
 -- Copies elsewhere of what was made again are copies of another file.
 insert into lost_copy (file_id, cluster_id)
 select file.id, location.cluster_id
-  from told_output
-  join attempt on attempt.id = told_output.attempt_id
+  from reported_output
+  join attempt on attempt.id = reported_output.attempt_id
   join node on node.id = attempt.node_id
-  join file on file.package_id = told_output.package_id and file.name = told_output.name
-           and file.checksum <> told_output.checksum
+  join file on file.package_id = reported_output.package_id and file.name = reported_output.name
+           and file.checksum <> reported_output.checksum
   join location on location.file_id = file.id and location.cluster_id <> node.cluster_id;
 
 -- name: keep_locations
 -- Where the outputs that attempts left lie.
 insert or replace into location (file_id, cluster_id, path, node_id, made, inode, mtime)
-select file.id, node.cluster_id, told_output.path, node.id, :now, told_output.inode,
-       told_output.mtime
-  from told_output
-  join attempt on attempt.id = told_output.attempt_id
+select file.id, node.cluster_id, reported_output.path, node.id, :now, reported_output.inode,
+       reported_output.mtime
+  from reported_output
+  join attempt on attempt.id = reported_output.attempt_id
   join node on node.id = attempt.node_id
-  join file on file.package_id = told_output.package_id and file.name = told_output.name;
+  join file on file.package_id = reported_output.package_id and file.name = reported_output.name;
 
 -- name: keep_files
 -- Outputs that attempts left are present, with what they really weigh; they are partial when an
 -- early end was asked for.
 update file
-   set present = 1, size = told_output.size, checksum = told_output.checksum,
-       partial = coalesce(told_end.partial, 0)
-  from told_output join told_end on told_end.attempt_id = told_output.attempt_id
- where file.package_id = told_output.package_id and file.name = told_output.name;
+   set present = 1, size = reported_output.size, checksum = reported_output.checksum,
+       partial = coalesce(reported_end.partial, 0)
+  from reported_output join reported_end on reported_end.attempt_id = reported_output.attempt_id
+ where file.package_id = reported_output.package_id and file.name = reported_output.name;
 
 -- name: want_results
 -- Ask for the outputs that belong in results/.
 insert or ignore into transfer (file_id, cluster_id, result, wanted)
 select file.id, 1, 1, :now
-  from told_end
-  join file on file.package_id = told_end.package_id
+  from reported_end
+  join file on file.package_id = reported_end.package_id
  where file.result = 1 and file.late = 0
-   and (told_end.phase = 'transferring'
-        or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1));
+   and (reported_end.phase = 'transferring'
+        or (reported_end.phase = 'canceled' and reported_end.partial = 1 and file.present = 1));
 
 -- name: want_forwards
 -- Ask for the outputs whose locators name another node.
 insert or ignore into transfer (file_id, cluster_id, result, wanted)
 select file.id, far.cluster_id, 1, :now
-  from told_end
-  join attempt on attempt.id = told_end.attempt_id
+  from reported_end
+  join attempt on attempt.id = reported_end.attempt_id
   join node as near on near.id = attempt.node_id
-  join file on file.package_id = told_end.package_id and file.locator is not null
+  join file on file.package_id = reported_end.package_id and file.locator is not null
            and file.late = 0
   join node as far on far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)
                   and far.cluster_id <> near.cluster_id
- where told_end.phase = 'transferring'
-    or (told_end.phase = 'canceled' and told_end.partial = 1 and file.present = 1);
+ where reported_end.phase = 'transferring'
+    or (reported_end.phase = 'canceled' and reported_end.partial = 1 and file.present = 1);
 
 -- name: end_packages
 -- launched -> what the verdict says; failed -> ready, waiting, cooloff or held, where a policy
 -- says so.
 update package
-   set phase = case when told_end.phase = 'ready' and package.missing > 0 then 'waiting'
-                    else told_end.phase end,
-       changed = :now, actor = case when told_end.phase = 'held' then 'policy' end,
-       node_id = case when told_end.phase in ('ready', 'cooloff', 'held') then null
+   set phase = case when reported_end.phase = 'ready' and package.missing > 0 then 'waiting'
+                    else reported_end.phase end,
+       changed = :now, actor = case when reported_end.phase = 'held' then 'policy' end,
+       node_id = case when reported_end.phase in ('ready', 'cooloff', 'held') then null
                       else package.node_id end,
-       not_before = told_end.not_before,
-       restarts = package.restarts + (told_end.answer is 'restart'),
-       demand_id = coalesce(told_end.demand_id, package.demand_id),
-       wall_time = coalesce(told_end.wall_time, package.wall_time),
-       request = case when package.phase = 'killing' and told_end.phase in ('done', 'transferring')
+       not_before = reported_end.not_before,
+       restarts = package.restarts + (reported_end.answer is 'restart'),
+       demand_id = coalesce(reported_end.demand_id, package.demand_id),
+       wall_time = coalesce(reported_end.wall_time, package.wall_time),
+       request = case when package.phase = 'killing' and reported_end.phase in ('done', 'transferring')
                       then 'kill failed: it had already ended' end,
-       note = case when told_end.phase not in ('done', 'transferring')
-                   then coalesce(told_end.note, told_end.reason || ': ' || told_end.message,
-                                 told_end.reason) end
-  from told_end
- where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
+       note = case when reported_end.phase not in ('done', 'transferring')
+                   then coalesce(reported_end.note, reported_end.reason || ': ' || reported_end.message,
+                                 reported_end.reason) end
+  from reported_end
+ where package.id = reported_end.package_id and package.attempt_id = reported_end.attempt_id
    and (package.phase in (select name from phase where has_attempt = 1)
-        or (told_end.phase in ('ready', 'cooloff', 'held') and package.phase = 'failed'));
+        or (reported_end.phase in ('ready', 'cooloff', 'held') and package.phase = 'failed'));
 
 -- name: fail_for_now
 -- launched -> failed: on the way to ready, cooloff or held, so that its history has it.
 update package
    set phase = 'failed', changed = :now, actor = null,
-       note = coalesce(told_end.reason || ': ' || told_end.message, told_end.reason)
-  from told_end
- where package.id = told_end.package_id and package.attempt_id = told_end.attempt_id
-   and told_end.phase in ('ready', 'cooloff', 'held')
+       note = coalesce(reported_end.reason || ': ' || reported_end.message, reported_end.reason)
+  from reported_end
+ where package.id = reported_end.package_id and package.attempt_id = reported_end.attempt_id
+   and reported_end.phase in ('ready', 'cooloff', 'held')
    and package.phase in (select name from phase where is_active = 1);
 
 -- name: packages_with_results

@@ -17,7 +17,7 @@ select coalesce(max(id), 0) from event;
 
 -- name: pass_ended_jobs
 -- Jobs that ended before the site notified anybody are not reported.
-update job set told = ended where ended is not told;
+update job set notified = ended where ended is not notified;
 
 -- name: new_failures
 -- What failed or was held by a policy between two events, by job, reason and cluster, with how
@@ -68,12 +68,12 @@ select package_path.path,
 -- name: new_ends
 -- Jobs that have ended since the news were last read.
 select id, name, originator, mail, ended
-  from job indexed by job_untold
- where ended is not told and ended is not null and visible = 1;
+  from job indexed by job_not_notified
+ where ended is not notified and ended is not null and visible = 1;
 
--- name: keep_end_told
+-- name: keep_end_notified
 -- The end of a job was read as news.
-update job set told = ended where id = :job;
+update job set notified = ended where id = :job;
 
 -- name: new_node_troubles
 -- Nodes with a problem that notifications have not seen yet.
@@ -116,13 +116,13 @@ select 1 from trouble where kind = :kind and subject_id = :subject_id;
 -- Something is in order again.
 delete from trouble where kind = :kind and subject_id = :subject_id;
 
--- name: told_of
+-- name: notified_of
 -- Who was notified of a problem.
-select recipient from told where kind = :kind and subject_id = :subject_id order by recipient;
+select recipient from notified_of where kind = :kind and subject_id = :subject_id order by recipient;
 
--- name: forget_told
+-- name: forget_notified
 -- Recipients who were notified of a problem are notified that it is over.
-delete from told where kind = :kind and subject_id = :subject_id;
+delete from notified_of where kind = :kind and subject_id = :subject_id;
 
 -- name: job_of_end
 -- A job as the mail about its end begins.

@@ -16,7 +16,7 @@ on conflict do update
        samples = excluded.samples;
 
 -- name: withdraw_notices
--- Nobody needs to be told any more of a trouble that has cleared; what failed in it is told.
+-- Drop the notices of a problem that is over; the failures in it are still reported.
 delete from notice
  where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained', 'stands-still');
 
@@ -48,9 +48,9 @@ select count(*) from delivery indexed by delivery_ended
 -- All notices for a recipient that are not sent yet, the oldest first.
 select * from notice where recipient = :recipient order by first, id;
 
--- name: keep_told
+-- name: keep_notified
 -- Recipients who are notified of problems now will be notified when they are over.
-insert or ignore into told (kind, subject_id, recipient)
+insert or ignore into notified_of (kind, subject_id, recipient)
 select trouble, subject_id, recipient from notice
  where recipient = :recipient and trouble is not null;
 
@@ -98,9 +98,9 @@ delete from notice;
 -- Notifications forget all problems.
 delete from trouble;
 
--- name: forget_all_told
+-- name: forget_all_notified
 -- Nobody will be notified when problems are over.
-delete from told;
+delete from notified_of;
 
 -- name: give_up_all
 -- What is on its way is not sent any more.

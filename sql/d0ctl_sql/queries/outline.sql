@@ -122,7 +122,7 @@ select node_id,
 select package.stage_id, package.line_id, count(*) as live,
        sum(coalesce(progress.percent, 0)) as percents,
        max(case when package.phase = 'running' then progress.eta end) as eta,
-       count(case when package.phase = 'running' then progress.eta end) as told
+       count(case when package.phase = 'running' then progress.eta end) as with_eta
   from package indexed by package_in_phase
   left join progress on progress.package_id = package.id
  where package.job_id = :job and package.phase in ('running', 'suspended', 'unreachable')

@@ -5,33 +5,33 @@ create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);
 create temp table decision (package_id integer primary key, node_id integer);
 create temp table heard (attempt_id integer primary key);
-create temp table told_state (attempt_id integer primary key, started real, utc_offset integer,
+create temp table reported_state (attempt_id integer primary key, started real, utc_offset integer,
                               seq integer, phase text, why text);
-create temp table told_progress (attempt_id integer primary key, seq integer, binary integer,
+create temp table reported_progress (attempt_id integer primary key, seq integer, binary integer,
                                  done real, total real, percent real, line text, eta real,
                                  cpu real, rss integer);
-create temp table told_end (attempt_id integer primary key, outcome text, phase text,
+create temp table reported_end (attempt_id integer primary key, outcome text, phase text,
                             started real, ended real, utc_offset integer, binary integer,
                             reason text, message text, exit_code integer, signal integer,
                             cpu real, rss integer, stderr text, not_before real,
                             package_id integer, partial integer, answer text,
                             demand_id integer, wall_time real, note text);
 create temp table failing (attempt_id integer primary key, reason text);
-create temp table told_binary (attempt_id integer, seq integer, started real, ended real,
+create temp table reported_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
                                rss integer);
-create temp table told_output (attempt_id integer, package_id integer, name text, path text,
+create temp table reported_output (attempt_id integer, package_id integer, name text, path text,
                                size integer, checksum text, inode integer, mtime integer);
-create temp table told_staged (attempt_id integer, locator text, path text, size integer,
+create temp table reported_staged (attempt_id integer, locator text, path text, size integer,
                                checksum text, inode integer, mtime integer);
-create temp table told_stored (package_id integer, name text, locator text);
+create temp table reported_stored (package_id integer, name text, locator text);
 create temp table unneeded (file_id integer primary key, rank integer);
 create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,
                             seq integer, name text, phase text, missing integer,
                             demand_id integer, changed real, wall_time real, looping real,
                             wrapper text, wrapper_parameters text, environment text,
                             policy text);
-create temp table told_gap (package_id integer, seq integer, gap real);
+create temp table reported_gap (package_id integer, seq integer, gap real);
 create temp table lost_copy (file_id integer, cluster_id integer);
 create temp table chosen_file (file_id integer primary key);
 create temp table transit_copy (file_id integer, cluster_id integer);
@@ -47,17 +47,17 @@ insert into asked_line (line_id) values (0);
 insert into needed (package_id) values (0);
 insert into decision (package_id) values (0);
 insert into heard (attempt_id) values (0);
-insert into told_state (attempt_id) values (0);
-insert into told_progress (attempt_id) values (0);
-insert into told_end (attempt_id) values (0);
+insert into reported_state (attempt_id) values (0);
+insert into reported_progress (attempt_id) values (0);
+insert into reported_end (attempt_id) values (0);
 insert into failing (attempt_id) values (0);
-insert into told_binary (attempt_id) values (0);
-insert into told_output (attempt_id) values (0);
-insert into told_staged (attempt_id) values (0);
-insert into told_stored (package_id) values (0);
+insert into reported_binary (attempt_id) values (0);
+insert into reported_output (attempt_id) values (0);
+insert into reported_staged (attempt_id) values (0);
+insert into reported_stored (package_id) values (0);
 insert into unneeded (file_id) values (0);
 insert into incoming (id) values (0);
-insert into told_gap (package_id) values (0);
+insert into reported_gap (package_id) values (0);
 insert into lost_copy (file_id) values (0);
 insert into chosen_file (file_id) values (0);
 insert into transit_copy (file_id) values (0);
@@ -67,17 +67,17 @@ delete from asked_line;
 delete from needed;
 delete from decision;
 delete from heard;
-delete from told_state;
-delete from told_progress;
-delete from told_end;
+delete from reported_state;
+delete from reported_progress;
+delete from reported_end;
 delete from failing;
-delete from told_binary;
-delete from told_output;
-delete from told_staged;
-delete from told_stored;
+delete from reported_binary;
+delete from reported_output;
+delete from reported_staged;
+delete from reported_stored;
 delete from unneeded;
 delete from incoming;
-delete from told_gap;
+delete from reported_gap;
 delete from lost_copy;
 delete from chosen_file;
 delete from transit_copy;

@@ -194,27 +194,27 @@ select distinct file.id, 0
 -- name: keep_staged
 -- Where wrappers have brought files from outside.
 insert or replace into location (file_id, cluster_id, path, node_id, made, shared, inode, mtime)
-select input.file_id, node.cluster_id, told_staged.path, node.id, :now, 1, told_staged.inode,
-       told_staged.mtime
-  from told_staged
-  join attempt on attempt.id = told_staged.attempt_id
+select input.file_id, node.cluster_id, reported_staged.path, node.id, :now, 1, reported_staged.inode,
+       reported_staged.mtime
+  from reported_staged
+  join attempt on attempt.id = reported_staged.attempt_id
   join node on node.id = attempt.node_id
   join input on input.package_id = attempt.package_id
   join file on file.id = input.file_id and file.package_id is null
-           and coalesce(input.locator, file.name) = told_staged.locator;
+           and coalesce(input.locator, file.name) = reported_staged.locator;
 
 -- name: purge_former_staged
 -- A copy of a file as it was before its owner changed it goes, unless others still read it.
 insert into purge (node_id, path)
 select distinct node.id, location.path
-  from told_staged
-  join attempt on attempt.id = told_staged.attempt_id
+  from reported_staged
+  join attempt on attempt.id = reported_staged.attempt_id
   join node on node.id = attempt.node_id
   join input on input.package_id = attempt.package_id
   join file on file.id = input.file_id and file.package_id is null
-           and coalesce(input.locator, file.name) = told_staged.locator
+           and coalesce(input.locator, file.name) = reported_staged.locator
   join location on location.file_id = file.id and location.cluster_id = node.cluster_id
-               and location.shared = 1 and location.path <> told_staged.path
+               and location.shared = 1 and location.path <> reported_staged.path
  where not exists (select 1 from location as other
                     where other.cluster_id = location.cluster_id and other.path = location.path
                       and other.shared = 1 and other.file_id <> location.file_id);
@@ -222,47 +222,47 @@ select distinct node.id, location.path
 -- name: weigh_staged
 -- What files from outside weigh that wrappers have brought.
 update file
-   set size = told_staged.size, checksum = told_staged.checksum
-  from told_staged
-  join attempt on attempt.id = told_staged.attempt_id
+   set size = reported_staged.size, checksum = reported_staged.checksum
+  from reported_staged
+  join attempt on attempt.id = reported_staged.attempt_id
   join input on input.package_id = attempt.package_id
  where file.id = input.file_id and file.package_id is null
-   and coalesce(input.locator, file.name) = told_staged.locator;
+   and coalesce(input.locator, file.name) = reported_staged.locator;
 
 -- name: unpurge_staged
 -- A copy that is there again is not to be removed from its node.
 delete from purge
  where id in (select purge.id
-                from told_staged
-                join attempt on attempt.id = told_staged.attempt_id
-                join purge on purge.node_id = attempt.node_id and purge.path = told_staged.path);
+                from reported_staged
+                join attempt on attempt.id = reported_staged.attempt_id
+                join purge on purge.node_id = attempt.node_id and purge.path = reported_staged.path);
 
 -- name: keep_stored
 -- Where wrappers have stored outputs.
 update file
-   set stored = (select json_group_array(told_stored.locator)
-                   from told_stored
-                  where told_stored.package_id = file.package_id
-                    and told_stored.name = file.name)
-  from (select distinct package_id, name from told_stored) as told
- where file.package_id = told.package_id and file.name = told.name;
+   set stored = (select json_group_array(reported_stored.locator)
+                   from reported_stored
+                  where reported_stored.package_id = file.package_id
+                    and reported_stored.name = file.name)
+  from (select distinct package_id, name from reported_stored) as stored
+ where file.package_id = stored.package_id and file.name = stored.name;
 
 -- name: tell_staged
 -- A copy that a wrapper has brought.
-insert into told_staged (attempt_id, locator, path, size, checksum, inode, mtime)
+insert into reported_staged (attempt_id, locator, path, size, checksum, inode, mtime)
 values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_stored
 -- An output that a wrapper has stored.
-insert into told_stored (package_id, name, locator) values (?, ?, ?);
+insert into reported_stored (package_id, name, locator) values (?, ?, ?);
 
--- name: clear_told_staged
+-- name: clear_reported_staged
 -- Begin a new batch of messages.
-delete from told_staged;
+delete from reported_staged;
 
--- name: clear_told_stored
+-- name: clear_reported_stored
 -- Begin a new batch of messages.
-delete from told_stored;
+delete from reported_stored;
 
 -- name: unneeded_files
 -- The unneeded files.
@@ -312,9 +312,9 @@ update package set demand_id = ? where id = ?;
 -- Of these attempts, which have a folder in the cache of a node, those go that have ended, keep
 -- nothing and have no copy there, unless a launched package reads what their package makes.
 insert into purge (node_id, path)
-select :node, 'cache/' || told.value
-  from json_each(:attempts) as told
-  left join attempt on attempt.id = told.value
+select :node, 'cache/' || listed.value
+  from json_each(:attempts) as listed
+  left join attempt on attempt.id = listed.value
   left join package on package.id = attempt.package_id
  where (attempt.id is null
         or (attempt.outcome is not null and attempt.kept is null
@@ -329,5 +329,5 @@ select :node, 'cache/' || told.value
                      join package as reader on reader.id = input.package_id
                     where file.package_id = attempt.package_id
                       and reader.is_live = 1)
-   and not exists (select 1 from purge where purge.path = 'cache/' || told.value
+   and not exists (select 1 from purge where purge.path = 'cache/' || listed.value
                                          and purge.node_id = :node);

@@ -6,7 +6,7 @@ from msgspec.structs import astuple
 GAP = 2
 BAR, LONG_BAR = 8, 24
 NAME, TITLE = 24, 20
-"""How many columns names and titles get before what is told of packages gets its due."""
+"""How many columns names and titles get before the other columns."""
 
 SHORT, ABOUT = 22, 60
 
@@ -61,5 +61,5 @@ class Columns(Struct, frozen=True):
 
     @property
     def about(self) -> int:
-        """How much room there is for what is told of a package."""
+        """Return how many columns are left for details of a package."""
         return self.count + sum(part + GAP for part in (self.bar, self.tally) if part)

@@ -147,18 +147,18 @@ def _adds(badge: Span, name: str) -> bool:
 
 def _done(counts: Counts, sight: Sight) -> str:
     done, total = by_status(counts)["successful"], sum(counts.values())
-    told = f"{signs.short(done)}/{signs.short(total)}"
+    text = f"{signs.short(done)}/{signs.short(total)}"
     if not sight.headway.percents or not total:
-        return told
+        return text
     share = f"{(100 * done + sight.headway.percents) / total:.0f}%"
-    return f"{share} {told}" if len(share) + len(told) < COUNT else told
+    return f"{share} {text}" if len(share) + len(text) < COUNT else text
 
 
 def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
-    told = signs.tally(row.counts, blocked=row.blocked, number=signs.short)
+    text = signs.tally(row.counts, blocked=row.blocked, number=signs.short)
     if isinstance(row, JobSummary) and row.hold and row.status != "submitted":
-        told.insert(0, ("held", "warn"))
-    return told
+        text.insert(0, ("held", "warn"))
+    return text
 
 
 def _cells(words: Sequence[Span], columns: int, glyphs: Glyphs) -> list[Span]:
@@ -180,16 +180,16 @@ def _end(row: JobSummary | StageSummary | LineSummary, sight: Sight) -> str:
     if eta is not None and (at is None or eta > at):
         totals = by_status(row.counts)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
-        at, is_least = eta, sight.headway.told < left
+        at, is_least = eta, sight.headway.with_eta < left
     return "" if at is None else (">" if is_least else "~") + clock(at, sight.now, short=True)
 
 
 def clock(at: float, now: float, *, short: bool = False) -> str:
     """A time in at most eight columns; the day where it is another."""
-    told = moment(at, now)
-    if ":" in told and len(told) == 8:
-        return told[:5] if short else told
-    return told[:6]
+    text = moment(at, now)
+    if ":" in text and len(text) == 8:
+        return text[:5] if short else text
+    return text[:6]
 
 
 def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
@@ -205,8 +205,8 @@ def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
         room -= bar + GAP
     spans.append((pad(_about(row), room, ellipsis=glyphs.ellipsis), _about_look(row)))
     if columns.time:
-        told = pad(_when(row, sight), columns.time, right=True)
-        spans.append((" " * GAP + told, "faint"))
+        text = pad(_when(row, sight), columns.time, right=True)
+        spans.append((" " * GAP + text, "faint"))
     return tuple(spans)
 
 
@@ -254,8 +254,8 @@ def _binary(row: BinaryView, columns: Columns, sight: Sight) -> Line:
     command = foreign(_command(row))
     spans.append((pad(command, columns.about, ellipsis=glyphs.ellipsis), "faint"))
     if columns.time:
-        told = pad(_binary_time(row, sight), columns.time, right=True)
-        spans.append((" " * GAP + told, "faint"))
+        text = pad(_binary_time(row, sight), columns.time, right=True)
+        spans.append((" " * GAP + text, "faint"))
     return tuple(spans)
 
 

@@ -35,8 +35,8 @@ def header(
     """Where we are, who drives, how full the nodes are, what wants a person; when it changed."""
     left: list[Span] = [(" d0ctl ", "title")]
     if stale:
-        told = foreign(stale.replace(f"{home}/", ""))
-        return fit([*left, (f" {'stale: ' if beat.at else ''}{told} ", "stale")], columns)
+        shown = foreign(stale.replace(f"{home}/", ""))
+        return fit([*left, (f" {'stale: ' if beat.at else ''}{shown} ", "stale")], columns)
     place = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
     troubles: list[Span] = []
     for phase, word in WORDS.items():
@@ -48,10 +48,10 @@ def header(
             ]
     last = f"changed {moment(changed, beat.at)} " if changed else ""
     base = [*left, (place, "faint"), (" ", ""), *_driver(drivers, glyphs)]
-    for use, clock_told in ((_use(beat), last), (_use(beat), ""), ([], "")):
+    for use, clock_text in ((_use(beat), last), (_use(beat), ""), ([], "")):
         spans = [*base, *use, *troubles]
-        if width(spans) + len(clock_told) + bool(clock_told) <= columns:
-            return spread(spans, [(clock_told, "faint")], columns)
+        if width(spans) + len(clock_text) + bool(clock_text) <= columns:
+            return spread(spans, [(clock_text, "faint")], columns)
     return fit([*left, *(troubles or base[1:])], columns, ellipsis=glyphs.ellipsis)
 
 
@@ -113,8 +113,8 @@ def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -
 
 def ticker(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
     """The latest changes, the newest first, without the steps on the way to a running package."""
-    told = [event for event in events if event.actor or event.new not in PASSING]
-    lines = [_event(event, columns, now, glyphs) for event in told]
+    shown = [event for event in events if event.actor or event.new not in PASSING]
+    lines = [_event(event, columns, now, glyphs) for event in shown]
     return lines or [(("nothing has happened yet", "faint"),)]
 
 
@@ -131,8 +131,8 @@ def _event(event: Event, columns: int, now: float, glyphs: Glyphs) -> Line:
     if event.new == "failed" and event.reason:
         spans.append((f" {foreign(event.reason)}", "bad"))
         note = note.removeprefix(f"{event.reason}: ")
-    if told := ": ".join(word for word in (event.actor, note) if word):
-        spans.append((f" {foreign(told)}", "faint"))
+    if shown := ": ".join(word for word in (event.actor, note) if word):
+        spans.append((f" {foreign(shown)}", "faint"))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store, open_store
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity, browse, outline
 from d0ctl.store.views.shapes import (
     BinaryView,
@@ -58,7 +58,7 @@ class Source:
         self.jobs = self.ask(outline.job_ids, self.jobs)
 
     def _reopen_if_replaced(self) -> None:
-        with self._watched(), told(self.home):
+        with self._watched(), database_errors(self.home):
             if self._store is not None and self._store.version()[0] != self._file:
                 self.close()
 
@@ -69,7 +69,7 @@ class Source:
         with self._watched():
             self._open()
             assert self._store is not None
-            with told(self.home), self._store.reading():
+            with database_errors(self.home), self._store.reading():
                 return read(self._store)
         return otherwise
 
@@ -165,7 +165,7 @@ class Source:
     def _open(self) -> None:
         if self._store is None:
             self._store = open_store(self.home, read_only=True, patience_ms=PATIENCE_MS)
-            with told(self.home):
+            with database_errors(self.home):
                 self._store.make_temporary_tables()
                 self._file = self._store.version()[0]
 

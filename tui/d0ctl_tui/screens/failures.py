@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from d0ctl.errors import D0Error
 from d0ctl.show.spans import Line, Span, foreign, spread
 from d0ctl.store.connection import open_store
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity, outline
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, listed
@@ -202,7 +202,7 @@ class FailuresScreen(SubScreen):
         jobs = [self.job_id] if self.job_id is not None else list(self.board.source.jobs)
         home = self.board.home
         try:
-            with open_store(home, read_only=True) as store, told(home):
+            with open_store(home, read_only=True) as store, database_errors(home):
                 found = activity.failed(store, jobs, MOST)
         except D0Error as error:
             self.board.post_message(Handed(partial(self.board.tell, str(error))))

@@ -61,8 +61,8 @@ def keys(commands: Iterable[Command], columns: int) -> list[Line]:
 
 
 def _row(command: Command) -> Line:
-    told = f"  {command.title}"
-    return ((pad(command.key, KEY), "key"), (told, "plain"))
+    title = f"  {command.title}"
+    return ((pad(command.key, KEY), "key"), (title, "plain"))
 
 
 def _beside(left: Sequence[Line], right: Sequence[Line], columns: int) -> list[Line]:

@@ -37,7 +37,7 @@ class WindowRead(Repeated):
     lines: list[tuple[int, str]]
     row: int
     size: int
-    told: str = ""
+    notice: str = ""
     trouble: str = ""
 
 
@@ -172,8 +172,8 @@ class LogScreen(SubScreen):
             self._to_match = False
             self.pane.left = _match_shift(news.lines, self._words, self.pane)
         self.pane.lay_out(self._row)
-        if news.told:
-            self.board.tell(news.told)
+        if news.notice:
+            self.board.tell(news.notice)
         self.update()
 
     def on_resize(self) -> None:
@@ -314,15 +314,17 @@ class LogScreen(SubScreen):
         self._cancel.clear()
         try:
             found = self._pager.find(words, forward=forward, cancelled=self._cancel.is_set)
-            told = "" if found else f"`{words}` does not come {'any more' if forward else 'before'}"
+            notice = (
+                "" if found else f"`{words}` does not come {'any more' if forward else 'before'}"
+            )
             self._to_match = found
-            self._tell(self.pane.size.height or 1, told)
+            self._tell(self.pane.size.height or 1, notice)
         except (D0Error, OSError) as error:
             self._tell_trouble(error)
 
-    def _tell(self, height: int, told: str = "") -> None:
+    def _tell(self, height: int, notice: str = "") -> None:
         lines = self._pager.window(height)
-        self.post_message(WindowRead(lines, self._pager.row, self._pager.size, told))
+        self.post_message(WindowRead(lines, self._pager.row, self._pager.size, notice))
 
 
 def _notice(news: WindowRead) -> list[Span]:

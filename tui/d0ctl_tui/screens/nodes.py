@@ -68,7 +68,7 @@ class NodesScreen(SubScreen):
         self.start = start
         self.list = NodeList(board)
         self.page = Page("nodeabout", self._sheet, board.glyphs)
-        self.told: About | None = None
+        self.card: About | None = None
 
     def body(self) -> ComposeResult:
         """The list, and the page about one."""
@@ -92,8 +92,8 @@ class NodesScreen(SubScreen):
         super().update()
         name, now = self.list.chosen, time.time()
         if name is not None:
-            self.told = self.board.source.ask(
-                lambda store: about_node(store, name, now), self.told
+            self.card = self.board.source.ask(
+                lambda store: about_node(store, name, now), self.card
             )  # fmt: skip
         self.list.renew()
         self.page.renew()
@@ -108,9 +108,9 @@ class NodesScreen(SubScreen):
 
     def action_go(self) -> None:
         """Go to the first package that is there."""
-        if isinstance(self.told, Node) and self.told.live:
+        if isinstance(self.card, Node) and self.card.live:
             self.app.pop_screen()
-            self.board.go_to(self.told.live[0].path)
+            self.board.go_to(self.card.live[0].path)
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the node."""
@@ -118,8 +118,8 @@ class NodesScreen(SubScreen):
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.board.glyphs)
-        if isinstance(self.told, Node):
-            node.draw(sheet, self.told, time.time())
-        elif isinstance(self.told, Gone):
-            sheet.say(self.told.words, "faint")
+        if isinstance(self.card, Node):
+            node.draw(sheet, self.card, time.time())
+        elif isinstance(self.card, Gone):
+            sheet.say(self.card.words, "faint")
         return sheet.lines

@@ -10,7 +10,7 @@ from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show import signs
 from d0ctl.store.connection import Store, open_store
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import outline, search
 from d0ctl.store.views.search import Found
 from d0ctl_tui.app_interface import Board
@@ -136,7 +136,7 @@ def everywhere(screen: Reach, words: str) -> list[Choice]:
         return []
     home = screen.board.home
     try:
-        with open_store(home, read_only=True) as store, told(home):
+        with open_store(home, read_only=True) as store, database_errors(home):
             return [*_path(screen, words), *_found(screen, store, words)]
     except D0Error as error:
         return [Choice(str(error), look="bad", do=lambda: None)]

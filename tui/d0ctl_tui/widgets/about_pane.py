@@ -15,7 +15,7 @@ from d0ctl.show.sheet import Sheet
 from d0ctl.show.signs import Glyphs, is_live
 from d0ctl.show.spans import Line
 from d0ctl.store.connection import open_store
-from d0ctl.store.sqlite_errors import told
+from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Handed
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.tree_source import Source
@@ -33,14 +33,14 @@ AGAIN_S = 0.4
 
 
 class AboutPane(Page):
-    """What is told of a job, stage, line or package."""
+    """The card of a job, stage, line or package."""
 
     def __init__(self, source: Source, glyphs: Glyphs, interval: float) -> None:
         super().__init__("about", self._sheet, glyphs)
         self.source = source
         self.interval = interval
         self.selector: str | None = None
-        self.told: About | None = None
+        self.card: About | None = None
         self.tail: str | None = None
         self.whole = False
         self._timer: Timer | None = None
@@ -48,7 +48,7 @@ class AboutPane(Page):
         self._tail_timer: Timer | None = None
 
     def show(self, selector: str | None, *, soon: bool = False) -> None:
-        """Tell of this from now on; what is told already is read again in its own time."""
+        """Show this card; a card that is shown already is read again after an interval."""
         if selector != self.selector:
             self.selector, self.tail = selector, None
             self._stop_following()
@@ -72,19 +72,19 @@ class AboutPane(Page):
         self._read_at = time.monotonic()
         selector = self.selector
         if selector is None:
-            self.told = None
+            self.card = None
         else:
             now = time.time()
-            self.told = self.source.ask(lambda store: about(store, selector, now), self.told)
+            self.card = self.source.ask(lambda store: about(store, selector, now), self.card)
         self.renew()
-        if isinstance(self.told, Package) and self.told.attempts and self.display:
-            self._read_tail(self.told.view.path)
+        if isinstance(self.card, Package) and self.card.attempts and self.display:
+            self._read_tail(self.card.view.path)
 
     @work(thread=True, exclusive=True, group="tail")
     def _read_tail(self, selector: str) -> None:
         """The last that the package printed, wherever it did; read beside everything else."""
         try:
-            with open_store(self.source.home, read_only=True) as store, told(store.home):
+            with open_store(self.source.home, read_only=True) as store, database_errors(store.home):
                 log = logs.find(store, selector)
             try:
                 said = log.tail(TAIL_BYTES)
@@ -99,17 +99,17 @@ class AboutPane(Page):
             if said != self.tail:
                 self.tail = said
                 self.renew()
-            if isinstance(self.told, Package) and is_live(self.told.view.phase):
+            if isinstance(self.card, Package) and is_live(self.card.view.phase):
                 self._tail_timer = self.set_timer(max(TAIL_AGAIN_S, self.interval), self._follow)
 
     def _follow(self) -> None:
-        if self.selector is not None and isinstance(self.told, Package):
+        if self.selector is not None and isinstance(self.card, Package):
             self._read()
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.glyphs)
         now = time.time()
-        match self.told:
+        match self.card:
             case Package() as card:
                 limits = WHOLE if self.whole else Limits()
                 package.draw(sheet, card, now, log=self.tail, limits=limits)

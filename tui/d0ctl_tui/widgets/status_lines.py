@@ -1,4 +1,4 @@
-"""One or more lines that are told what to show: header, heads of columns, the keys below."""
+"""Lines drawn by a function: header, column heads, the keys below."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ class Band(LineView, can_focus=False):
         return 1
 
     def line(self, number: int, columns: int) -> Line:
-        """What it was told to draw."""
+        """Draw a line."""
         return self._draw(columns)
 
     def click_line(self, number: int, column: int) -> None:

@@ -1,4 +1,4 @@
-"""`d0ctl notify`: what people are told, what is on its way to them, and whether it arrives."""
+"""`d0ctl notify`: who is notified, which messages are waiting, and which were sent."""
 
 import time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,8 +28,8 @@ MOST_ENDED = 10
 MOST_IN_DOCUMENT = 1_000
 TEST_TIMEOUT_S = 15.0
 
-NO_MAIL = "the site has no `mail`, so nobody is told anything"
-HINT = "a section `mail:` in the site file says who is told what: docs/mail.md"
+NO_MAIL = "the site has no `mail`, so d0ctl notifies no one"
+HINT = "a section `mail:` in the site file says who is notified: docs/mail.md"
 
 Message = Annotated[int, typer.Argument(metavar="NUMBER", help="As `notify list` has it.")]
 Address = Annotated[
@@ -142,7 +142,7 @@ def _summary(said: dict[str, Any]) -> str:
         return f"{NO_MAIL}: docs/mail.md"
     ways = [f"mail by {said['host']}"] if "host" in said else []
     ways += [f"the command `{clean(said['command'][0])}`"] if "command" in said else []
-    return f"people are told through {' and '.join(ways)}"
+    return f"people are notified by {' and '.join(ways)}"
 
 
 def _section(title: str, rows: "list[list[Cell]]") -> None:
@@ -158,19 +158,19 @@ def _waiting(row: "Row", now: float) -> "list[Cell]":
 
 
 def _on_way(row: "Row", now: float) -> "list[Cell]":
-    told = row["trouble"] or ""
+    details = row["trouble"] or ""
     if row["tries"]:
         again = duration(max(0.0, row["not_before"] - now))
-        told = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {told}"
+        details = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {details}"
     return [str(row["id"]), row["recipient"], moment(row["made"], now),
-            row["title"], told]  # fmt: skip
+            row["title"], details]  # fmt: skip
 
 
 def _ended(row: "Row", now: float) -> "list[Cell]":
-    told = "" if row["sent"] else f"given up: {row['trouble'] or ''}"
+    details = "" if row["sent"] else f"given up: {row['trouble'] or ''}"
     return [signs.glyph("successful" if row["sent"] else "failed", glyphs()), str(row["id"]),
             row["recipient"], moment(row["ended"], now), row["title"],
-            told]  # fmt: skip
+            details]  # fmt: skip
 
 
 def _document(

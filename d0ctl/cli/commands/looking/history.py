@@ -167,10 +167,10 @@ def _events(page: Sheet, events: Sequence[dict[str, Any]], now: float) -> None:
 def _goes_on(page: Sheet, state: dict[str, Any], now: float) -> None:
     """Say until when a package cools off, or is held by the policy."""
     at = _seconds(state["not_before"])
-    told = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
+    state_now = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
             else recovery.held(state["actor"], at, now))  # fmt: skip
-    if told:
-        page.say(f"now: {told}")
+    if state_now:
+        page.say(f"now: {state_now}")
         page.add()
 
 

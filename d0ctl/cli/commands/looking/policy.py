@@ -109,8 +109,8 @@ def _words(key: str, value: Any) -> str:
 def _never(policy: "Policy") -> str:
     words = []
     for key, (value, origin) in policy.said["never"].items():
-        told = "no limit" if value is None else _limit(key, value)
-        words.append(f"{key} {told}" + ("" if origin == "default" else f" ({clean(origin)})"))
+        limit = "no limit" if value is None else _limit(key, value)
+        words.append(f"{key} {limit}" + ("" if origin == "default" else f" ({clean(origin)})"))
     return ", ".join(words)
 
 

@@ -15,35 +15,35 @@ def run(json: bool) -> ExitCode:
     """Print whether production moves; the exit code that says so."""
     try:
         if not session.home().exists():
-            told = _broken(f"there is no home at `{session.home().root}`")
+            result = _broken(f"there is no home at `{session.home().root}`")
             found = None
         else:
             with session.reader() as store, store.reading():
                 found = standstill.production(store, now=time.time())
-            told = check(found, time.time())
+            result = check(found, time.time())
     except D0Error as error:
-        told, found = _broken(str(error)), None
+        result, found = _broken(str(error)), None
     if json:
-        emit_json(_document(told, found))
+        emit_json(_document(result, found))
     else:
-        emit(clean(told.headline))
-    return told.code
+        emit(clean(result.headline))
+    return result.code
 
 
 def _broken(why: str) -> Check:
     return Check("standstill", f"stands still: {why}", ExitCode.DATABASE)
 
 
-def _document(told: Check, found: Production | None) -> dict[str, object]:
+def _document(result: Check, found: Production | None) -> dict[str, object]:
     return {
-        "state": told.state,
-        "headline": told.headline,
-        "code": int(told.code),
+        "state": result.state,
+        "headline": result.headline,
+        "code": int(result.code),
         "cause": found.cause if found else None,
         "daemon": found.driven if found else False,
         "failed": sum(found.failures.values()) if found else 0,
         "unfit": found.unfit if found else 0,
         "nodes": {one.name: one.node.state for one in found.nodes} if found else {},
         "stopped": {one.name: one.standing.cause for one in found.stopped} if found else {},
-        "commands": list(told.commands),
+        "commands": list(result.commands),
     }

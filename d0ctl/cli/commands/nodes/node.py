@@ -64,10 +64,10 @@ def document(row: Row, used: int, bad: Row | None) -> dict[str, Any]:
 def _burnt(bad: Row | None) -> dict[str, Any] | None:
     if bad is None:
         return None
-    told: dict[str, Any] = json_module.loads(bad["details"])
+    details: dict[str, Any] = json_module.loads(bad["details"])
     return {
-        "since": iso(bad["since"]), "evidence": bad["evidence"], "stage": told["stage"],
-        "packages": told["packages"], "reasons": told["reasons"], "others": told["others"],
+        "since": iso(bad["since"]), "evidence": bad["evidence"], "stage": details["stage"],
+        "packages": details["packages"], "reasons": details["reasons"], "others": details["others"],
         "rests": bad["times"], "next_try": iso(bad["next_try"]), "canary": bad["canary"],
     }  # fmt: skip
 

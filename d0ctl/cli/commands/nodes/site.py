@@ -102,8 +102,8 @@ def _tell(found: "list[Difference]", *, would: bool) -> None:
     for line in _lines(found):
         emit(clean(line))
     numbers = {verb: sum(one.verb == verb for one in found) for verb in _SIGNS}
-    told = ", ".join(f"{count(n)} {_PAST[verb]}" for verb, n in numbers.items() if n)
-    emit(f"would be: {told}" if would else told)
+    changes = ", ".join(f"{count(n)} {_PAST[verb]}" for verb, n in numbers.items() if n)
+    emit(f"would be: {changes}" if would else changes)
 
 
 def _lines(found: "list[Difference]") -> list[str]:

@@ -36,7 +36,7 @@ def validate(
     else:
         for warning in warnings:
             say(warning)
-        told = f", {count(len(warnings), 'warning')}" if warnings else ""
-        emit(f"ok: {summary(spec)}{told}")
+        warned = f", {count(len(warnings), 'warning')}" if warnings else ""
+        emit(f"ok: {summary(spec)}{warned}")
     if strict and warnings:
         raise typer.Exit(ExitCode.USAGE)

@@ -80,7 +80,7 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
     last = time.monotonic() + length if timeout is not None else None
     rest = LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S
     with session.reader() as store:
-        is_told, seen, due = False, None, 0.0
+        is_reported, seen, due = False, None, 0.0
         while True:
             version = store.version()
             if version != seen or time.monotonic() >= due:
@@ -89,8 +89,8 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
                     parts = _look(store, wanted, time.time())
                     if all(part.found.standing.is_settled for part in parts):
                         return _end(store, text, parts)
-                if not is_told and not any_driver(store):
-                    is_told = True
+                if not is_reported and not any_driver(store):
+                    is_reported = True
                     say("no daemon is running, so nothing new starts: d0ctl daemon start")
             if last is not None and time.monotonic() >= last:
                 return _give_up(text, parts, length)

@@ -159,7 +159,7 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
 
 
 def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
-    """A rule for progress; an output whose whole size is not told is as large as it is to be."""
+    """A rule for progress; an output without a size is compared with its smallest one."""
     sizes = {row["name"]: row["size_asked"] for row in made}
     return {"of": sizes.get(rule.get("output", "")), **rule}
 

@@ -75,5 +75,5 @@ def _text(value: Any) -> str:
 
 def _absence(title: str, platform: str | None) -> str:
     """A script that fails as missing software does, for what left the catalogue meanwhile."""
-    told = f"the catalogue has no software {title} for platform {platform or 'unknown'} any more"
-    return f"echo {shlex.quote(told)} >&2\nexit 127\n"
+    message = f"the catalogue has no software {title} for platform {platform or 'unknown'} any more"
+    return f"echo {shlex.quote(message)} >&2\nexit 127\n"
