@@ -21,6 +21,11 @@ def main() -> None:
 
         print(f"d0ctl {__version__}")
         return
+    from d0ctl.cli import direct
+
+    if (call := direct.parse(sys.argv[1:])) is not None:
+        direct.run(call)
+        return
     from d0ctl.cli.app import app
 
     app(prog_name="d0ctl")

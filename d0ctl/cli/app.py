@@ -1,8 +1,5 @@
 """The root of the command line: global options, lazy commands, errors and exit codes."""
 
-import errno
-import os
-import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,14 +9,12 @@ import typer
 from typer.core import TyperGroup
 
 from d0ctl import __version__
-from d0ctl.access import unusable
 from d0ctl.actions.table import ACTIONS
 from d0ctl.cli.global_options import finished
-from d0ctl.cli.session import home, in_home, settings
+from d0ctl.cli.session import settings
+from d0ctl.cli.terminal.failures import forget_output, told_failures
 from d0ctl.cli.terminal.fast_typer import plain
-from d0ctl.cli.terminal.output import say
-from d0ctl.errors import BadJobFile, D0Error, ExitCode
-from d0ctl.units import clean
+from d0ctl.errors import ExitCode
 
 FOLDERS = {
     "running": ("run", "validate", "submit", "wait"),
@@ -71,33 +66,13 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            _forget_output()
+            forget_output()
             raise typer.Exit(ExitCode.DONE) from None
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Turn expected failures into one line and an exit code; nothing else does."""
-        try:
-            try:
-                return super().main(*args, **extra)
-            finally:
-                sys.stdout.flush()
-        except D0Error as error:
-            tell(error)
-            sys.exit(error.exit_code)
-        except KeyboardInterrupt:
-            sys.exit(ExitCode.INTERRUPTED)
-        except BrokenPipeError:
-            _forget_output()
-            sys.exit(ExitCode.DONE)
-        except OSError as error:
-            if in_home(error):
-                tell(unusable(home().root, error))
-                sys.exit(ExitCode.DATABASE)
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            _forget_output()
-            say(f"d0ctl: can't write the output: {error.strerror}")
-            sys.exit(ExitCode.FAILED)
+        """Turn expected failures into one line and an exit code."""
+        with told_failures():
+            return super().main(*args, **extra)
 
 
 @cache
@@ -121,28 +96,6 @@ def _sentence(command: Any) -> str:
     """Return the first line of the help of a command."""
     first: str = (command.help or "").partition("\n\n")[0]
     return " ".join(first.split())
-
-
-def _forget_output() -> None:
-    """Let what is left of our output go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def tell(error: D0Error) -> None:
-    """Say what failed, and what to type; the chain of causes too where --debug asks for it."""
-    if settings.debug:
-        import traceback
-
-        say("".join(traceback.format_exception(error)).rstrip())
-    if isinstance(error, BadJobFile):
-        for fault in error.faults:
-            say(clean(fault))
-        return
-    say(f"d0ctl: {clean(str(error))}")
-    for detail in error.details:
-        say(f"  {clean(detail)}")
-    if error.hint:
-        say(clean(error.hint))
 
 
 def _show_version(value: bool) -> None:

@@ -15,7 +15,7 @@ from d0ctl import actions
 from d0ctl.actions.jobs.submit import SubmitPlan, is_name
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.changing import Changing
-from d0ctl.cli.commands.looking.status import draw_part
+from d0ctl.cli.commands.looking.status_page import draw_part
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.commands.running.wait import stopped
 from d0ctl.cli.terminal.output import emit, say, sheet, show

@@ -1,0 +1,70 @@
+"""The reading commands in their usual form, without Typer, whose import costs as much as they do.
+
+`[--home HOME] status|why [WHAT] [--json] [--home HOME]`: whatever else is typed, a slip as well,
+goes to Typer, which takes these forms in the same way.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")
+"""Other characters, as in patterns, go to Typer."""
+
+
+class Call(Struct, frozen=True):
+    """A command, what it is about, whether JSON is wanted, and of which home."""
+
+    command: str
+    what: str | None = None
+    json: bool = False
+    home: Path | None = None
+
+
+def parse(words: Sequence[str]) -> Call | None:
+    """Return the call that is meant; None where Typer has to read the words."""
+    rest = list(words)
+    home = _take_home(rest)
+    if not rest or rest[0] not in ("status", "why") or "_D0CTL_COMPLETE" in os.environ:
+        return None
+    command = rest.pop(0)
+    json = "--json" in rest
+    if json:
+        rest.remove("--json")
+    home = _take_home(rest) or home
+    if len(rest) > 1 or (command == "why" and not rest):
+        return None
+    if not all(word and word[0] != "-" and SAFE.issuperset(word) for word in rest):
+        return None
+    return Call(command, rest[0] if rest else None, json, home)
+
+
+def _take_home(words: list[str]) -> Path | None:
+    """Take `--home HOME` off the start or the end of words."""
+    for place in (0, len(words) - 2):
+        if len(words) > place + 1 >= 1 and words[place] == "--home" and words[place + 1]:
+            home = Path(words[place + 1])
+            del words[place : place + 2]
+            return home
+    return None
+
+
+def run(call: Call) -> None:
+    """Run a command, and end as it would end by Typer."""
+    from d0ctl.cli import session
+    from d0ctl.cli.terminal.failures import told_failures
+
+    session.settings.home = call.home
+    with told_failures():
+        if call.command == "why":
+            from d0ctl.cli.commands.looking import explanation
+
+            explanation.show(call.what, json=call.json)
+            return
+        from d0ctl import select
+        from d0ctl.cli.commands.looking import status_page
+
+        wanted = select.parse(call.what, with_binary=True) if call.what else None
+        status_page.show(wanted, json=call.json)

@@ -1,0 +1,62 @@
+"""Expected failures of commands: one line for a person, and an exit code."""
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from d0ctl.access import unusable
+from d0ctl.cli.session import home, in_home, settings
+from d0ctl.cli.terminal.output import say
+from d0ctl.errors import BadJobFile, D0Error, ExitCode
+from d0ctl.units import clean
+
+
+@contextmanager
+def told_failures() -> Iterator[None]:
+    """Run a command; say what failed as expected, and exit with the code of that."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except D0Error as error:
+        tell(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(ExitCode.INTERRUPTED)
+    except BrokenPipeError:  # a reader that has seen enough
+        forget_output()
+        sys.exit(ExitCode.DONE)
+    except OSError as error:
+        if in_home(error):
+            tell(unusable(home().root, error))
+            sys.exit(ExitCode.DATABASE)
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        forget_output()
+        say(f"d0ctl: can't write the output: {error.strerror}")
+        sys.exit(ExitCode.FAILED)
+
+
+def forget_output() -> None:
+    """Let what is left of our output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def tell(error: D0Error) -> None:
+    """Say what failed, and what to type; the chain of causes too where --debug asks for it."""
+    if settings.debug:
+        import traceback
+
+        say("".join(traceback.format_exception(error)).rstrip())
+    if isinstance(error, BadJobFile):
+        for fault in error.faults:
+            say(clean(fault))
+        return
+    say(f"d0ctl: {clean(str(error))}")
+    for detail in error.details:
+        say(f"  {clean(detail)}")
+    if error.hint:
+        say(clean(error.hint))
