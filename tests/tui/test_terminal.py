@@ -7,11 +7,13 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
 
-from tests.cli.building import Site, production
+from tests.cli.building import Site, job, line, package, production
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
@@ -134,6 +136,20 @@ def test_the_first_picture_is_drawn_once_and_takes_less_than_ten_kilobytes(
 
     assert len(screen.read()) < 10_000
     assert screen.read().count(b"A production") == 1
+
+
+def test_a_line_down_takes_less_than_a_kilobyte(site: Site, terminal: Open) -> None:
+    site.submit(job(("one", [line(package()) for _ in range(12)]), name="wide"))
+    screen = terminal("env", "COLORTERM=truecolor", PROGRAM, "tui", "wide/1/1")
+    screen.sees(b"wide/1/1")
+    screen.sees(b"stands still")
+
+    before = [screen.type(b"j")]
+    for number in range(2, 10):
+        screen.sees(f"line `wide/1/{number}`".encode(), before[-1])
+        before.append(screen.type(b"j"))
+
+    assert median(b - a for a, b in pairwise(before)) < 1000, screen.read()[before[-2] :]
 
 
 def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) -> None:

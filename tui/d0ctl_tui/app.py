@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from rich.console import RenderableType
 from textual.app import App, ScreenStackError
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -26,6 +27,7 @@ from d0ctl_tui.app_events import Changed, CommandClicked, Handed, PathClicked, T
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.rates import Rates
+from d0ctl_tui.lean_driver import lean_driver
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import logs, snapshot
@@ -108,6 +110,10 @@ class Dashboard(App[None]):
         self.set_class(terminal.ascii, "-ascii")
         self.set_class(terminal.plain, "-ansi")
         self.main = MainScreen(self, start)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver of this platform, sending no more than it has to."""
+        return lean_driver(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the first."""

@@ -1,0 +1,94 @@
+"""The same picture in fewer bytes: colours and attributes are sent only where they change.
+
+Textual sends all of them for each piece of text, and takes them back after it. That is more than
+half of what a screen of true colours takes, and a slow line feels it.
+"""
+
+import re
+from typing import NamedTuple
+
+_SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m")
+_MOVES = re.compile(r"(?:\x1b\[[0-9;]*H|[\r\n])+")
+_EXTENDED = {"2": 5, "5": 3}
+"""How many numbers a colour takes after 38 and 48, by its kind."""
+
+_OFF = {"1": "22", "2": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
+"""What ends an attribute; `22` ends two."""
+
+_SEEN_ON_BLANKS = frozenset({"4", "7", "9", "21", "53"})
+"""Attributes that show where nothing is written: lines, and reverse."""
+
+
+class Look(NamedTuple):
+    """How text is drawn: attributes as bold, ink and paper, as the numbers of their sequences."""
+
+    attributes: frozenset[str] = frozenset()
+    ink: str = "39"
+    paper: str = "49"
+
+
+PLAIN = Look()
+
+
+def lean(data: str) -> str:
+    """Return output that draws the same, and like it leaves the terminal without colours."""
+    pieces: list[str] = []
+    shown = wanted = PLAIN
+    end = 0
+    for found in _SEQUENCE.finditer(data):
+        text = data[end : found.start()]
+        end = found.end()
+        if text:
+            shown = _add(pieces, text, shown, wanted)
+        wanted = _after(wanted, found[1].split(";"))
+    text = data[end:]
+    shown = _add(pieces, text, shown, wanted) if text else shown
+    pieces.append(_change(shown, wanted))
+    return "".join(pieces)
+
+
+def _add(pieces: list[str], text: str, shown: Look, wanted: Look) -> Look:
+    """Add a text in the look that it is wanted in; moves of the cursor need none."""
+    if _MOVES.fullmatch(text):
+        pieces.append(text)
+        return shown
+    if not text.strip(" ") and not _SEEN_ON_BLANKS & (shown.attributes | wanted.attributes):
+        wanted = shown._replace(paper=wanted.paper)
+    pieces += (_change(shown, wanted), text)
+    return wanted
+
+
+def _change(old: Look, new: Look) -> str:
+    """Return the shortest sequence from one look to another."""
+    if old == new:
+        return ""
+    if new == PLAIN:
+        return "\x1b[0m"
+    ended = {_OFF.get(one, "0") for one in old.attributes - new.attributes}
+    base = PLAIN if "0" in ended else old
+    numbers = ["0"] if "0" in ended else sorted(ended)
+    again = {one for one in new.attributes if _OFF.get(one) in ended}
+    numbers += sorted((new.attributes - base.attributes) | again)
+    numbers += [new.ink] * (new.ink != base.ink) + [new.paper] * (new.paper != base.paper)
+    return f"\x1b[{';'.join(numbers)}m"
+
+
+def _after(look: Look, numbers: list[str]) -> Look:
+    """Return the look after a sequence of these numbers."""
+    rest = list(numbers)
+    while rest:
+        length = _EXTENDED.get(rest[1], 1) if rest[0] in ("38", "48") and len(rest) > 1 else 1
+        first, whole = rest[0], ";".join(rest[:length])
+        del rest[:length]
+        if first in ("", "0"):
+            look = PLAIN
+        elif first in _OFF.values():
+            left = {one for one in look.attributes if _OFF.get(one) != first}
+            look = look._replace(attributes=frozenset(left))
+        elif first in ("38", "39") or (len(first) == 2 and first[0] in "39" and first[1] < "8"):
+            look = look._replace(ink=whole)
+        elif len(first) == 3 or (len(first) == 2 and first[0] == "4"):
+            look = look._replace(paper=whole)
+        else:
+            look = look._replace(attributes=look.attributes | {whole})
+    return look

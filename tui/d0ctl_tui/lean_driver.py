@@ -1,0 +1,19 @@
+"""A driver of the terminal that sends no more than it has to."""
+
+from typing import TypeVar
+
+from textual.driver import Driver
+
+from d0ctl_tui.draw.lean_output import lean
+
+DriverType = TypeVar("DriverType", bound=Driver)
+
+
+def lean_driver(driver: type[DriverType]) -> type[DriverType]:
+    """Return a driver that sends the same in fewer bytes."""
+
+    class Lean(driver):  # type: ignore[valid-type, misc]
+        def write(self, data: str) -> None:
+            super().write(lean(data))
+
+    return Lean
