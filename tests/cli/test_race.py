@@ -90,6 +90,16 @@ def test_who_looked_before_another_acted_is_told(site: Site) -> None:
     assert site.phase("prod/1/1/2") == "waiting"
 
 
+def test_who_kills_a_whole_job_is_told_what_was_done_to_a_part_of_it(site: Site) -> None:
+    site.submit(production())
+    seen = audit.latest(site.store)
+    asked = request("hold", parse("prod/1/1/1"))
+    actions.apply(site.store, asked, actor="anna", note=None, now=time.time())
+
+    with pytest.raises(Refused, match="anna held `prod/1/1/1`"):
+        conflict.refuse_second(site.store, request("kill", parse("prod")), seen, time.time())
+
+
 def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
     site.submit(production())
     plan = actions.preview(site.store, request("kill", parse("prod/1/1")), now=time.time())

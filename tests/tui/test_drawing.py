@@ -100,7 +100,7 @@ def test_rate_and_peak_are_ends_a_minute_without_the_unfinished_stretch() -> Non
     rates.note(1125.0, 62)
 
     minutes = rates.minutes(30, 1125.0)
-    answer = [text(one) for one in strips.rates(rates, Beat(at=1125.0), 40, 4, UNICODE)]
+    answer = [text(one) for one in strips.rates(rates, Beat(at=1125.0), 36, 4, UNICODE)]
 
     assert (minutes[-1], max(minutes)) == (6, 6)
     assert answer[-2].split() == ["6", "a", "minute", "peak", "6", "a", "minute"]
