@@ -173,6 +173,10 @@ def _nothing_more(store: Store, plan: Any, now: float) -> None:
     pass
 
 
+def _past_and_target(plan: Any) -> Iterator[str]:
+    yield f"{plan.request.action.past} `{plan.request.target.brief}`"
+
+
 def _no_undo(plan: Any) -> str | None:
     return None
 
@@ -199,7 +203,7 @@ class Action(Generic[OptionsType, PlanType]):
     """Carry a plan out; it may return the plan with what only the act could find out."""
     describe: Callable[[PlanType], Iterator[str]]
     """What a plan would do, a sentence a line."""
-    report: Callable[[PlanType], Iterator[str]]
+    report: Callable[[PlanType], Iterator[str]] = _past_and_target
     """What was done, a sentence a line."""
     options: type[OptionsType]
     level: Level = "any"

@@ -33,6 +33,16 @@ def report_packages(plan: Plan, verb: str, past: str, more: str = "") -> Iterato
         yield f"nothing to {verb} in `{plan.request.target.brief}`"
 
 
+def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
+    """Say which whole jobs, or which packages, were changed; `more` comes after that."""
+    if plan.jobs:
+        yield f"{past} {jobs(plan)}"
+    else:
+        yield from report_packages(plan, verb, past)
+    yield from more
+    yield from unchanged(plan)
+
+
 def unchanged(plan: Plan) -> Iterator[str]:
     """Say what the action leaves alone."""
     if plan.kept:

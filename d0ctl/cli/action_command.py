@@ -19,6 +19,7 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing, Choosing, ChoosingFiles, chosen, chosen_files
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, emit, is_terminal, say
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store.connection import Store
@@ -90,7 +91,7 @@ def command(
         (run or carry_out)(request, **own)
 
     start.__signature__ = Signature([*_parameters(action), *extra])  # type: ignore[attr-defined]
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app = single()
     app.command(
         name.rpartition(" ")[2],
         cls=_CLASSES.get(action.level, Changing),

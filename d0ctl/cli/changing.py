@@ -17,6 +17,7 @@ from typer.core import TyperCommand
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.config import Home
 from d0ctl.errors import ExitCode
@@ -40,7 +41,7 @@ def _kept(annotated: Any) -> Any:
     return Annotated[kind, option]
 
 
-_table = typer.Typer(add_completion=False, rich_markup_mode=None)
+_table = single()
 
 
 @_table.command("change", add_help_option=False)

@@ -7,12 +7,12 @@ import typer
 
 from d0ctl.cli.epilogs import epilog
 from d0ctl.cli.session import settings
-from d0ctl.cli.terminal.fast_typer import spare_pydantic
+from d0ctl.cli.terminal.fast_typer import built, single, spare_pydantic
 
 
 def finished(app: typer.Typer, name: str) -> Any:
     """Return the command of an app with its name, the global options and the end of its help."""
-    command = typer.main.get_command(app)
+    command = built(app)
     command.name = name
     for own, part in getattr(command, "commands", {"": command}).items():
         part.params.extend(typer.main.get_command(_anywhere).params)
@@ -30,7 +30,7 @@ def _keep_debug(value: bool) -> None:
     settings.debug = settings.debug or value
 
 
-_anywhere = typer.Typer(add_completion=False, rich_markup_mode=None)
+_anywhere = single()
 
 
 @_anywhere.command(add_help_option=False)

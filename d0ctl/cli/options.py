@@ -1,6 +1,6 @@
 """The arguments and options that several commands share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,17 +17,6 @@ Target = Annotated[
 ]
 """What a command is about."""
 
-Targets = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="SELECTOR...",
-        autocompletion=completion.selectors,
-        help="JOB/STAGE/LINE/PACKAGE, with `*`, ranges and states: reco001/2/1-10, "
-        "'reco001/2/*:failed'; several are one selection.",
-    ),
-]
-"""What a command changes."""
-
 MaybeTarget = Annotated[
     str | None,
     typer.Argument(
@@ -35,10 +24,6 @@ MaybeTarget = Annotated[
         autocompletion=completion.selectors,
         help="A job, stage, line or package, as in `reco001/2/3/1`; none: all jobs.",
     ),
-]
-
-JobName = Annotated[
-    str, typer.Argument(metavar="JOB", autocompletion=completion.job_names, help="A job's name.")
 ]
 
 NodeName = Annotated[
@@ -56,22 +41,18 @@ Status = Annotated[
     ),
 ]  # fmt: skip
 
-Reason = Annotated[
-    str | None,
-    typer.Option(
-        "--reason", metavar="REASON", autocompletion=completion.reasons,
-        help="Only packages whose last attempt failed for this reason.",
-    ),
-]  # fmt: skip
 
-FailedFor = Annotated[
-    str | None,
-    typer.Option(
-        "--failed-for", metavar="REASON", autocompletion=completion.reasons,
+def _failed_for(name: str) -> Any:
+    return typer.Option(
+        name, metavar="REASON", autocompletion=completion.reasons,
         help="Only packages whose last attempt failed for this reason.",
-    ),
-]  # fmt: skip
-"""The same for verbs, of which `--reason` says why they are done."""
+    )  # fmt: skip
+
+
+Reason = Annotated[str | None, _failed_for("--reason")]
+
+FailedFor = Annotated[str | None, _failed_for("--failed-for")]
+"""The same for actions, of which `--reason` says why they are done."""
 
 Node = Annotated[
     str | None,

@@ -25,11 +25,6 @@ def describe(plan: Plan) -> Iterator[str]:
     yield f"would remove `{name}`: files that only it has would be made again if needed"
 
 
-def report(plan: Plan) -> Iterator[str]:
-    """Say which node was removed."""
-    yield f"removed `{plan.request.target.brief}`"
-
-
 ACTION = Action(
     name="node remove",
     help="Remove a node; files that were only there are made again if needed.",
@@ -39,7 +34,6 @@ ACTION = Action(
     plan=plan,
     act=remove,
     describe=describe,
-    report=report,
     level="node",
     question="remove it?",
     destroys=True,

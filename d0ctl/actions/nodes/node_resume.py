@@ -24,11 +24,6 @@ def describe(plan: Plan) -> Iterator[str]:
     yield f"would resume `{plan.request.target.brief}`: it would take packages again"
 
 
-def report(plan: Plan) -> Iterator[str]:
-    """Say which node takes packages again."""
-    yield f"resumed `{plan.request.target.brief}`"
-
-
 ACTION = Action(
     name="node resume",
     help="Let a drained node take packages again.",
@@ -39,7 +34,6 @@ ACTION = Action(
     act=resume,
     undo=lambda plan: f"d0ctl node drain {plan.request.target.brief}",
     describe=describe,
-    report=report,
     level="node",
     starts_packages=True,
     key="u",

@@ -66,20 +66,6 @@ def describe(plan: Plan) -> Iterator[str]:
         yield from wording.describe_packages(plan, "hold")
 
 
-def report(plan: Plan) -> Iterator[str]:
-    """Say what was held."""
-    yield from report_both(plan, "hold", "held")
-
-
-def report_both(plan: Plan, verb: str, past: str) -> Iterator[str]:
-    """Say what was done to whole jobs, or to packages."""
-    if plan.jobs:
-        yield f"{past} {wording.jobs(plan)}"
-    else:
-        yield from wording.report_packages(plan, verb, past)
-        yield from wording.unchanged(plan)
-
-
 ACTION = Action(
     name="hold",
     help="Keep jobs or packages from being scheduled.",
@@ -91,7 +77,7 @@ ACTION = Action(
     act=hold,
     undo=lambda plan: undo.command("release", undo.in_state(plan, "held")),
     describe=describe,
-    report=report,
+    report=lambda plan: wording.report_both(plan, "hold", "held"),
     is_flag=True,
     conflicts=frozenset({"release", "finish", "remove"}),
     key="H",

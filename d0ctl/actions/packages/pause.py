@@ -139,20 +139,10 @@ def describe(plan: PausePlan) -> Iterator[str]:
     yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
 
 
-def report(plan: PausePlan) -> Iterator[str]:
-    """Say what was paused."""
-    yield from report_both(plan, "pause", "paused", "suspended")
-
-
 def report_both(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str]:
     """Say what was done to whole jobs, or to packages."""
-    if plan.jobs:
-        yield f"{past} {wording.jobs(plan)}"
-    else:
-        yield from wording.report_packages(plan, verb, past)
-    if plan.launched:
-        yield f"{wording.packages_are(plan.launched)} being {running}"
-    yield from wording.unchanged(plan)
+    launched = f"{wording.packages_are(plan.launched)} being {running}"
+    yield from wording.report_both(plan, verb, past, *([launched] if plan.launched else []))
 
 
 ACTION = Action(
@@ -165,7 +155,7 @@ ACTION = Action(
     act=pause,
     undo=lambda plan: undo.command("resume", undo.paths(plan.request.target)),
     describe=describe,
-    report=report,
+    report=lambda plan: report_both(plan, "pause", "paused", "suspended"),
     is_flag=True,
     conflicts=frozenset({"resume", "finish", "remove"}),
     key="S",

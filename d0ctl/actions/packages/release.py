@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.option import Options
-from d0ctl.actions.packages.hold import of_jobs, of_packages, report_both
+from d0ctl.actions.packages.hold import of_jobs, of_packages
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -48,11 +48,6 @@ def describe(plan: Plan) -> Iterator[str]:
         yield from wording.describe_packages(plan, "release")
 
 
-def report(plan: Plan) -> Iterator[str]:
-    """Say what was released."""
-    yield from report_both(plan, "release", "released")
-
-
 ACTION = Action(
     name="release",
     help="Allow held jobs or packages to be scheduled again.",
@@ -63,7 +58,7 @@ ACTION = Action(
     act=release,
     undo=lambda plan: undo.command("hold", undo.paths(plan.request.target)),
     describe=describe,
-    report=report,
+    report=lambda plan: wording.report_both(plan, "release", "released"),
     starts_packages=True,
     is_flag=True,
     conflicts=frozenset({"finish", "remove"}),

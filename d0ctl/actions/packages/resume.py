@@ -58,11 +58,6 @@ def describe(plan: PausePlan) -> Iterator[str]:
     yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
 
 
-def report(plan: PausePlan) -> Iterator[str]:
-    """Say what was resumed."""
-    yield from report_both(plan, "resume", "resumed", "resumed")
-
-
 ACTION = Action(
     name="resume",
     help="Resume paused jobs or packages.",
@@ -73,7 +68,7 @@ ACTION = Action(
     act=resume,
     undo=lambda plan: undo.command("pause", undo.paths(plan.request.target)),
     describe=describe,
-    report=report,
+    report=lambda plan: report_both(plan, "resume", "resumed", "resumed"),
     starts_packages=True,
     is_flag=True,
     conflicts=frozenset({"finish", "remove"}),

@@ -8,8 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 _KINDS: dict[Any, Callable[[Any], Any]] = {str: str, int: int, bool: bool, Path: Path}
+
+
+def single() -> typer.Typer:
+    """Return the app of one command."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+def group(help: str, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
+    """Return the app of a command that has commands of its own."""
+    return typer.Typer(cls=cls, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+                       help=help)  # fmt: skip
+
+
+def built(app: typer.Typer) -> Any:
+    """Return the command of an app; a group of one command stays a group."""
+    if app.info.no_args_is_help is True:
+        return typer.main.get_group(app)
+    return typer.main.get_command(app)
 
 
 class Plain:

@@ -9,28 +9,18 @@ from d0ctl.schedule.place import Brought, Decision, Demand, NodeRoom
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
+from d0ctl.store.rows import make
 
 
 def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
     """The nodes that may take packages; with the time also those that one package is to try."""
     return [
-        NodeRoom(
-            id=row["id"],
-            name=row["name"],
+        make(
+            NodeRoom,
+            row,
             cluster=row["cluster_id"],
-            cpus=row["cpus"],
-            used=row["used"],
-            bringing=row["bringing"],
-            open=row["open"],
-            delivering=row["delivering"],
-            memory=row["memory"],
-            platform=row["platform"],
             services=services_of(row),
             on_trial=row["burnt"],
-            memory_used=row["memory_used"],
-            disk=row["disk"],
-            disk_free=row["disk_free"],
-            disk_used=row["disk_used"],
         )
         for row in store.rows("schedulable_nodes", now=now)
     ]
@@ -45,23 +35,15 @@ def demands(store: Store, job: int | None = None) -> list[Demand]:
 
 def demand_of(row: Row, catalogue: Catalogue) -> Demand:
     """A demand as the scheduler takes it."""
-    return Demand(
-        id=row["id"],
-        ready=row["ready"],
-        cpus=row["cpus"],
-        memory=row["memory"],
-        space=row["space"],
-        platform=row["platform"],
+    return make(
+        Demand,
+        row,
         nodes=json.loads(row["nodes"]),
         exclude_nodes=json.loads(row["exclude_nodes"]),
         software=catalogue.platforms(row["software"]),
         needs=catalogue.needs(row["software"], row["needs"]),
-        pace=row["pace"],
         early=bool(row["early"]),
         fetches=bool(row["fetches"]),
-        avoid=row["avoid"],
-        failed_on=row["failed_on"],
-        stay=row["stay"],
         stage=row["stage_id"],
         job=row["job_id"],
     )

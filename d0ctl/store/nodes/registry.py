@@ -8,6 +8,7 @@ from d0ctl.errors import NotFound, Refused
 from d0ctl.model import Address
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
+from d0ctl.store.rows import make
 from d0ctl_wrapper.host.machine import machine_id
 
 CONTROL = 1
@@ -179,12 +180,4 @@ def give_up(store: Store, name: str) -> None:
 
 def address_of(row: Row) -> Address:
     """Return how the node of this row is reached."""
-    return Address(
-        name=row["name"],
-        kind=row["kind"],
-        destination=row["destination"],
-        identity=row["identity"],
-        directory=row["directory"],
-        python=row["python"],
-        via=row["via"],
-    )
+    return make(Address, row)

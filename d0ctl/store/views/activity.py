@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from d0ctl.store.connection import Store
-from d0ctl.store.views.shapes import make
+from d0ctl.store.rows import make
 
 PAST = 20_000
 """How many events back the rates of the past are read from."""

@@ -7,6 +7,7 @@ from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make
 from d0ctl.store.views.shapes import (
     ActionView,
     AttemptView,
@@ -24,7 +25,6 @@ from d0ctl.store.views.shapes import (
     PackageView,
     ProgressView,
     StageSummary,
-    make,
 )
 from d0ctl.units import count
 

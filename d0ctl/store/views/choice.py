@@ -8,6 +8,7 @@ from d0ctl.errors import NotFound
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
+from d0ctl.store.rows import make
 from d0ctl.store.views.browse import (
     MOST_LOOKED_AT,
     jobs,
@@ -20,7 +21,7 @@ from d0ctl.store.views.browse import (
     stage,
     stages,
 )
-from d0ctl.store.views.shapes import PackageRow, make
+from d0ctl.store.views.shapes import PackageRow
 
 
 def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:

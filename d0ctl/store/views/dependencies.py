@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views.shapes import make
+from d0ctl.store.rows import make
 
 
 class MissingInput(Struct, frozen=True):

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store.connection import Store
+from d0ctl.store.rows import make
 from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import make
 
 MOST_COPIES = 20
 """How many copies and transfers of a file are looked at."""

@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make
 from d0ctl.store.views.browse import is_blocked, is_stuck
 from d0ctl.store.views.choice import choose
-from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageSummary, make
+from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageSummary
 
 COUNTED = 5_000
 """So many packages of a line are counted; of a longer one, the first."""

@@ -1,14 +1,10 @@
 """The shapes in which jobs, stages, lines and packages are shown."""
 
 import json
-from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from d0ctl.model import Counts, Group, roll_up
-from d0ctl.store.connection import Row
-
-T = TypeVar("T", bound=Struct)
 
 
 class JobSummary(Struct, frozen=True):
@@ -343,9 +339,3 @@ class ActionView(Struct, frozen=True):
     note: str | None
     packages: int
     undo: str | None
-
-
-def make(kind: type[T], row: Row, **more: Any) -> T:
-    """Fill a view's fields from the columns of the same name."""
-    names = kind.__struct_fields__
-    return kind(**{name: more[name] if name in more else row[name] for name in names})

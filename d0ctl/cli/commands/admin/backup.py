@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit
 from d0ctl.units import clean, size
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 
 @app.command()

@@ -8,12 +8,12 @@ from typing import Any
 import typer
 
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
 from d0ctl.errors import ExitCode
 from d0ctl.units import iso
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True,
-                  help="Drive all jobs: run, start, stop, status.")  # fmt: skip
+app = group("Drive all jobs: run, start, stop, status.")
 
 
 @app.command()

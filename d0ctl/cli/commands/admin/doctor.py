@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import DELIBERATE
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from d0ctl.doctor.look import Look
     from d0ctl.show.why.production import Obstacle
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 
 @app.command()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
 from d0ctl.show import signs
@@ -17,12 +18,7 @@ if TYPE_CHECKING:
     from d0ctl.show.sheet import Cell
     from d0ctl.store.connection import Row, Store
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Mail and notifications to people: list, show, test.",
-)
+app = group("Mail and notifications to people: list, show, test.")
 
 MOST_ENDED = 10
 MOST_IN_DOCUMENT = 1_000

@@ -8,10 +8,11 @@ import typer
 
 from d0ctl.cli import changing, session
 from d0ctl.cli.changing import Changing
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit
 from d0ctl.units import clean
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 
 @app.command(cls=Changing)

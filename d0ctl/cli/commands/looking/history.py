@@ -4,10 +4,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import typer
-
 from d0ctl import select
 from d0ctl.cli import documents, options, session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.select import Selector, brief
 from d0ctl.show.lists import STDERR_LINES, cause
@@ -18,7 +17,7 @@ from d0ctl.store.views import browse, choice, failure_counts
 from d0ctl.store.views.shapes import PackageView
 from d0ctl.units import count, iso, moment
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 MOST_SHOWN = 20
 MOST_IN_DOCUMENT = 10_000

@@ -6,6 +6,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import log_names, options, session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both, say
 from d0ctl.cli.terminal.passthrough import Raw
 from d0ctl.select import Selector
@@ -14,7 +15,7 @@ from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import PackageView
 from d0ctl.units import clean
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 
 @app.command()

@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both
 from d0ctl.errors import BadUsage
 from d0ctl.store.views import browse
 from d0ctl.units import parse_size
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 
 @app.command()

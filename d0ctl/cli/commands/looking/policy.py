@@ -3,10 +3,9 @@
 import time
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, paint, table
 from d0ctl.units import clean, count, format_size, format_time
 
@@ -14,19 +13,9 @@ if TYPE_CHECKING:
     from d0ctl.policy.rules import Policy
     from d0ctl.store.views.policies import InForce
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="What d0ctl does after each kind of failure: show.",
-)
+app = group("What d0ctl does after each kind of failure: show.")
 
 _TIMES = ("longest", "release", "attempt", "all-attempts")
-
-
-@app.callback()
-def policy() -> None:
-    """What d0ctl does after each kind of failure: show."""
 
 
 @app.command()

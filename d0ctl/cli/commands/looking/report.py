@@ -4,11 +4,11 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
-import typer
 from msgspec.structs import asdict
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.show.lists import cause
 from d0ctl.show.sheet import Cell
@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from d0ctl.policy.blame import Blame
     from d0ctl.store.views.failure_counts import Alike, Report
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Statistics of a production: failures.",
-)
+app = group("Statistics of a production: failures.")
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
              "input": "d0ctl why --file {0}"}  # fmt: skip
@@ -32,11 +27,6 @@ _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify 
 MOST_SHOWN = 8
 MOST_IN_DOCUMENT = 1_000
 WIDEST = 90
-
-
-@app.callback()
-def report() -> None:
-    """Statistics of a production: failures."""
 
 
 @app.command()
@@ -106,9 +96,9 @@ def _draw(found: "Report", now: float) -> None:
     for one in found.blamed:
         page.say(one.sentence())
         page.add((f"  {_COMMANDS[one.kind].format(shlex.quote(one.one.name))}", "faint"))
-    for group, rows in found.groups.items():
+    for key, rows in found.groups.items():
         if rows:
-            page.head(f"by {group}")
+            page.head(f"by {key}")
             page.table([_row(one, now) for one in rows])
             if len(rows) == MOST_SHOWN:
                 page.add(("  and more: --json prints all", "faint"))

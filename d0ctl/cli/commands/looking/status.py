@@ -7,9 +7,10 @@ import typer
 from d0ctl import select
 from d0ctl.cli import options
 from d0ctl.cli.commands.looking import status_page
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 
 @app.command()

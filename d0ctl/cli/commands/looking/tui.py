@@ -8,10 +8,11 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import is_terminal, speaks_unicode
 from d0ctl.errors import BadUsage
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
 """Terminals with few colours, and often with few glyphs."""

@@ -7,9 +7,10 @@ import typer
 from d0ctl.cli import options
 from d0ctl.cli.commands.looking import explanation
 from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.errors import BadUsage
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 Noun = Annotated[
     str | None,

@@ -6,24 +6,14 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, say, table
 from d0ctl.units import count, size
 
 MOST = 1000
 """How many files are listed unless more are asked for."""
 
-app = typer.Typer(
-    cls=Actions,
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="The files of jobs: list, set-disposition, purge.",
-)
-
-
-@app.callback()
-def files() -> None:
-    """Be a group, although only one of its commands is here."""
+app = group("The files of jobs: list, set-disposition, purge.", Actions)
 
 
 @app.command("list")

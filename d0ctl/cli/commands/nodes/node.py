@@ -8,6 +8,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
 from d0ctl.errors import ExitCode
 from d0ctl.show import node as node_line
@@ -19,13 +20,7 @@ from d0ctl.units import clean, iso
 if TYPE_CHECKING:
     pass
 
-app = typer.Typer(
-    cls=Actions,
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Machines that run packages: list, add, check and more.",
-)
+app = group("Machines that run packages: list, add, check and more.", Actions)
 
 
 @app.command("list")

@@ -9,6 +9,7 @@ import typer
 
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import NotFound
 from d0ctl.units import clean, count
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
     from d0ctl.store.connection import Store
     from d0ctl.store.nodes.site import Difference
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="What the site is, from one file: check, apply, show.",
-)
+app = group("What the site is, from one file: check, apply, show.")
 
 SiteFile = Annotated[
     Path | None,

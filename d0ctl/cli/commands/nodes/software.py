@@ -11,6 +11,7 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import clean, count, size
@@ -19,12 +20,7 @@ if TYPE_CHECKING:
     from d0ctl.sitefile.spec import SoftwareEntry
     from d0ctl.store.connection import Row, Store
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="The software of the site and of its nodes: list, add and more.",
-)
+app = group("The software of the site and of its nodes: list, add and more.")
 
 Title = Annotated[str, typer.Argument(metavar="NAME/VERSION", help="As a job file calls it.")]
 Platform = Annotated[

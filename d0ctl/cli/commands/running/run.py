@@ -18,6 +18,7 @@ from d0ctl.cli.changing import Changing
 from d0ctl.cli.commands.looking.status_page import draw_part
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.commands.running.wait import stopped
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say, sheet, show
 from d0ctl.cli.terminal.progress_bar import Progress
 from d0ctl.errors import BadUsage, ExitCode, NotFound
@@ -29,7 +30,7 @@ from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 MOST_RESULTS = 8
 

@@ -9,11 +9,12 @@ from d0ctl.actions.jobs.submit import summary
 from d0ctl.actions.jobs.submit import warnings as all_warnings
 from d0ctl.cli import changing, options
 from d0ctl.cli.commands.running import intake
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
 from d0ctl.units import count
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 2 if there are warnings.")]
 

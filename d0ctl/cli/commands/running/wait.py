@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
 from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.model import Counts, Group, by_status, roll_up
@@ -28,7 +29,7 @@ from d0ctl.store.views import browse, choice
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration, parse_time
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = single()
 
 
 class _Part(Struct, frozen=True):

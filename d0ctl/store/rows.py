@@ -1,0 +1,16 @@
+"""Rows of the database as the structures that the rest of the program uses."""
+
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from d0ctl.store.connection import Row
+
+T = TypeVar("T", bound=Struct)
+
+
+def make(kind: type[T], row: Row, **more: Any) -> T:
+    """Fill a structure's fields from the columns of the same name, and with the others given."""
+    columns = {*row.keys(), *more}
+    names = [name for name in kind.__struct_fields__ if name in columns]
+    return kind(**{name: more[name] if name in more else row[name] for name in names})
