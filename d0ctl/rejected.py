@@ -32,7 +32,7 @@ LONGEST_NAME = 120
 """How many characters of a file's name are kept."""
 
 LOOK_AGAIN_S = 10.0
-"""How often a full folder is looked at again, in case somebody has cleared it."""
+"""How often a full folder is checked again, in case a person has emptied it."""
 
 LOG_EVERY_S = 60.0
 """The log has a line about rejected messages at most this often."""

@@ -163,7 +163,7 @@ def duration(seconds: float | None) -> str:
 
 
 def moment(at: float | None, now: float) -> str:
-    """Write a time on the clock of whoever reads it; the day only where it is another."""
+    """Write a time in the local time zone; with the day if it is another day."""
     if at is None or not isfinite(at):
         return "-"
     there, here = time.localtime(_in_range(at)), time.localtime(now)

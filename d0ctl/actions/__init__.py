@@ -41,7 +41,7 @@ def apply(
 ) -> Plan:
     """Make the plan again and carry it out, in one transaction, and keep who did it and why.
 
-    With `seen`, from an earlier plan or `latest`, it is refused if somebody has changed the same
+    With `seen`, from an earlier plan or `latest`, it is refused if others have changed the same
     packages since.
     """
     action, by = request.action, Author(actor, note, now)

@@ -153,7 +153,7 @@ class Plan:
 
 
 class Forestalled(Refused):
-    """Refused, perhaps because of what somebody did to the packages before.
+    """Refused, perhaps because another person changed the packages before.
 
     `apply` and `preview` add to the message who that was.
     """
@@ -197,7 +197,7 @@ class Action(Generic[OptionsType, PlanType]):
     """A command line, without `d0ctl` and the name."""
     exit_status: str = "0 done, 2 bad usage, 3 nothing matches, 4 refused in this state"
     past: str | Callable[[AuditEntry], str]
-    """What somebody did, before its target: `held`."""
+    """The past tense, which comes before the target: `held`."""
     plan: Callable[[Store, Any, float], PlanType]
     act: Callable[[Store, PlanType, Author], PlanType | None]
     """Carry a plan out; it may return the plan with what only the act could find out."""

@@ -1,4 +1,4 @@
-"""Two people at once: an action is refused if somebody changed its packages since its plan."""
+"""Two people at once: an action is refused if the other changed its packages since its plan."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from d0ctl.store.views import browse, choice
 from d0ctl.units import moment
 
 OTHER_PAST = {"require": "left out a part of"}
-"""What somebody did by something that is not in the table of actions."""
+"""The past tense of changes that are not in the table of actions."""
 
 
 def sentence(entry: AuditEntry, now: float) -> str:
@@ -29,7 +29,7 @@ def sentence(entry: AuditEntry, now: float) -> str:
 
 
 def refuse_second(store: Store, request: Request[Any], seen: int | None, now: float) -> None:
-    """Raise Refused if somebody did something since `seen` that is in the way of a request.
+    """Raise Refused if an action since `seen` conflicts with a request.
 
     For an action that changes a flag of whole jobs only some actions on these jobs are, else all
     that was done to any of the packages.

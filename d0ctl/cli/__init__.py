@@ -5,7 +5,7 @@ import sys
 
 
 def _open_what_is_shut() -> None:
-    """Give a shut stdin, stdout or stderr a place, so that no file of ours takes its number."""
+    """Give a shut stdin, stdout or stderr a place, so that no opened file takes its number."""
     for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)  # gets the lowest number, the one that is shut

@@ -235,7 +235,7 @@ def rehearse(request: AnyRequest[Any, Any]) -> Any:
 def act(store: Store, request: AnyRequest[Any, Any]) -> Any:
     """Apply an action, once a person on a terminal has agreed if it asks for that.
 
-    It is refused if somebody has changed the same packages since it began.
+    It is refused if another person has changed the same packages since it began.
     """
     action, seen = request.action, actions.latest(store)
     if action.question and not changing.is_confirmed():

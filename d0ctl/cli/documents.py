@@ -66,7 +66,7 @@ def hold(job: JobSummary) -> Document | None:
 
 
 def pause(job: JobSummary) -> Document | None:
-    """Who paused a job, why, since when, and whether what runs is meant; None if it is not."""
+    """Who paused a job, why, since when, and whether running packages are meant; else None."""
     if not job.pause:
         return None
     return {"by": job.pause_actor, "reason": job.pause_note, "since": iso(job.pause_since),

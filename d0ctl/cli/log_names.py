@@ -1,4 +1,4 @@
-"""The only place that knows which logs an attempt has, and what people call them."""
+"""The logs of an attempt, and their names for users."""
 
 from collections.abc import Sequence
 

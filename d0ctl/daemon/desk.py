@@ -117,7 +117,7 @@ class Desk(Struct):
     down_since: dict[int, float] = field(default_factory=dict)
     """Since when nodes have not answered, by the monotonic clock."""
     contacts: dict[int, float] = field(default_factory=dict)
-    """The last contact of each node as it was last written to the database."""
+    """The last contact of each node that was written to the database."""
 
     transfers: dict[Transfer, int] = field(default_factory=dict)
     """Transfers under way, and the node that each runs on, or THIS_MACHINE."""

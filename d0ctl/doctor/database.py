@@ -9,11 +9,11 @@ from d0ctl.store.checks.check import Fault, faults, lasting
 from d0ctl.store.jobs import removal
 
 DAMAGED = frozenset({"integrity", "foreign_keys", "schema"})
-"""Rules that nothing of ours can break: the file itself was damaged, or somebody changed it."""
+"""Rules that d0ctl can't break: the file was damaged, or changed by other programs."""
 
 
 def broken_rules(store: Store) -> Iterator[Finding]:
-    """What is wrong, whoever is at work: each rule was broken at one moment."""
+    """Return broken rules, also while others write: each was broken at one moment."""
     for fault in faults(store):
         yield _finding(fault, store.home)
 
@@ -35,5 +35,5 @@ def _finding(fault: Fault, home: Home) -> Finding:
     if fault.check in DAMAGED:
         advice = f"d0ctl daemon stop, then d0ctl restore FILE; keep {home.database} aside"
     else:
-        advice = "d0ctl backup FILE, and report it with that file: nothing of ours may do this"
+        advice = "d0ctl backup FILE, and report it with that file: d0ctl must never do this"
     return Finding(fault.check, fault.subject, fault.detail, advice)

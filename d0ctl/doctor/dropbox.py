@@ -16,7 +16,7 @@ UNREAD_S = 60.0
 
 
 def leftovers(folder: Path, *, is_driven: bool) -> Iterator[Finding]:
-    """All that is wrong with the folders of the drop-box."""
+    """Check the folders of the drop-box."""
     for name in ("tmp", "new", "cur", "rejected"):
         if not (folder / name).is_dir():
             yield Finding("drop-box", str(folder / name), "is missing", f"mkdir {folder / name}")

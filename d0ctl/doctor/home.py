@@ -22,7 +22,7 @@ RECENT_S = 30.0
 
 
 def furniture(home: Home) -> Iterator[Finding]:
-    """All that is wrong with the folders and files around the database."""
+    """Check the folders and files around the database."""
     yield from _disk(home)
     yield from _ways_in(home)
     folders = [home.root, home.dropbox, home.logs, home.results, home.cache, home.nodes]

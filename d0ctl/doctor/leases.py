@@ -1,4 +1,4 @@
-"""Who drives, by the leases; whether they live, are one, and let others write."""
+"""Leases: whether their holders live, there is one driver, and others can write."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""What lies on the nodes, held against what the database knows of it."""
+"""The files on the nodes, compared with the database."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed

@@ -97,7 +97,7 @@ def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
 
 
 def _against(row: Row, checksums: bool) -> Finding | None:
-    """What speaks against a copy here; None where it is as it was recorded."""
+    """Return what is wrong with a copy on this machine; None if it is as recorded."""
     path = row["path"]
     try:
         status = os.lstat(path)

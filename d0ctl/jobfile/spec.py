@@ -17,7 +17,7 @@ list until then."""
 
 
 class MailMode(enum.StrEnum):
-    """Which mails somebody gets."""
+    """Which mails a recipient gets."""
 
     EVERYTHING = "everything"
     WHEN_NEEDED = "when-needed"

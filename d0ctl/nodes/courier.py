@@ -28,7 +28,7 @@ REST_S = 0.02
 """The least time from one delivery to the next: what arrives meanwhile shares a file."""
 
 MOST_UNREAD = 8
-"""With so many files of its messages unread here, no more is taken from a node."""
+"""Most unread files of messages from a node; above it, no more are accepted."""
 
 STOP_S = 1.0
 """How long `stop` waits for the threads of a courier."""

@@ -30,7 +30,7 @@ def read(line: bytes) -> Frame | None:
             return None
         return {"kind": kind, **check(value)}
     except ValueError as error:
-        raise NodeUnreachable(f"the relay sent what is no frame of ours: it {error}") from error
+        raise NodeUnreachable(f"the relay sent an invalid frame: it {error}") from error
 
 
 def write(frame: Frame) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ Two questions may be lost before a relay that receives nothing ends (after two m
 """
 
 SILENCE_S = 90.0
-"""A relay that sends nothing for so long, in spite of questions, counts as gone."""
+"""A relay that answers no question for this time counts as gone."""
 
 
 class HealthCheck(Struct):

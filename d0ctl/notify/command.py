@@ -1,4 +1,4 @@
-"""The only place that runs the site's command: an event on its stdin, no shell, never for long."""
+"""Run the site's command: the event on its stdin, no shell, with a time limit."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The only place that makes a mail: headers that nothing from outside can add to, and a text."""
+"""Compose a mail: headers that no outside text can extend, and a text."""
 
 import secrets
 from email.message import EmailMessage
@@ -11,7 +11,7 @@ _POLICY = SMTP.clone(cte_type="7bit")
 """What any server takes: no line too long, nothing beyond ASCII unencoded."""
 
 _HEADERS = _POLICY.clone(max_line_length=400)
-"""Headers are not folded, so that a subject is one line for whoever reads the raw mail."""
+"""Headers are not folded, so that a subject is one line in the raw mail."""
 
 
 def make_id(sender: str) -> str:

@@ -20,7 +20,7 @@ COMMAND_DIGEST_S = 10.0
 """The same for the site's command."""
 
 RATE = 20
-"""How many mails somebody gets an hour, at most."""
+"""Most mails per hour for a recipient."""
 
 HOUR_S = 3600.0
 
@@ -86,7 +86,7 @@ class Routes(Struct, frozen=True):
         return self._with_command(found.values())
 
     def person(self, name: str) -> Person:
-        """Somebody by address, or by what jobs say of their originator."""
+        """Return a recipient by address, or by the `mail` of jobs for their originator."""
         if name == COMMAND:
             return Person(COMMAND, digest=COMMAND_DIGEST_S)
         entries: Mapping[str, Mapping[str, Any]] = self.said.get("recipients", {})

@@ -191,7 +191,9 @@ def _fold(home: Home) -> None:
     with closing(sqlite3.connect(home.database, timeout=10)) as connection:
         busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
     if busy:
-        raise Refused("somebody reads the database", hint="close what has it open, and try again")
+        raise Refused(
+            "another process reads the database", hint="close what has it open, and try again"
+        )
 
 
 def _sync(path: Path) -> None:

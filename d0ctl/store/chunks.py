@@ -1,7 +1,7 @@
 """How much goes into one of the short transactions of a long change."""
 
 CHUNK_S = 0.1
-"""What a chunk of rows should take; it is held against 0.2 s, the most that a writer may."""
+"""The time that a chunk of rows should take; a writer may take at most 0.2 s."""
 
 FIRST_CHUNK = 500
 """Lines in the first chunk, before its speed is known."""

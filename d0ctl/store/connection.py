@@ -239,7 +239,7 @@ def _connect(
 ) -> sqlite3.Connection:
     mode = "ro" if read_only else "rw"
     if read_only and access.is_read_only(database) and not Path(f"{database}-wal").exists():
-        mode += "&immutable=1"  # SQLite would make files for locks, which nobody needs there
+        mode += "&immutable=1"  # SQLite would make files for locks, which are useless there
     connection = sqlite3.connect(
         f"{database.as_uri()}?mode={mode}",
         uri=True,

@@ -1,4 +1,4 @@
-"""The only place that fills disks: small ones made for it, or a stand-in where none can be made."""
+"""Fill small disks that are made for it, or a stand-in if none can be made."""
 
 import errno
 import os

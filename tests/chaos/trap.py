@@ -1,4 +1,4 @@
-"""The only place that ends a process from within: by SIGKILL, at the nth time it does something.
+"""End a process from within by SIGKILL, at the nth time it does something.
 
 The world changes only when a function is called, so a process that is killed before or after
 any of its calls has been killed at any instruction that anybody can tell from another.

@@ -119,7 +119,7 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
         ("schema", "trigger package_moved", "is missing", ["drop trigger package_moved"]),
         ("schema", "index package_ready", "is not as the migrations made it",
          ["drop index package_ready", "create index package_ready on package (demand_id)"]),
-        ("schema", "trigger mine", "is none of ours, and may change what it likes",
+        ("schema", "trigger mine", "is not from d0ctl, and may change rows",
          ["create trigger mine after insert on job begin delete from job; end"]),
     ],
     ids=lambda value: value.partition(" ")[0] if isinstance(value, str) else "",

@@ -1,4 +1,4 @@
-"""What a relay may say, and what is no frame of ours."""
+"""What a relay may say, and what is no valid frame."""
 
 import json
 from contextlib import suppress
@@ -98,9 +98,9 @@ def test_a_frame_of_the_protocol_is_read_as_it_is(frame: dict[str, Any]) -> None
 def test_a_frame_that_lacks_something_we_act_on_is_refused(frame: dict[str, Any]) -> None:
     for key in ACTED_ON & frame.keys():
         less = {name: value for name, value in frame.items() if name != key}
-        with pytest.raises(NodeUnreachable, match="no frame of ours"):
+        with pytest.raises(NodeUnreachable, match="invalid frame"):
             frames.read(json.dumps(less).encode())
-        with pytest.raises(NodeUnreachable, match="no frame of ours"):
+        with pytest.raises(NodeUnreachable, match="invalid frame"):
             frames.read(json.dumps({**frame, key: [{}]}).encode())
 
 

@@ -129,7 +129,7 @@ class Dashboard(App[None]):
         self.app_resume_signal.subscribe(self, lambda _: self.call_later(self.action_repaint))
 
     def _fatal_error(self) -> None:
-        """Leave the terminal as it was, keep the traceback, and say where it is.
+        """Restore the terminal, keep the traceback, and say where it is.
 
         Textual calls this for what no handler has caught, while that is still being handled.
         """

@@ -25,7 +25,7 @@ class Handed(Message):
 
 @dataclass
 class Changed(Repeated):
-    """Something was committed to the database, or who drives it has changed."""
+    """Something was committed to the database, or its driver has changed."""
 
     drivers: tuple[str, ...]
 

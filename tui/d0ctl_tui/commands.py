@@ -61,7 +61,7 @@ LOOK = (
     Command("slash", "search", "search paths, nodes, files, reasons", "look", "search"),
     Command("f", "filter", "show only packages in some state", "look", foot="filter"),
     Command("F", "failures", "failures in groups", "look", "failures"),
-    Command("o", "nodes", "the nodes, and what runs on each", "look", foot="nodes"),
+    Command("o", "nodes", "the nodes and their running packages", "look", foot="nodes"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the pane beside on the whole screen", "look"),
     Command("apostrophe", "jumps", "places you have been at", "look"),

@@ -91,7 +91,7 @@ class Marks(Struct):
             self.wholes.append(whole)
 
     def selection(self, level: str = "") -> Selector | None:
-        """All that is marked as one selection, cut to a level if there is one; None for nothing."""
+        """Return the marks as one selection, cut to a level if there is one; else None."""
         paths, parts = list(self.paths), []
         for whole in self.wholes:
             if whole.selector is None or (level and not _is_at(whole.selector, level)):

@@ -15,7 +15,7 @@ LOOK_S = 0.05
 """How often it looks whether anything was committed."""
 
 DRIVERS_EVERY = 40
-"""After so many looks it looks who drives, too; a process that dies commits nothing."""
+"""Polls between two checks of the driver: a process that dies commits nothing."""
 
 PATIENCE_MS = 2_000
 

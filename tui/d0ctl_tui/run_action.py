@@ -66,7 +66,7 @@ class PlannedAction(Struct, frozen=True):
     def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
         """Do it, and return what was done. Raises D0Error if it is refused.
 
-        With `seen`, from `latest`, it is refused if somebody changed the same since.
+        With `seen`, from `latest`, it is refused if another person changed the same since.
         """
         with open_store(home) as store, database_errors(home):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,

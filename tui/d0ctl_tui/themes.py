@@ -1,4 +1,4 @@
-"""The only place for colours: each theme gives those of the states, and of what is around them."""
+"""The colours: each theme has those of the states and of the frame."""
 
 from rich.console import Console
 from textual.theme import Theme

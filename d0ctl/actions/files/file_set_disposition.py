@@ -58,7 +58,7 @@ def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> 
 
 
 def set_disposition(store: Store, plan: DispositionPlan, by: Author) -> None:
-    """Keep what a person says of files; those that nobody needs go as it says."""
+    """Set the disposition of files; unneeded ones are removed accordingly."""
     word = plan.request.options.disposition
     selection.set_disposition(store, None if word == AS_WRITTEN else word)
 

@@ -178,7 +178,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
 
 
 def past(entry: AuditEntry) -> str:
-    """Return what somebody did by it, as its undo shows."""
+    """Return the past tense, which depends on its undo."""
     return "dropped" if (entry.undo or "").startswith("d0ctl restore-line ") else "killed"
 
 

@@ -49,7 +49,7 @@ def _read_variables(texts: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RetryOptions(Options):
-    """What the packages request when they run again; None and empty leave it as it was."""
+    """Changed requests of the packages; None and empty keep the present ones."""
 
     memory: int | None = value(
         "--memory", "SIZE", "Memory to request, e.g. 4GB.", type=SIZE, example="8GB",
@@ -199,7 +199,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
 
 
 def report(plan: RetryPlan) -> Iterator[str]:
-    """Say what runs again."""
+    """Describe the packages that will run again."""
     yield from wording.report_packages(plan, "retry", "retried", _changes(plan.request.options))
     yield from wording.unchanged(plan)
     yield from _refused(plan)

@@ -15,7 +15,7 @@ from d0ctl.units import clean
 
 @contextmanager
 def told_failures() -> Iterator[None]:
-    """Run a command; say what failed as expected, and exit with the code of that."""
+    """Run a command; print an expected error, and exit with its code."""
     try:
         try:
             yield
@@ -46,7 +46,7 @@ def forget_output() -> None:
 
 
 def tell(error: D0Error) -> None:
-    """Say what failed, and what to type; the chain of causes too where --debug asks for it."""
+    """Print an error and its hint; with --debug the chain of causes, too."""
     if settings.debug:
         import traceback
 

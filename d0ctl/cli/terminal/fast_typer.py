@@ -1,4 +1,4 @@
-"""The only place that turns words of the command line into values, without Typer's pydantic.
+"""Convert words of the command line into values without Typer's pydantic.
 
 Its import alone would cost each call, and each TAB, more than all the rest of them.
 """

@@ -1,4 +1,4 @@
-"""The only place that prints what binaries wrote: byte for byte, but harmless on a terminal."""
+"""Print the output of binaries byte for byte, but harmless on a terminal."""
 
 import codecs
 import sys

@@ -1,4 +1,4 @@
-"""The only place that prints the logs of an attempt as they grow: each byte once, whole lines."""
+"""Print the logs of an attempt as they grow: each byte once, whole lines."""
 
 import time
 from collections.abc import Callable

@@ -137,7 +137,7 @@ def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
 
 
 def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
-    """Report a node that did not answer for so long that its attempts count as lost."""
+    """Report a node whose attempts count as lost, as it did not answer in time."""
     people = routes.of_node(row["cluster"])
     for person in people:
         notice = Notice(
@@ -150,7 +150,7 @@ def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
 
 
 def _ended(store: Store, routes: Routes, row: Row) -> None:
-    """Report at once, with all that is queued, that a job has ended or can't move any more."""
+    """Report at once, with all queued notices, that a job has ended or can't move any more."""
     is_still = status_of(store, row["id"]) == Group.FAILED
     people = routes.of_job(row["originator"], row["mail"])
     recipients = [one for one in people if is_still or one.mode == MailMode.EVERYTHING]

@@ -24,7 +24,7 @@ from d0ctl_wrapper.protocol.locator import OnNode
 log = logging.getLogger(__name__)
 
 MOST_TRANSFERS = 200
-"""With so many transfers under way at a node no more are begun there."""
+"""Most transfers in progress at a node."""
 
 BUSY_S = 2.0
 """How long a transfer is put off that is under way, or that no node can do now."""

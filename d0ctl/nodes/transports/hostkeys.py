@@ -154,7 +154,7 @@ def locked(path: Path) -> Iterator[int]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Somebody else may have put a new file in its place while this waited for the lock.
+            # Another process may have replaced the file while this one waited for the lock.
             if is_same_file(descriptor, path):
                 yield descriptor
                 return

@@ -1,4 +1,4 @@
-"""The only place where d0ctl itself holds a job: a stage only fails, and always alike."""
+"""Hold a job if a stage only fails, and always in the same way."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Nodes that d0ctl drains because they fail packages, and readmits when a package succeeds.
 
-Packages that failed there run elsewhere, and no try is counted for them. After a time one package
-tries the node: if it succeeds the node takes packages again, else it rests for longer.
+Packages that failed there run elsewhere, and their failures are not counted. After a time one
+package tries the node: if it succeeds the node takes packages again, else it rests for longer.
 """
 
 import json

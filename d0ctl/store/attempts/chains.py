@@ -1,4 +1,4 @@
-"""The only place that keeps what attempts leave for the next one, and gives it to that."""
+"""Record the files that an attempt leaves for the next one, and pass them on."""
 
 import json
 from collections import defaultdict

@@ -111,7 +111,7 @@ def _phase(found: Judgement) -> str:
 
 
 class _Places(Struct):
-    """The nodes there are, looked at once for a batch, and only where somebody asks."""
+    """The nodes, read once per batch, and only if needed."""
 
     store: Store
     largest: int | None = None
@@ -122,7 +122,7 @@ class _Places(Struct):
         self.largest = self.store.value("largest_memory")
 
     def has_others(self, reason: str, row: Row) -> bool:
-        """Whether a node fits on which the package has not failed so, or it is to be mended:
+        """Whether a node fits on which the package has not failed so, or the cause can be fixed:
         what is missing of the catalogue's software is brought anew.
         """
         if reason == Reason.SOFTWARE_MISSING and row["software"] != NOTHING:
@@ -137,8 +137,8 @@ class _Places(Struct):
         if demand not in self._fits:
             row = self.store.row("demand_wishes", demand=demand)
             assert row is not None
-            wishes = placement.demand_of(row, Catalogue(self.store))
-            self._fits[demand] = [n.name for n in self._rooms if misfit(wishes, n) is None]
+            requests = placement.demand_of(row, Catalogue(self.store))
+            self._fits[demand] = [n.name for n in self._rooms if misfit(requests, n) is None]
         return self._fits[demand]
 
 

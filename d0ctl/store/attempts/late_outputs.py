@@ -1,7 +1,7 @@
 """Late outputs: a pattern in the job file, files once their package has made them.
 
 A pattern is a row of `file` that is never brought anywhere. It counts as present once the files
-are known that it stands for; so whoever takes it is held until then, and waits for the files
+are known that it stands for; so its readers are held until then, and waits for the files
 themselves as for any others. A remake that yields other names puts them in their place.
 """
 

@@ -63,7 +63,7 @@ CHECKS = (
     *AT_ONCE,
     *LASTING,
 )
-"""All that is looked for in the database."""
+"""All rules that are checked in the database."""
 
 MOST = 20
 """How many faults of a kind are reported."""

@@ -7,7 +7,7 @@ from d0ctl_sql import schema
 
 
 def drifts(store: Store) -> Iterator[tuple[str, str]]:
-    """What is missing, changed, or added by somebody else."""
+    """Return what is missing, changed, or was added by others."""
     wanted = {name: _plain(text) for name, text in schema().items()}
     found = {f"{row['type']} {row['name']}": _plain(row["sql"]) for row in store.rows("defined")}
     for name in wanted.keys() | found.keys():
@@ -15,7 +15,7 @@ def drifts(store: Store) -> Iterator[tuple[str, str]]:
             yield name, "is missing"
         elif name not in wanted:
             if name.startswith("trigger"):
-                yield name, "is none of ours, and may change what it likes"
+                yield name, "is not from d0ctl, and may change rows"
         elif wanted[name] != found[name]:
             yield name, "is not as the migrations made it"
 

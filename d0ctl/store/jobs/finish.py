@@ -1,6 +1,6 @@
 """Jobs that come to their end: what of them is not launched is canceled, some at a time.
 
-The flag on the job counts at once; whoever drives, or the verb itself, follows it up.
+The flag on the job counts at once; the daemon, `run` or the verb itself acts on it.
 """
 
 from collections.abc import Iterable

@@ -59,7 +59,7 @@ class Intake(Struct):
     def whole_stage(
         self, seq: int, spec: StageSpec, progress: Callable[[int], None] | None
     ) -> None:
-        """A stage with all that is in it."""
+        """A stage with its lines and packages."""
         with self.store.writing():
             stage = self.store.value(
                 "make_stage", job=self.job, seq=seq, name=spec.name, require=spec.require

@@ -1,4 +1,4 @@
-"""Dropped lines that come back, with all that was dropped for want of them."""
+"""Restore dropped lines, and lines that were dropped because they lacked their files."""
 
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Store

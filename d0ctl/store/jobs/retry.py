@@ -34,16 +34,16 @@ def of_demand(store: Store, demand: int) -> list[int]:
     return [row[0] for row in store.rows("choose_of_demand", demand=demand)]
 
 
-def changed(demand: Row, wishes: Mapping[str, Any]) -> dict[str, Any]:
-    """What a demand asks for with these wishes in place of its own."""
-    space = {"space": wishes["disk"]} if "disk" in wishes else {}
-    return {name: {**wishes, **space}.get(name, demand[name]) for name in DEMANDED}
+def changed(demand: Row, requests: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a demand with changed requests."""
+    space = {"space": requests["disk"]} if "disk" in requests else {}
+    return {name: {**requests, **space}.get(name, demand[name]) for name in DEMANDED}
 
 
-def change_demands(store: Store, wishes: Mapping[str, Any]) -> None:
+def change_demands(store: Store, requests: Mapping[str, Any]) -> None:
     """Let the chosen packages ask for something else; those that ask the same share a row."""
     for demand in demands(store):
-        asked = changed(demand, wishes)
+        asked = changed(demand, requests)
         if all(asked[name] == demand[name] for name in DEMANDED):
             continue
         place = {"job": demand["job_id"], "stage": demand["stage_id"]}

@@ -58,7 +58,7 @@ def purge_chosen(store: Store, *, now: float) -> list[str]:
 def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]:
     """Have copies removed that stay only while there is space, until `wanted` bytes are free.
 
-    The oldest go first, and at last what failed packages have left there. Gives what goes: the
+    The oldest are removed first, outputs of failed packages last. Returns the removed files: the
     paths of copies, on whatever node of the cluster, and the names of attempts.
     """
     tidy(store, now=now)
@@ -135,7 +135,7 @@ def _drop_left(store: Store, rows: Sequence[Row]) -> None:
 
 
 def _find(store: Store) -> None:
-    """Find out which of the spent files nobody needs."""
+    """Find which of the spent files are unneeded."""
     store.change("clear_unneeded")
     store.change("find_unneeded")
     store.change("keep_unread")

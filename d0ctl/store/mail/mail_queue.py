@@ -83,7 +83,7 @@ def due(store: Store, *, now: float) -> list[str]:
 
 
 def wait_for_rate(store: Store, recipient: str, rate: int, span: float, *, now: float) -> bool:
-    """Whether somebody has had as many mails within `span` as they may; then the rest waits."""
+    """Whether a recipient got their most mails within `span`; then the others wait."""
     since = now - span
     if store.value("sent_since", recipient=recipient, since=since) < rate:
         return False

@@ -39,7 +39,7 @@ def user_on(store: Store, node: int, title: str) -> str | None:
 
 
 class Catalogue:
-    """All software of the site, read once, and only where somebody asks for some."""
+    """All software of the site, read once, and only if needed."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

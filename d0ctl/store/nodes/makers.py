@@ -1,4 +1,4 @@
-"""Packages of other jobs that a job needs: who drives the one alone drives these with it."""
+"""Packages of other jobs that a job needs: `run JOB` runs them, too."""
 
 from d0ctl.schedule.place import Demand
 from d0ctl.store.connection import Store

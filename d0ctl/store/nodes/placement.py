@@ -80,7 +80,7 @@ def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:
 
 
 def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
-    """ready -> assigned, with a wish for every input that the node's cluster lacks."""
+    """ready -> assigned, with a transfer for every input that the node's cluster lacks."""
     store.change("clear_decision")
     store.change_many("decide", ((decision.package, decision.node) for decision in decisions))
     assigned = store.change("assign_packages", now=now)

@@ -206,7 +206,7 @@ def _nodes(
 
 
 def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float) -> None:
-    """A node that has been met; whoever drives packages connects to it next."""
+    """Record the facts of a node; the daemon or `run` connects to it next."""
     address: Address = entry.address
     if not entry.same_machine:
         registry.check_machine(

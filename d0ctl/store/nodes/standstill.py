@@ -1,4 +1,4 @@
-"""Read what decides whether jobs move: who drives, the nodes, the counts and what is ready."""
+"""Read what decides whether jobs move: daemon, nodes, counts and ready packages."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
 """Packages of a held or paused job that do not move before it is released or resumed."""
 
 LOCAL_PATIENCE_S = 60.0
-"""How long this machine may be unable to work as a node: no network will mend by itself."""
+"""How long this machine may fail as a node: no network is involved that could recover."""
 
 LAUNCHED = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 

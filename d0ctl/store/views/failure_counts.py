@@ -1,4 +1,4 @@
-"""What failed, counted by what it has in common; only failures are looked at."""
+"""Failures, counted by a common property."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ _QUERIES = {
 _SHARES = {"node": "shares_of_nodes", "software": "shares_of_software", "input": "shares_of_inputs"}
 
 NEAR = 10_000
-"""How many attempts before and after the last failure the failures are held against."""
+"""How many attempts before and after the last failure the failures are compared with."""
 
 MOST_BLAMED = 5
 """How many inputs are looked at for one to blame."""
@@ -62,7 +62,7 @@ class Report(Struct, frozen=True):
 
 
 def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -> Report:
-    """Count what failed in what is meant, or in all; of each group the most frequent."""
+    """Count failures of a selection, or all; of each group the most frequent."""
     store.change("clear_failing")
     scope: dict[str, int | None] = {"job": None, "chosen": 0, "window": NEAR}
     if wanted is None:
@@ -85,7 +85,7 @@ def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -
 
 
 def _take_in(store: Store, wanted: Selector, scope: dict[str, int | None], now: float) -> None:
-    """Take in what failed where it is meant; reason and node are those of attempts."""
+    """Collect the failures of a selection; reason and node are those of attempts."""
     place = replace(wanted, reason=None, node=None)
     if place.is_one and place.level == "job":
         scope["job"] = browse.job(store, place.job).id

@@ -184,7 +184,7 @@ insert into transition (old, new, verb) values
 
 -- Jobs ---------------------------------------------------------------------------------------
 
--- A job as it was submitted, and what users have asked of it since.
+-- A submitted job, and what users have requested since.
 create table job (
     id            integer primary key autoincrement,
     name          text not null unique,

@@ -14,7 +14,7 @@ select 'table ' || "table" as subject,
 select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name;
 
 -- name: defined
--- All that is defined in the database.
+-- Everything that is defined in the database.
 select type, name, sql from sqlite_master
  where sql is not null and name not like 'sqlite_%' and name not like '%\_sqlite\_%' escape '\'
  order by rowid;
@@ -298,7 +298,7 @@ select 'file ' || file.id || ' (' || file.name || ')' as subject,
  limit 20;
 
 -- name: check_parked
--- Copies that are put off for want of one to make them from, though there is one.
+-- Copies that are postponed because there is no source, although there is one.
 select job.name || ':' || file.name as subject,
        'is to be copied, and nobody tries, though it is there' as detail
   from transfer

@@ -122,5 +122,5 @@ delete from chosen_file
                            or substr(location.path, 1, length(:cache)) = :cache));
 
 -- name: need_no_chosen_files
--- Nobody needs the chosen files any more, as a person says.
+-- Mark the chosen files as unneeded, as a person requested.
 insert into unneeded (file_id, rank) select file_id, 1 from chosen_file;

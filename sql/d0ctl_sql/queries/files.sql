@@ -249,7 +249,7 @@ update transfer set not_before = :until
  where file_id = :file and cluster_id = :cluster and result = :result;
 
 -- name: wake_transfers
--- A copy has come, so transfers that were put off for want of one can be made.
+-- A copy has arrived: resume transfers that were postponed because there was no source.
 update transfer set not_before = 0 where file_id = :file and not_before >= :parked;
 
 -- name: wake_made_transfers

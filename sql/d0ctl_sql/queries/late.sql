@@ -32,7 +32,7 @@ select job_id, :name, package_id, binary, dropped, locator, size_asked, min_size
 returning id;
 
 -- name: take_late_file
--- Whoever takes a late output takes a file that matched it, or only those who ask for such.
+-- Let readers of a late output read a file that matched it, or only those that ask for it.
 insert into input (package_id, binary, file_id, place, own, acquire, disposition, required,
                    dropped, locator, size, checksum, writable)
 select package_id, binary, :file, place, own, acquire, disposition, required, dropped, locator,

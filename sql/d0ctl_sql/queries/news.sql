@@ -20,7 +20,7 @@ select coalesce(max(id), 0) from event;
 update job set notified = ended where ended is not notified;
 
 -- name: new_failures
--- What failed or was held by a policy between two events, by job, reason and cluster, with how
+-- Failures and holds by a policy between two events, by job, reason and cluster, with how
 -- much of it stays so, and with the first and the last of it as examples.
 select package.job_id, job.name, job.originator, job.mail,
        coalesce(attempt.reason, 'unknown') as reason, cluster.name as cluster,

@@ -3,7 +3,7 @@
 select name from site;
 
 -- name: nodes
--- All nodes with what runs on them.
+-- All nodes with their running packages.
 select node.*, cluster.name as cluster,
        (select count(*) from package where package.node_id = node.id
            and package.phase <> 'assigned'
@@ -184,7 +184,7 @@ values ((select rowid from sqlite_sequence where name = :table), :table,
         max(:least, coalesce((select seq from sqlite_sequence where name = :table), 0)));
 
 -- name: drop_leases
--- Whoever held leases when the backup was made holds them no more.
+-- Remove the leases of the time of the backup.
 delete from lease;
 
 -- name: purge_unknown

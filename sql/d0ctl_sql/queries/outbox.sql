@@ -40,7 +40,7 @@ having min(due) <= :now
  order by min(due);
 
 -- name: sent_since
--- How much somebody was sent since a time.
+-- Count the mails of a recipient since a time.
 select count(*) from delivery indexed by delivery_ended
  where ended > :since and sent = 1 and recipient = :recipient;
 
@@ -55,7 +55,7 @@ select trouble, subject_id, recipient from notice
  where recipient = :recipient and trouble is not null;
 
 -- name: forget_notices
--- All of this is written down for somebody.
+-- Mark these notices of a recipient as sent.
 delete from notice where recipient = :recipient;
 
 -- name: make_delivery
@@ -135,7 +135,7 @@ select id, recipient, message_id, title, body, made, tries, ended, sent, trouble
   from delivery where id = :delivery;
 
 -- name: first_sent
--- When the first of what somebody was sent since a time went.
+-- When the first mail of a recipient since a time was sent.
 select min(ended) from delivery indexed by delivery_ended
  where ended > :since and sent = 1 and recipient = :recipient;
 

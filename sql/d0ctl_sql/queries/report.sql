@@ -20,11 +20,11 @@ select attempt.id, coalesce(attempt.reason, 'unknown')
  where attempt.outcome in ('failed', 'lost');
 
 -- name: leave_other_reasons
--- Of what was taken in, leave out what failed for another reason.
+-- Remove failures for other reasons from the collected ones.
 delete from failing where reason <> :reason;
 
 -- name: leave_other_nodes
--- Of what was taken in, leave out what failed on another node.
+-- Remove failures on other nodes from the collected ones.
 delete from failing
  where (select node_name from attempt where attempt.id = failing.attempt_id) <> :node;
 

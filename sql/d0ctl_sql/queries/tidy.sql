@@ -42,7 +42,7 @@ select file.id,
          limit 1) is null;
 
 -- name: keep_unread
--- What nobody was to read, and lies nowhere else, is not superfluous before somebody says so.
+-- Files without readers that are stored nowhere else are kept until a person decides.
 delete from unneeded
  where rank = 0
    and file_id in (select file.id
@@ -204,7 +204,7 @@ select input.file_id, node.cluster_id, reported_staged.path, node.id, :now, 1, r
            and coalesce(input.locator, file.name) = reported_staged.locator;
 
 -- name: purge_former_staged
--- A copy of a file as it was before its owner changed it goes, unless others still read it.
+-- Remove the copy of an older version of a file, unless packages still read it.
 insert into purge (node_id, path)
 select distinct node.id, location.path
   from reported_staged

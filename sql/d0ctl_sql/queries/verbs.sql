@@ -1,5 +1,5 @@
 -- name: pause_job
--- Keep a job from being scheduled, and suspend what runs where that is asked for.
+-- Keep a job from being scheduled, and suspend running packages if requested.
 update job
    set pause = 1, pause_running = max(pause_running, :running), pause_actor = :actor,
        pause_note = :note, pause_since = :now

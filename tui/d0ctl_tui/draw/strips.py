@@ -32,7 +32,7 @@ def header(
     columns: int,
     glyphs: Glyphs,
 ) -> Line:
-    """Where we are, who drives, how full the nodes are, what wants a person; when it changed."""
+    """The home, its driver, the nodes, packages that need a person, and the last change."""
     left: list[Span] = [(" d0ctl ", "title")]
     if stale:
         shown = foreign(stale.replace(f"{home}/", ""))

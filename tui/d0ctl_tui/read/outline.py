@@ -1,4 +1,4 @@
-"""The only place that knows which line of the tree shows what: pure, whatever the tree holds."""
+"""Which row each line of the tree shows; pure functions."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping

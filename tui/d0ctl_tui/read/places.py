@@ -1,4 +1,4 @@
-"""Where somebody has been in the tree, and how to get to a path that is typed."""
+"""Visited rows of the tree, and the way to a typed path."""
 
 from collections import deque
 

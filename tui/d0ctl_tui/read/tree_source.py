@@ -1,4 +1,4 @@
-"""The only reader in the dashboard's own thread: pages of the tree, kept until a change."""
+"""Read pages of the tree in the dashboard's own thread, cached until a change."""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -120,7 +120,7 @@ class Source:
         return self.ask(lambda store: activity.paces(store, job), {})
 
     def headway(self, path: Path) -> activity.Headway:
-        """How far what runs below a job, stage or line is."""
+        """Return the progress of the running packages of a job, stage or line."""
         job, row = self.row(path[:1]), self.row(path)
         if not isinstance(job, JobSummary) or not job.counts.keys() & activity.MOVING_ALONG:
             return activity.Headway()

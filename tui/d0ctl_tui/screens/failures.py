@@ -1,4 +1,4 @@
-"""What failed, grouped by a property; each group opens to its packages."""
+"""Failures, grouped by a property; each group opens to its packages."""
 
 import time
 from functools import partial
@@ -129,7 +129,7 @@ class FailuresScreen(SubScreen):
         yield self.groups
 
     def on_mount(self) -> None:
-        """Read what failed."""
+        """Read the failures."""
         self.groups.focus()
         self._read()
 

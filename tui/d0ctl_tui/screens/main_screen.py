@@ -191,7 +191,7 @@ class MainScreen(Screen[None]):
         self.find("show only", search_results.filters)
 
     def action_jumps(self) -> None:
-        """Places somebody has been at."""
+        """Offer visited rows."""
         self.find("places", search_results.jumps)
 
     def action_back(self) -> None:

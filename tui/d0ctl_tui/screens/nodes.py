@@ -1,4 +1,4 @@
-"""The nodes: how each is, and what runs on it."""
+"""The nodes, their states, and their running packages."""
 
 import time
 
@@ -103,7 +103,7 @@ class NodesScreen(SubScreen):
         self.update()
 
     def on_line_opened(self, message: LineOpened) -> None:
-        """Go to what runs there first."""
+        """Go to its first running package."""
         self.action_go()
 
     def action_go(self) -> None:

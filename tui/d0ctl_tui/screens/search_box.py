@@ -1,4 +1,4 @@
-"""One box for all that is found by typing: search, palette, jump list, filter; and a question."""
+"""One dialog for search, palette, jump list and filter, and one for a question."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -121,7 +121,7 @@ def _filter(screen: Reach, name: str, phases: Sequence[Phase], counts: dict[str,
 
 
 def jumps(screen: Reach, words: str) -> list[Choice]:
-    """Places somebody has been at, the latest first."""
+    """Offer visited rows, the latest first."""
     return [
         Choice(place, do=partial(screen.go_to, place))
         for place in reversed(screen.board.places.been)

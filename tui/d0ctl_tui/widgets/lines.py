@@ -57,7 +57,7 @@ class LineView(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def renew(self) -> None:
-        """Look at all that is seen again, and send what has changed."""
+        """Draw all visible lines again, and send those that changed."""
         if not self.is_mounted:
             return
         self._measure()

@@ -13,7 +13,7 @@ Draw = Callable[[int], Line]
 
 
 class Band(LineView, can_focus=False):
-    """A line that is drawn by whoever owns it."""
+    """A line that its owner draws."""
 
     def __init__(
         self, id: str, draw: Draw, glyphs: Glyphs = UNICODE, click: Callable[[int], object] = int

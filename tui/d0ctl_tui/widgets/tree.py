@@ -79,7 +79,7 @@ class Tree(LineView):
         return self.source.row(path), sight
 
     def renew(self) -> None:
-        """Look at all that is seen again, and give each column what it needs."""
+        """Draw all visible rows again, and fit the columns."""
         if self.is_mounted:
             self._measure_columns(self.scroll_offset.y)
         super().renew()

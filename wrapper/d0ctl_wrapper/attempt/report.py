@@ -132,7 +132,7 @@ class Report:
     def finish(self, result: "Dict[str, Any]") -> "tuple[bytes, bytes]":
         """Put the end message into the spool, with retries on a full disk; return name and text.
 
-        The relay is told of it together with the end of the attempt.
+        It is sent to the relay with the end of the attempt.
         """
         last = self.records[-1] if self.records and not self.is_open() else {}
         end = {

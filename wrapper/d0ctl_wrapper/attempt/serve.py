@@ -31,7 +31,7 @@ class ProcessState(NamedTuple):
 def serve(context: RelayContext, channel: RelayChannel, inherited: "Optional[Launch]") -> None:
     """Run the attempts that the relay hands over, until it wants no more.
 
-    After anything but a plain success, or if the process is not as it was, the wrapper ends.
+    After anything but a plain success, or if the process has changed, the wrapper ends.
     """
     before = observe()
     for number in itertools.count(1):

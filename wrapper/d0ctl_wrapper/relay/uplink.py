@@ -38,7 +38,7 @@ class Uplink:
         self._is_requested = self._paths.has_own_spool
 
     def add(self, name: bytes, text: bytes) -> None:
-        """Add a message that a wrapper has told, with its text unless that is long."""
+        """Add a message of a wrapper, with its text unless that is long."""
         if not (text and self._paths.has_own_spool) or self._stream.is_full:
             self.request_collect()
         elif name not in self._sent:
@@ -46,7 +46,7 @@ class Uplink:
             self._told.append({"name": name.decode("ascii"), "text": text.decode("ascii")})
 
     def send_told(self) -> None:
-        """Send the messages that wrappers have told."""
+        """Send the messages of wrappers."""
         while self._told:
             size = taken = 0
             for file in self._told:

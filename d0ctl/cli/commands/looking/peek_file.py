@@ -1,4 +1,4 @@
-"""The only place that prints a file of an attempt: its end, unless more is asked for."""
+"""Print a file of an attempt: its end, unless more is requested."""
 
 import sys
 from collections.abc import Iterator

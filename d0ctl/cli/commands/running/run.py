@@ -170,7 +170,7 @@ def _really_stop(progress: Progress) -> bool:
     if changing.is_confirmed():
         return True
     progress.pause()
-    print("stop here? what runs goes on, and the job can be resumed [Y/n] ", end="",
+    print("stop here? running packages continue, and the job can be resumed [Y/n] ", end="",
           file=sys.stderr, flush=True)  # fmt: skip
     answer = sys.stdin.readline().strip().lower()
     progress.resume()

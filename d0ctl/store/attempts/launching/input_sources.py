@@ -1,4 +1,4 @@
-"""The only place that tells where the inputs of a launch lie, and who brings those that do not."""
+"""Where the inputs of a launch are, and how the missing ones are copied."""
 
 from collections.abc import Sequence
 from typing import Any
