@@ -49,6 +49,33 @@ def test_search_finds_the_packages_that_failed_for_a_reason(site: Site, dashboar
     dashboard(script)
 
 
+def test_search_finds_the_packages_whose_failures_say_a_word(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("slash")
+        await desk.type("exit code 3")
+        await desk.sees("message exit code 3  1 package failed lately, e.g. binary 1 (tool) ended")
+        await desk.press("enter")
+        await desk.sees("exit code 3: 1", "prod/1/2/1 gen")
+
+    dashboard(script)
+
+
+def test_search_finds_packages_by_their_name(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("slash")
+        await desk.type("sim")
+        await desk.sees("package sim  of prod/1")
+        await desk.press("enter")
+        await desk.sees("sim: 3", "prod/1/2/2 sim")
+
+    dashboard(script)
+
+
 def test_a_filter_shows_packages_by_state_and_follows_what_changes(
     site: Site, dashboard: Open
 ) -> None:

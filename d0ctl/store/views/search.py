@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from d0ctl.store.connection import Store
+from d0ctl.units import count
 
 MOST = 20
 """How many of each kind are found."""
@@ -42,6 +43,40 @@ def reasons(store: Store, word: str) -> list[Found]:
     """Reasons of late failures."""
     rows = store.rows("outline_search_reasons", word=word, limit=MOST)
     return [Found("reason", row["reason"], f"{row['n']} failed lately") for row in rows]
+
+
+def packages(store: Store, word: str) -> list[Found]:
+    """Names of packages by stage."""
+    rows = store.rows("outline_search_packages", word=word, limit=MOST)
+    return [
+        Found(
+            "package",
+            row["name"],
+            f"of {row['job']}/{row['seq']}",
+            job=f"{row['job']}/{row['seq']}",
+        )
+        for row in rows
+    ]
+
+
+def named(store: Store, job: str, stage: int, name: str) -> list[int]:
+    """The ids of the packages of a stage by their name."""
+    rows = store.rows("outline_named", job=job, stage=stage, name=name, limit=100_000)
+    return sorted(row["id"] for row in rows)
+
+
+def messages(store: Store, word: str) -> list[Found]:
+    """The messages of late failures that hold a word, as one."""
+    rows = store.rows("outline_search_messages", word=word, limit=2000)
+    if not rows:
+        return []
+    failed = count(len(rows), "package")
+    return [Found("message", word, f"{failed} failed lately, e.g. {rows[0]['message']}")]
+
+
+def failed_saying(store: Store, word: str) -> list[int]:
+    """The ids of packages whose late failures have a message that holds a word."""
+    return sorted(row["id"] for row in store.rows("outline_search_messages", word=word, limit=2000))
 
 
 def failed_for(store: Store, reason: str) -> list[int]:

@@ -230,6 +230,36 @@ select latest.reason, count(*) as n
  where latest.reason like '%' || :word || '%'
  group by latest.reason limit :limit;
 
+-- name: outline_search_packages
+-- Names of packages that hold a word, by stage, of the newest jobs first: those of the first lines.
+select job.name as job, stage.seq, package.name, min(package.id) as package
+  from (select id, name from job where visible = 1 order by id desc limit 200) as job
+  join stage on stage.job_id = job.id
+  join line on line.stage_id = stage.id and line.seq <= 20
+  join package on package.line_id = line.id
+ where package.name like '%' || :word || '%'
+ group by job.id, stage.id, package.name
+ order by job.id desc, stage.seq
+ limit :limit;
+
+-- name: outline_named
+-- The packages of a stage by their name; bounded.
+select package.id
+  from job
+  join stage on stage.job_id = job.id and stage.seq = :stage
+  join line on line.stage_id = stage.id
+  join package on package.line_id = line.id
+ where job.name = :job and job.visible = 1 and package.name = :name
+ limit :limit;
+
+-- name: outline_search_messages
+-- The packages whose late failures have a message that holds a word, and one such message; bounded.
+select latest.package_id as id, latest.message
+  from (select package_id, message from attempt indexed by attempt_failed
+         where outcome in ('failed', 'lost') order by ended desc limit 2000) as latest
+ where latest.message like '%' || :word || '%'
+ group by latest.package_id limit :limit;
+
 -- name: outline_failed_for
 -- The packages of the latest failures for a reason; bounded.
 select distinct latest.package_id as id

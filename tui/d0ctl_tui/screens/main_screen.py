@@ -261,6 +261,15 @@ class MainScreen(Screen[None]):
         """Show only packages that failed lately for a reason."""
         self._show_only(reason, lambda store: array("q", search.failed_for(store, reason)))
 
+    def show_named(self, stage: str, name: str) -> None:
+        """Show only the packages of a stage by their name."""
+        job, _, number = stage.rpartition("/")
+        self._show_only(name, lambda store: array("q", search.named(store, job, int(number), name)))
+
+    def show_message(self, word: str) -> None:
+        """Show only packages whose late failures have a message that holds a word."""
+        self._show_only(word, lambda store: array("q", search.failed_saying(store, word)))
+
     def _show_only(
         self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
     ) -> None:

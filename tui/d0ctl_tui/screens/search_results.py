@@ -41,6 +41,12 @@ class Reach(Protocol):
     def select_by(self, wanted: select.Selector) -> None:
         """Show only what a selector means."""
 
+    def show_named(self, stage: str, name: str) -> None:
+        """Show only the packages of a stage by their name."""
+
+    def show_message(self, word: str) -> None:
+        """Show only packages whose late failures have a message that holds a word."""
+
     def show_reason(self, reason: str) -> None:
         """Show only packages that failed lately for a reason."""
 
@@ -130,7 +136,7 @@ def jumps(screen: Reach, words: str) -> list[Choice]:
 
 
 def everywhere(screen: Reach, words: str) -> list[Choice]:
-    """What is found by a path, a job, a stage, a node, a file or a reason; in a thread."""
+    """What is found by a path or a word of names, reasons and messages; in a thread."""
     words = words.strip()
     if not words:
         return []
@@ -163,6 +169,8 @@ def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
     choices += [_choice(screen, one) for one in search.stages(store, words)]
     choices += [_choice(screen, one) for one in search.nodes(store, words)]
     choices += [_choice(screen, one) for one in search.reasons(store, words)]
+    choices += [_choice(screen, one) for one in search.packages(store, words)]
+    choices += [_choice(screen, one) for one in search.messages(store, words)]
     job, name = select.file_of_job(words) or ("", words)
     files = search.files(store, outline.job_ids(store), name)
     for one in (file for file in files if job in ("", file.job)):
@@ -179,6 +187,8 @@ def _choice(screen: Reach, one: Found) -> Choice:
         "stage": partial(screen.go_to, one.name),
         "node": partial(screen.board.show_nodes, one.name),
         "reason": partial(screen.show_reason, one.name),
+        "package": partial(screen.show_named, one.job, one.name),
+        "message": partial(screen.show_message, one.name),
     }
     return Choice(one.name, one.about, kind=one.kind, do=actions[one.kind])
 
