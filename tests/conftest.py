@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
+from tests.support.building import Site
 from tests.support.homes import make_home
 from tests.support.session import Session
 
@@ -30,6 +31,12 @@ def store(home: Home) -> Iterator[Store]:
     """The store of that home."""
     with open_store(home) as store:
         yield store
+
+
+@pytest.fixture
+def site(store: Store) -> Site:
+    """A home with its node, and hands that move packages in it."""
+    return Site(store)
 
 
 @pytest.fixture

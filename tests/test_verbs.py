@@ -17,7 +17,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.checks.check import faults
-from tests.cli.building import Site, job, line, package
+from tests.support.building import Site, job, line, package
 from tests.support.examples import examples
 from tests.support.homes import make_home
 

@@ -10,7 +10,7 @@ from d0ctl.store.attempts import failures, messages
 from d0ctl.store.jobs.submit import submit
 from tests.bench.measure import Figure, Options
 from tests.bench.site import job, passing_home
-from tests.support.world import end_message
+from tests.support.messages import end_message
 
 FAILURES = 10_000
 BATCH = 500

@@ -11,7 +11,8 @@ from tests.bench.measure import PROCESS_PATIENCE_S, Figure, Options
 from tests.bench.site import passing_home, ssh_nodes
 from tests.bench.throughput import NODES, SLOTS
 from tests.support import CACHE, Missing, debian_program
-from tests.support.sshd import Sshd, find_client
+from tests.support.openssh import find_client
+from tests.support.sshd import Sshd
 
 HYPERQUEUE = """
 import sys, time

@@ -11,6 +11,7 @@ from d0ctl.store import open_store
 from d0ctl_wrapper.protocol import message
 from tests.chaos import work
 from tests.chaos.field import Field
+from tests.support.rows import read
 
 GIVEN_UP = "its node did not answer"
 """How the history of an attempt begins whose node was out of contact beyond the lease."""
@@ -53,14 +54,8 @@ def check(field: Field, expected: Results | None) -> Iterator[str]:
 def attempts(field: Field) -> dict[int, tuple[str, str | None, str | None]]:
     """Path, outcome and message of each attempt."""
     with open_store(field.home, read_only=True) as store:
-        rows = store.connection.execute(
-            "select attempt.id, job.name || '/' || stage.seq || '/' || line.seq || '/' ||"
-            " package.seq, attempt.outcome, attempt.message from attempt"
-            " join package on package.id = attempt.package_id"
-            " join line on line.id = package.line_id join stage on stage.id = line.stage_id"
-            " join job on job.id = stage.job_id"
-        )
-        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+        rows = read(store, "v_attempt", "attempt_id", "path", "outcome", "message", by="attempt_id")
+        return {number: (path, outcome, message) for number, path, outcome, message in rows}
 
 
 def _runs(field: Field) -> Iterator[str]:

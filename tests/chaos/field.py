@@ -19,6 +19,7 @@ from tests.chaos import work
 from tests.chaos.disk import Disk
 from tests.chaos.orders import Orders
 from tests.chaos.plan import Schedule
+from tests.support.rows import read
 from tests.support.session import Session, has_ended
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, kill_all, wait_until
@@ -29,19 +30,14 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 IMPATIENT = "defaults: {lease: 1s, unreachable-after: 2s}\n"
 """The site file of a schedule that puts a node out of contact beyond the lease."""
 
-PHASES = """
-select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq, phase
-  from package join job on job.id = package.job_id and job.visible = 1
-  join stage on stage.id = package.stage_id join line on line.id = package.line_id
- order by package.id
-"""
-
 CALL_S = 60.0
 """How long a command may take."""
 
 
 class Field(Session):
     """A site with all that can go wrong; `close` leaves no process, mount or file open."""
+
+    has_wrappers = False
 
     def __init__(self, folder: Path, schedule: Schedule) -> None:
         self.schedule = schedule
@@ -99,8 +95,7 @@ class Field(Session):
     def phases(self) -> dict[str, str]:
         """The phase of every package of a job that is wholly in."""
         with open_store(self.home, read_only=True) as store:
-            rows = store.connection.execute(PHASES)
-            return {row[0]: row[1] for row in rows}
+            return dict(read(store, "v_package", "path", "phase", by="package_id"))
 
     # what runs ---------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from tests.chaos.checks import Results
 from tests.chaos.faults import FAULTS
 from tests.chaos.field import Field
 from tests.chaos.plan import Schedule, Strike
+from tests.support.rows import count
 from tests.support.waiting import wait_until
 
 PATIENCE_S = 90.0
@@ -184,5 +185,5 @@ class Player:
         folders = [self.site.home.dropbox / "new"]
         folders += [self.site.base_of(name) / "spool" / "new" for name in self.site.sshds]
         with open_store(self.site.home, read_only=True) as store:
-            open_transfers = store.connection.execute("select count(*) from transfer").fetchone()[0]
+            open_transfers = count(store, "transfer")
         return not any(any(one.glob("*")) for one in folders) and not open_transfers

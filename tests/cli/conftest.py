@@ -8,8 +8,9 @@ from typer.testing import CliRunner, Result
 
 from d0ctl.cli.app import app
 from d0ctl.config import Home
-from d0ctl.store import open_store
-from tests.cli.building import Site
+from d0ctl.store import Store, open_store
+from tests.cli.catalogue import TEXT
+from tests.support.archives import RECO, packed
 from tests.support.homes import make_home
 
 Type = Callable[..., Result]
@@ -32,10 +33,10 @@ def usual_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 @pytest.fixture
-def site(home: Home) -> Iterator[Site]:
-    """A home with its node, and hands to move packages in it."""
+def store(home: Home) -> Iterator[Store]:
+    """The store of that home, which is made for it."""
     with open_store(make_home(home.root)) as store:
-        yield Site(store)
+        yield store
 
 
 @pytest.fixture
@@ -50,3 +51,12 @@ def type_in(*words: str, **more: str | bytes) -> Result:
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
+
+
+@pytest.fixture
+def site_file(tmp_path: Path) -> Path:
+    """A site file of this machine, with an archive beside it."""
+    packed(tmp_path / "reco.tar.gz", RECO)
+    path = tmp_path / "lab.yaml"
+    path.write_text(TEXT.format(folder=tmp_path))
+    return path

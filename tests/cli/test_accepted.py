@@ -30,11 +30,12 @@ from d0ctl.units import duration, iso, moment, size
 from d0ctl_wrapper.protocol import message
 from tests.cli.conftest import type_in
 from tests.nodes.test_frames import GOOD, json_values
-from tests.store.test_messages import launched
+from tests.store.telling import launched
 from tests.support.examples import examples
 from tests.support.homes import faults
 from tests.support.jobs import NOW
-from tests.wrapper import test_message
+from tests.support.rows import count, pages
+from tests.wrapper import generated
 
 Message = Any
 
@@ -124,7 +125,7 @@ slow = settings(
 
 
 @slow
-@given(test_message.files(), st.data())
+@given(generated.files(), st.data())
 def test_messages_that_are_accepted_can_be_applied_and_shown(
     made: list[Message], data: st.DataObject
 ) -> None:
@@ -140,7 +141,7 @@ def test_messages_that_are_accepted_can_be_applied_and_shown(
         {"started": message.LATEST, "ended": 0.0, "utc_offset": -86399},
         {"detail": EVIL * 100, "stderr": EVIL, "began_why": "x" * 1000},
         {"missing": [f"/in/{n}{EVIL}" for n in range(200)]},
-        {"binaries": [{**test_message.END, "binary": n} for n in range(1, 500)]},
+        {"binaries": [{**generated.END, "binary": n} for n in range(1, 500)]},
         {"events": [{"binary": n, "done": [(1, 2)]} for n in range(1, 2000)]},
         {"stored": [{"name": "f1", "locator": f"root://x//{n}"} for n in range(2000)]},
         {"staged": [{"locator": f"root://x//{n}", "path": f"/x/{n}", "size": 1,
@@ -151,12 +152,12 @@ def test_messages_that_are_accepted_can_be_applied_and_shown(
 )  # fmt: skip
 def test_the_most_that_an_end_may_say_can_be_shown(change: Message) -> None:
     with launched() as (store, _):
-        before = store.connection.execute("pragma page_count").fetchone()[0]
+        before = pages(store)
 
-        assert apply(store, [{**test_message.END, **change}], 1)
+        assert apply(store, [{**generated.END, **change}], 1)
 
         show_all(store)
-        grown = store.connection.execute("pragma page_count").fetchone()[0] - before
+        grown = pages(store) - before
         assert grown <= 8
 
 
@@ -165,8 +166,8 @@ def test_an_attempt_keeps_a_bounded_number_of_notes() -> None:
     with launched() as (store, _):
         apply(store, [{**common, "seq": n, "text": EVIL} for n in range(1, 5001)], 1)
 
-        count = store.connection.execute("select count(*) from note").fetchone()[0]
-        assert count == message.MOST_NOTES
+        notes = count(store, "note")
+        assert notes == message.MOST_NOTES
         show_all(store)
 
 
@@ -275,5 +276,5 @@ def test_what_a_relay_says_of_attempts_can_be_applied_and_shown(
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_a_number_that_is_none_never_gets_in(number: float) -> None:
-    made = [{**test_message.END, "ended": number}]
+    made = [{**generated.END, "ended": number}]
     assert math.isfinite(number) or accepted(made) == []

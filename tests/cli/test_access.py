@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from tests.cli.building import Site, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, production
 from tests.support.homes import make_home
 from tests.support.users import (
     STRANGER,

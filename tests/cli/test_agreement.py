@@ -17,9 +17,10 @@ from d0ctl.store.connection import as_json
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.store.views import browse
-from tests.cli.building import Site, document, job, line, package
 from tests.cli.conftest import Type
 from tests.support.acting import act
+from tests.support.building import Site, document, job, line, package
+from tests.support.rows import change, count
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,13 @@ def other_package_held(site: Site) -> None:
     """The package of the other job is held by the policy."""
     other(site)
     with site.store.writing():
-        site.store.connection.execute(
-            "update package set phase = 'held', actor = 'policy', note = 'exit-code' where id = ?",
-            [site.id_of("raw/1/1/1")],
+        change(
+            site.store,
+            "package",
+            {"id": site.id_of("raw/1/1/1")},
+            phase="held",
+            actor="policy",
+            note="exit-code",
         )
 
 
@@ -187,16 +192,14 @@ def test_all_commands_agree_on_whether_a_job_can_move(
     shown = d0ctl("status").stdout
     why = d0ctl("why", "prod").stdout
     waited = d0ctl("wait", "prod", *([] if world.settled else ["--timeout", "0.1s"]))
-    mailed = site.store.connection.execute(
-        "select 1 from trouble where kind = 'stands-still'"
-    ).fetchone()
+    mailed = count(site.store, "trouble", kind="stands-still") > 0
 
     assert checked["stopped"].get("prod") == world.cause
     stops = world.cause is not None
     row = next(one for one in shown.splitlines() if one.startswith("prod"))
     assert ("stands still" in row or " held" in row) is stops
     is_alarm = checked["cause"] is not None and checked["cause"] not in DELIBERATE
-    assert (mailed is not None) is is_alarm
+    assert mailed is is_alarm
     assert waited.exit_code == 1
     assert ("is still" not in waited.stderr) is world.settled
     assert world.text in waited.stdout

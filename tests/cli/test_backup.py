@@ -12,10 +12,11 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.backup import GENERATION_BITS
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.nodes import contact, leases
-from tests.cli.building import Site
 from tests.cli.conftest import Type
+from tests.support.building import Site
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, submitted
+from tests.support.rows import read, value
 
 
 def generation(home: Home) -> int:
@@ -79,8 +80,7 @@ def test_ids_of_a_new_generation_were_never_used(site: Site, d0ctl: Type, tmp_pa
 
     with open_store(home) as store:
         submitted(store, job("new"))
-        row = store.connection.execute("select id from job").fetchone()
-        assert row[0] == (2 << GENERATION_BITS) + 1
+        assert value(store, "job", "id") == (2 << GENERATION_BITS) + 1
 
 
 def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> None:
@@ -90,8 +90,7 @@ def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> No
         found = launches.reconcile(store, 1, {7: "running", 8: "ended", 9: "dead"}, now=NOW)
 
     assert found.kill == [7]
-    purged = store.connection.execute("select node_id, attempt_id from purge").fetchall()
-    assert [tuple(row) for row in purged] == [(1, 8), (1, 9)]
+    assert read(store, "purge", "node_id", "attempt_id", by="attempt_id") == [(1, 8), (1, 9)]
 
 
 def test_a_home_is_made_of_a_backup_where_there_is_none(

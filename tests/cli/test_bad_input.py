@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.building import Site, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, production
 
 POLICY = "policy: {stagein: {tries: 1}, hook: {delay: -5m}, killed: {tries: 1}, signal: 3}\n"
 

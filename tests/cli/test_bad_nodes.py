@@ -9,9 +9,10 @@ from d0ctl.model import Address
 from d0ctl.show.why.common import MOST
 from d0ctl.store.attempts import node_record
 from d0ctl.store.nodes import draining, leases, registry
-from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
 from tests.support.acting import act
+from tests.support.building import Site, document, production
+from tests.support.rows import change, value
 
 
 @pytest.fixture
@@ -45,18 +46,6 @@ def test_the_list_shows_who_drained_a_node_and_why(burning: Site, d0ctl: Type) -
     screen = d0ctl("node", "list").stdout
     assert "drained by d0ctl: 3 packages of `prod/1` failed here in a row" in screen
     assert "; one package tries it at " in screen
-
-
-@pytest.mark.parametrize(("number", "more"), [(MOST, ""), (MOST + 1, " and 1 more")])
-def test_why_counts_the_packages_that_it_does_not_name(
-    burning: Site, d0ctl: Type, number: int, more: str
-) -> None:
-    told = json.dumps({"packages": [f"prod/1/{one}/1" for one in range(1, number + 1)]})
-    burning.store.connection.execute("update bad_node set details = json_patch(details, ?)", [told])
-
-    screen = d0ctl("why", "hole").stdout
-
-    assert f"`prod/1/{MOST}/1`{more} failed there and run elsewhere" in screen
 
 
 def test_why_names_what_was_burnt_and_when_it_is_tried(burning: Site, d0ctl: Type) -> None:
@@ -128,3 +117,16 @@ def test_a_package_says_which_node_pauses(site: Site, d0ctl: Type) -> None:
 
     assert "node `hole` pauses until " in screen
     assert "1 package of its stage failed there in a row" in screen
+
+
+@pytest.mark.parametrize(("number", "more"), [(MOST, ""), (MOST + 1, " and 1 more")])
+def test_why_counts_the_packages_that_it_does_not_name(
+    burning: Site, d0ctl: Type, number: int, more: str
+) -> None:
+    details = json.loads(value(burning.store, "bad_node", "details"))
+    details["packages"] = [f"prod/1/{one}/1" for one in range(1, number + 1)]
+    change(burning.store, "bad_node", details=json.dumps(details))
+
+    screen = d0ctl("why", "hole").stdout
+
+    assert f"`prod/1/{MOST}/1`{more} failed there and run elsewhere" in screen

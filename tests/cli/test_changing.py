@@ -18,10 +18,11 @@ from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
-from tests.cli.building import Site, production
 from tests.cli.conftest import Type
 from tests.support.acting import act
 from tests.support.archives import RECO, packed
+from tests.support.building import Site, production
+from tests.support.rows import read
 
 READS = {
     "validate", "wait", "status", "why", "history", "logs", "peek", "report failures",
@@ -159,8 +160,8 @@ def test_the_reason_of_a_change_is_kept_with_it(
 
     assert result.exit_code == 0, result.output
     with open_store(home, read_only=True) as store:
-        row = store.connection.execute("select verb, note from action order by id desc").fetchone()
-    assert tuple(row) == (name, "told so")
+        done = read(store, "action", "verb", "note")
+    assert done[-1] == (name, "told so")
 
 
 def test_several_selectors_are_one_change_with_one_total(site: Site, d0ctl: Type) -> None:

@@ -7,9 +7,9 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, leases, registry
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 from tests.support.acting import act
+from tests.support.building import Site, document, job, line, package, production
 
 
 def drive(site: Site) -> None:

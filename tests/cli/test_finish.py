@@ -7,8 +7,8 @@ import pytest
 from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.nodes import contact, placement, registry
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
 
 
 def test_a_soft_finish_lets_end_what_runs(site: Site, d0ctl: Type) -> None:

@@ -1,19 +1,15 @@
 """history, logs, why, doctor, node and daemon, as they are typed."""
 
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
-from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
-
-PROGRAM = Path(sys.executable).with_name("d0ctl")
+from tests.support.building import Site, document, production
+from tests.support.rows import change, insert
 
 
 def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type) -> None:
@@ -91,7 +87,7 @@ def test_what_has_no_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> No
     site.submit(production())
     site.finish("prod/1/1/1")
     with site.store.writing():
-        site.store.connection.execute("update attempt set base = ?", [str(tmp_path / "node")])
+        change(site.store, "attempt", base=str(tmp_path / "node"))
 
     assert "has not run yet: it is ready" in d0ctl("logs", "prod/1/2/1").stderr
     assert d0ctl("logs", "prod/1/2/1").exit_code == 3
@@ -105,7 +101,7 @@ def test_an_empty_log_is_told_as_one(site: Site, d0ctl: Type, tmp_path: Path) ->
     site.submit(production())
     site.finish("prod/1/1/1")
     with site.store.writing():
-        site.store.connection.execute("update attempt set base = ?", [str(tmp_path / "node")])
+        change(site.store, "attempt", base=str(tmp_path / "node"))
     folder = tmp_path / "node/attempts/1"
     folder.mkdir(parents=True)
     (folder / "1.out").touch()
@@ -151,7 +147,7 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
     site.submit(production())
     home.key.chmod(0o644)
     with site.store.writing():
-        site.store.connection.execute("insert into lease values ('daemon', 'boot 17 4', 1)")
+        insert(site.store, "lease", name="daemon", holder="boot 17 4", taken=1)
 
     result = d0ctl("doctor")
 
@@ -172,147 +168,6 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
 
 def test_the_doctor_needs_a_patient(d0ctl: Type) -> None:
     assert d0ctl("doctor").exit_code == 5
-
-
-def test_nodes_are_listed_with_their_slots(site: Site, d0ctl: Type) -> None:
-    site.submit(production())
-    site.up(cpus=4)
-    site.launch("prod/1/1/1")
-
-    (answer,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
-
-    assert (answer["node"], answer["state"], answer["cpus"]) == ("localhost", "up", 4)
-    assert (answer["used"], answer["free"], answer["launched"]) == (1, 3, 1)
-    assert "1/4 in use" in d0ctl("node", "list").stdout
-
-
-def test_where_no_home_is_yet_there_are_no_nodes(d0ctl: Type, usual_home: Home) -> None:
-    assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
-    assert d0ctl("node", "remove", "localhost").exit_code == 3
-    assert not usual_home.root.exists()
-
-
-def test_a_node_is_drained_and_resumed(site: Site, d0ctl: Type) -> None:
-    d0ctl("node", "drain", "localhost", "--reason", "new disk")
-
-    (answer,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
-    assert (answer["drained"], answer["drain_note"]) == (True, "new disk")
-    assert d0ctl("node", "resume", "localhost").exit_code == 0
-    assert d0ctl("node", "resume", "localhost").exit_code == 4
-    assert d0ctl("node", "drain", "none").exit_code == 3
-
-
-def test_a_removed_localhost_does_not_come_back(site: Site, d0ctl: Type) -> None:
-    assert d0ctl("node", "remove", "localhost").exit_code == 0
-
-    d0ctl("daemon", "stop")
-    assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
-    assert d0ctl("node", "add", "localhost", "--local").exit_code == 0
-    (answer,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
-    assert (answer["kind"], answer["cluster"]) == ("local", "control")
-
-
-def test_a_node_in_use_is_not_removed(site: Site, d0ctl: Type) -> None:
-    site.submit(production())
-    site.launch("prod/1/1/1")
-
-    assert d0ctl("node", "remove", "localhost").exit_code == 4
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["a b", "host"], ["n", "host", "--via", "rsh"], ["n", "host", "--dir", "rel"],
-     ["n", "host", "--dir", "/a b"], ["n", "host", "--identity", "/none"], ["n", "-oProxy=x"],
-     ["n", "host", "--cpus", "0"], ["n"], ["n", "host", "--local"]],
-    ids=" ".join,
-)  # fmt: skip
-def test_a_node_that_can_not_be_is_bad_usage(site: Site, d0ctl: Type, words: list[str]) -> None:
-    assert d0ctl("node", "add", *words).exit_code == 2
-
-
-def test_a_node_of_a_name_in_use_is_refused(site: Site, d0ctl: Type) -> None:
-    assert d0ctl("node", "add", "localhost", "somewhere").exit_code == 4
-
-
-def test_a_node_without_a_destination_is_asked_for_one(site: Site, d0ctl: Type) -> None:
-    result = d0ctl("node", "add", "x")
-
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.splitlines() == [
-        "d0ctl: where is `x`?",
-        "d0ctl node add x [user@]host   # or --local for this machine",
-    ]
-
-
-@pytest.mark.parametrize("more", [[], ["--dry-run"]], ids=["done", "rehearsed"])
-def test_this_machine_is_added_a_second_time_only_on_purpose(
-    site: Site, d0ctl: Type, more: list[str]
-) -> None:
-    refused = d0ctl("node", "add", "x", "--local", *more)
-    answer, hint = refused.stderr.splitlines()
-
-    assert refused.exit_code == 4
-    assert answer == (
-        "d0ctl: `x` is the same machine as node `localhost`, so it would be used twice"
-    )
-    line = hint.partition("   #")[0]
-    assert line == "d0ctl node add x --local --same-machine"
-    assert d0ctl(*line.split()[1:], *more).exit_code == 0
-
-
-def test_a_node_that_is_not_there_is_not_added(site: Site, d0ctl: Type) -> None:
-    result = d0ctl("node", "add", "n1", "127.0.0.1:1", "--via", "fabric")
-
-    assert result.exit_code == 6
-    assert site.store.row("node_by_name", name="n1") is None
-
-
-def test_no_daemon_is_told_as_such(d0ctl: Type, usual_home: Home) -> None:
-    assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
-    assert d0ctl("daemon", "stop").exit_code == 0
-
-
-def test_a_daemon_starts_drives_and_stops(tmp_path: Path, home: Home) -> None:
-    path = tmp_path / "one.yaml"
-    path.write_text("job: one\nstages: [{name: a, lines: [{run: 'echo 1 > x', outputs: [x]}]}]\n")
-
-    def d0ctl(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120)
-
-    started = d0ctl("daemon", "start")
-    try:
-        assert started.returncode == 0, started.stderr
-        assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is True
-        done = d0ctl("submit", str(path), "--wait")
-        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "`one` is successful")
-    finally:
-        stopped = d0ctl("daemon", "stop")
-    assert stopped.returncode == 0
-    assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
-    assert registry.LOCAL == "localhost"
-
-
-def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, home: Home) -> None:
-    from tests.support.sshd import Sshd
-
-    with Sshd(tmp_path / "sshd") as sshd:
-        words = ["node", "add", "n1", f"127.0.0.1:{sshd.port}", "--identity", str(sshd.identity),
-                 "--same-machine", "--cpus", "3"]  # fmt: skip
-        unknown = d0ctl(*words)
-        wrong = d0ctl(*words, "--accept-key", "SHA256:another")
-        line = unknown.stderr.splitlines()[1].partition("   #")[0]
-        added = d0ctl(*line.split()[1:])
-
-    assert unknown.exit_code == 6
-    assert "is not accepted yet: ssh-" in unknown.stderr
-    assert line.startswith("d0ctl " + " ".join(words[:4]))
-    assert wrong.exit_code == 6
-    assert "not SHA256:another" in wrong.stderr
-    assert added.exit_code == 0, added.stderr
-    assert added.stdout.startswith("added `n1`: ")
-    node = document(d0ctl("node", "list", "--json").stdout)["nodes"][1]
-    assert (node["node"], node["cpus"], node["state"]) == ("n1", 3, "unknown")
-    assert home.known_hosts.read_text().count("ssh-") == 1
 
 
 def test_no_retry_remake_drop_or_restore_loses_the_failure_history(site: Site, d0ctl: Type) -> None:

@@ -13,9 +13,9 @@ from d0ctl.actions import ACTIONS
 from d0ctl.cli.app import COMMANDS, GROUPS, app
 from d0ctl.cli.epilogs import EPILOGS
 from d0ctl.config import Home
-from tests.cli.building import Site, production
 from tests.cli.conftest import Type
 from tests.support import help_page
+from tests.support.building import Site, production
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 ROOT = Path(__file__).parents[2]
@@ -40,26 +40,6 @@ def test_every_command_has_help(d0ctl: Type, words: tuple[str, ...]) -> None:
     assert len(result.stdout.splitlines()[2].strip()) > 10
 
 
-@pytest.mark.parametrize("name", sorted({*EPILOGS, *ACTIONS}))
-def test_the_help_of_every_command_ends_with_an_example_and_the_exit_status(
-    d0ctl: Type, name: str
-) -> None:
-    answer = d0ctl(*name.split(), "--help").stdout
-
-    assert f"Example: d0ctl {name}" in answer
-    assert "Exit status: 0 " in answer
-
-
-@pytest.mark.parametrize("name", EPILOGS)
-def test_the_example_of_a_command_has_options_that_it_takes(name: str) -> None:
-    command = typer.main.get_command(app)
-    for word in name.split():
-        command = command.get_command(None, word)  # type: ignore[attr-defined]
-    known = {option for parameter in command.params for option in parameter.opts}
-
-    assert {word for word in EPILOGS[name][0].split() if word.startswith("--")} <= known
-
-
 def test_the_list_of_commands_fits_on_80_columns_and_cuts_no_sentence_off() -> None:
     environment = os.environ | {"COLUMNS": "80"}
     answer = subprocess.run(
@@ -71,23 +51,6 @@ def test_the_list_of_commands_fits_on_80_columns_and_cuts_no_sentence_off() -> N
     assert [name for name, _ in listed] == list(COMMANDS)
     assert [line for line in listed if not line[1].endswith(".") or line[1].endswith("..")] == []
     assert max(map(len, lines)) < 80
-
-
-def test_validating_and_looking_import_no_action_but_submit() -> None:
-    script = (
-        "import sys\nfrom d0ctl.cli import main\n"
-        "sys.argv = ['d0ctl', *sys.argv[1:]]\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "import d0ctl.actions.table as table\n"
-        "print([name for name, module in table.MODULES.items() if module in sys.modules],\n"
-        "      file=sys.stderr)\n"
-    )
-
-    for words, imported in ((["validate", "none.yaml"], ["submit"]), (["status", "--help"], [])):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *words], capture_output=True, text=True
-        )
-        assert done.stderr.splitlines()[-1] == str(imported)
 
 
 def test_the_commands_of_actions_are_those_of_the_table() -> None:
@@ -243,3 +206,40 @@ def test_a_poor_terminal_gets_what_it_can_show(site: Site) -> None:
 
     assert done.returncode == 0
     assert b"Z\\xfcrich" in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted({*EPILOGS, *ACTIONS}))
+def test_the_help_of_every_command_ends_with_an_example_and_the_exit_status(
+    d0ctl: Type, name: str
+) -> None:
+    answer = d0ctl(*name.split(), "--help").stdout
+
+    assert f"Example: d0ctl {name}" in answer
+    assert "Exit status: 0 " in answer
+
+
+@pytest.mark.parametrize("name", EPILOGS)
+def test_the_example_of_a_command_has_options_that_it_takes(name: str) -> None:
+    command = typer.main.get_command(app)
+    for word in name.split():
+        command = command.get_command(None, word)  # type: ignore[attr-defined]
+    known = {option for parameter in command.params for option in parameter.opts}
+
+    assert {word for word in EPILOGS[name][0].split() if word.startswith("--")} <= known
+
+
+def test_validating_and_looking_import_no_action_but_submit() -> None:
+    script = (
+        "import sys\nfrom d0ctl.cli import main\n"
+        "sys.argv = ['d0ctl', *sys.argv[1:]]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "import d0ctl.actions.table as table\n"
+        "print([name for name, module in table.MODULES.items() if module in sys.modules],\n"
+        "      file=sys.stderr)\n"
+    )
+
+    for words, imported in ((["validate", "none.yaml"], ["submit"]), (["status", "--help"], [])):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True
+        )
+        assert done.stderr.splitlines()[-1] == str(imported)

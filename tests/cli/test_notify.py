@@ -9,9 +9,9 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
-from tests.cli.building import Site, document
 from tests.cli.conftest import Type
 from tests.notify.conftest import script
+from tests.support.building import Site, document
 from tests.support.smtp import PostOffice, free_port
 
 

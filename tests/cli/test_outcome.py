@@ -7,8 +7,9 @@ import pytest
 
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
+from tests.support.rows import change, count
 
 
 def test_a_job_of_which_a_part_was_killed_is_canceled(site: Site, d0ctl: Type) -> None:
@@ -83,7 +84,7 @@ def test_work_that_no_node_can_ever_take_is_refused_with_the_reason(
     ]
     assert last == "`--force` submits it all the same: d0ctl node list"
     assert d0ctl("status", "res").exit_code == 3
-    assert site.store.connection.execute("select count(*) from package").fetchone()[0] == 0
+    assert count(site.store, "package") == 0
 
 
 def test_it_is_accepted_where_that_is_asked_for(site: Site, d0ctl: Type, tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_a_node_that_is_down_is_waited_for_as_long_as_the_site_says(
 
     assert d0ctl("wait", "prod", "--timeout", "0.2s").exit_code == 1
     with site.store.writing():
-        site.store.connection.execute("update node set since = since - 86400")
+        change(site.store, "node", since=time.time() - 86400)
 
     waited = d0ctl("wait", "prod")
     assert waited.exit_code == 1

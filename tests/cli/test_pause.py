@@ -10,8 +10,8 @@ from d0ctl.actions.packages.pause import PausePlan
 from d0ctl.select import parse
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import placement, registry
-from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, production
 from tests.support.homes import faults
 
 

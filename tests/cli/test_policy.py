@@ -5,9 +5,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from d0ctl.config import Home
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
+from tests.support.building import Site, document, job, line, package, production
 
 RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
 

@@ -16,8 +16,9 @@ from d0ctl.errors import Refused
 from d0ctl.select import parse
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import audit
-from tests.cli.building import Site, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, production
+from tests.support.rows import read
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
@@ -69,10 +70,8 @@ def test_of_two_people_one_wins_and_the_other_is_told_who(
             assert (answer, code) == ("", 4)
             if index != 1 or first[0] != "hold":
                 assert name in complaint
-    done = site.store.connection.execute(
-        "select actor from action where verb <> 'submit'"
-    ).fetchall()
-    assert [row[0] for row in done] == [name]
+    done = read(site.store, "action", "verb", "actor")
+    assert [actor for verb, actor in done if verb != "submit"] == [name]
 
 
 def test_who_looked_before_another_acted_is_told(site: Site) -> None:
@@ -88,16 +87,6 @@ def test_who_looked_before_another_acted_is_told(site: Site) -> None:
         )
 
     assert site.phase("prod/1/1/2") == "waiting"
-
-
-def test_who_kills_a_whole_job_is_told_what_was_done_to_a_part_of_it(site: Site) -> None:
-    site.submit(production())
-    seen = audit.latest(site.store)
-    asked = request("hold", parse("prod/1/1/1"))
-    actions.apply(site.store, asked, actor="anna", note=None, now=time.time())
-
-    with pytest.raises(Refused, match="anna held `prod/1/1/1`"):
-        conflict.refuse_second(site.store, request("kill", parse("prod")), seen, time.time())
 
 
 def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
@@ -160,3 +149,13 @@ def test_a_verb_for_a_job_is_refused_after_one_that_is_in_its_way(
             conflict.refuse_second(site.store, asked, seen, time.time())
     else:
         conflict.refuse_second(site.store, asked, seen, time.time())
+
+
+def test_who_kills_a_whole_job_is_told_what_was_done_to_a_part_of_it(site: Site) -> None:
+    site.submit(production())
+    seen = audit.latest(site.store)
+    asked = request("hold", parse("prod/1/1/1"))
+    actions.apply(site.store, asked, actor="anna", note=None, now=time.time())
+
+    with pytest.raises(Refused, match="anna held `prod/1/1/1`"):
+        conflict.refuse_second(site.store, request("kill", parse("prod")), seen, time.time())

@@ -9,8 +9,8 @@ from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.policy.blame import Share, blame
 from d0ctl.store.nodes import registry
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
 
 
 def several(site: Site) -> None:

@@ -2,8 +2,9 @@
 
 from d0ctl.store.checks.check import faults
 from d0ctl.store.views import browse
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
+from tests.support.rows import change, delete
 
 
 def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
@@ -114,8 +115,8 @@ def test_outputs_that_were_lost_since_are_made_again(site: Site, d0ctl: Type) ->
     site.finish("prod/1/1/2")
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
     with site.store.writing():
-        site.store.connection.execute("delete from location")
-        site.store.connection.execute("update file set present = 0 where package_id is not null")
+        delete(site.store, "location")
+        change(site.store, "file", present=0)
 
     d0ctl("restore-line", "prod/1/1")
 

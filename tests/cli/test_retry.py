@@ -6,8 +6,9 @@ import pytest
 
 from d0ctl.store.checks.check import faults
 from d0ctl.store.views import browse
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
+from tests.support.rows import change, read
 
 
 def test_only_what_failed_is_retried(site: Site, d0ctl: Type) -> None:
@@ -201,21 +202,19 @@ def test_a_retried_job_that_was_finished_goes_on(site: Site, d0ctl: Type) -> Non
 def test_a_retry_by_a_person_allows_all_restarts_again(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
-    site.store.connection.execute("update package set restarts = 10 where phase = 'failed'")
+    change(site.store, "package", {"phase": "failed"}, restarts=10)
 
     assert d0ctl("retry", "prod/1/1/1").exit_code == 0
 
-    rows = site.store.connection.execute("select max(restarts) from package").fetchone()
-    assert rows[0] == 0
+    assert {row[0] for row in read(site.store, "package", "restarts")} == {0}
 
 
 def test_a_retry_of_a_job_leaves_packages_that_cool_off_alone(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
     site.fail("prod/1/2/1")
-    site.store.connection.execute(
-        "update package set phase = 'cooloff', not_before = 1e12 where id = ?",
-        [site.id_of("prod/1/2/1")],
+    change(
+        site.store, "package", {"id": site.id_of("prod/1/2/1")}, phase="cooloff", not_before=1e12
     )
 
     assert d0ctl("retry", "prod").exit_code == 0
@@ -277,9 +276,7 @@ def test_a_retry_of_what_the_policy_holds_names_the_policy(site: Site, d0ctl: Ty
     site.fail("prod/1/1/1")
     d0ctl("priority", "prod", "60")
     with site.store.writing():
-        site.store.connection.execute(
-            "update package set phase = 'held', actor = 'policy' where phase = 'waiting'"
-        )
+        change(site.store, "package", {"phase": "waiting"}, phase="held", actor="policy")
 
     result = d0ctl("retry", "prod/1/1/2")
 

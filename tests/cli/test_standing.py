@@ -6,8 +6,8 @@ import pytest
 
 from d0ctl.model import Address, known_eta
 from d0ctl.store.nodes import contact, leases, registry
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
 
 
 def drive(site: Site) -> None:

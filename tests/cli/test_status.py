@@ -3,8 +3,8 @@
 import pytest
 
 from d0ctl.config import Home
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
 
 STATUSES = ["unscheduled", "scheduled", "launched", "successful", "failed", "canceled"]
 

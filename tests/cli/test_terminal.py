@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from d0ctl.config import Home
-from tests.cli.building import Site, document, production
 from tests.cli.conftest import Type
+from tests.support.building import Site, document, production
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")

@@ -11,16 +11,9 @@ from d0ctl.actions import request
 from d0ctl.jobfile.spec import BinarySpec, InputSpec, OutputSpec, PackageSpec
 from d0ctl.select import parse
 from d0ctl.store.files import copies
-from tests.cli.building import Site, document, job, line, package, production
 from tests.cli.conftest import Type
-
-
-def reported(d0ctl: Type, *words: str) -> dict[str, Any]:
-    """What `why` says, as a document."""
-    result = d0ctl("why", *words, "--json")
-    assert result.exit_code == 0, result.output
-    found: dict[str, Any] = document(result.stdout)
-    return found
+from tests.support.building import Site, document, job, line, package, production
+from tests.support.rows import change, delete, read
 
 
 def do(site: Site, verb: str, target: str, **more: Any) -> None:
@@ -132,9 +125,9 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
     site.up()
     site.submit(production(lines=1))
     site.finish("prod/1/1/1")
-    row = site.store.connection.execute("select * from location").fetchone()
+    ((file, cluster),) = read(site.store, "location", "file_id", "cluster_id", by="file_id")
     with site.store.writing():
-        copies.lose(site.store, [(row["file_id"], row["cluster_id"])], now=time.time())
+        copies.lose(site.store, [(file, cluster)], now=time.time())
 
     found = reported(d0ctl, "prod:gen-1")
 
@@ -153,8 +146,8 @@ def test_a_file_that_nobody_needs_any_more_is_gone_and_can_be_made_again(
     for path in ("prod/1/1/1", "prod/1/1/2"):
         site.finish(path)
     with site.store.writing():
-        site.store.connection.execute("delete from location")
-        site.store.connection.execute("update file set present = 0 where name = 'gen-1'")
+        delete(site.store, "location")
+        change(site.store, "file", {"name": "gen-1"}, present=0)
 
     found = reported(d0ctl, "prod:gen-1")
 
@@ -168,7 +161,7 @@ def test_a_file_that_is_there_in_part_says_so(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     site.finish("prod/1/1/1")
     with site.store.writing():
-        site.store.connection.execute("update file set partial = 1 where name = 'gen-1'")
+        change(site.store, "file", {"name": "gen-1"}, partial=1)
 
     found = reported(d0ctl, "prod:gen-1")
 
@@ -297,3 +290,11 @@ def test_the_sentences_are_what_is_printed(site: Site, d0ctl: Type) -> None:
     assert lines[0] == d0ctl("file", "list", "prod:gen-1").stdout.splitlines()[0].strip()
     assert lines[1] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
     assert lines[-1] == "  $ d0ctl status prod/1/1/1"
+
+
+def reported(d0ctl: Type, *words: str) -> dict[str, Any]:
+    """What `why` says, as a document."""
+    result = d0ctl("why", *words, "--json")
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = document(result.stdout)
+    return found

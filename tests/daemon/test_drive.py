@@ -7,6 +7,7 @@ import time
 from d0ctl.jobfile.spec import JobSpec, OutputSpec
 from d0ctl.store import lifecycle, open_store
 from tests.support.jobs import job, simple, stage
+from tests.support.rows import change, read
 from tests.support.session import Session
 from tests.support.waiting import Pid, wait_until
 
@@ -172,8 +173,7 @@ def test_run_follows_a_daemon_and_goes_on_when_it_dies(session: Session) -> None
 def kill(session: Session) -> None:
     """What `d0ctl kill` does to all packages."""
     with open_store(session.home) as store, store.writing():
-        rows = store.connection.execute("select id from package")
-        lifecycle.choose(store, [row[0] for row in rows])
+        lifecycle.choose(store, [row[0] for row in read(store, "package", "id")])
         lifecycle.kill(store, actor="tester", note=None, now=time.time())
 
 
@@ -197,14 +197,14 @@ def test_a_kill_ends_the_whole_tree_and_is_confirmed(session: Session) -> None:
 def test_a_kill_of_what_only_waits_at_its_node_is_confirmed_at_once(session: Session) -> None:
     session.submit(job("one", [simple(session.ran("a", session.gate("a")), cpus=2)]))
     with open_store(session.home) as store:
-        store.connection.execute("update node set cpus_asked = 2")
+        change(store, "node", cpus_asked=2)
     session.daemon()
     wait_until(lambda: session.runs()["a"], 20)
     with open_store(session.home) as store:  # as if it had been sent ahead, being short
-        store.connection.execute("update demand set pace = 0.001")
+        change(store, "demand", pace=0.001)
     session.submit(job("two", [simple(session.ran("b"))]))
     with open_store(session.home) as store:
-        store.connection.execute("update demand set pace = 0.001")
+        change(store, "demand", pace=0.001)
     session.wait_for(two_1_1_1="starting")
     began = time.monotonic()
 
@@ -219,7 +219,7 @@ def test_a_kill_of_what_only_waits_at_its_node_is_confirmed_at_once(session: Ses
 def test_a_package_waits_for_a_node_that_can_not_work_yet(session: Session) -> None:
     number = session.submit(job("one", [simple(session.ran("a"))]))
     in_the_way = session.home.nodes / session.site() / "localhost" / "attempts"
-    in_the_way.parent.mkdir(parents=True)
+    in_the_way.parent.mkdir(parents=True, exist_ok=True)
     in_the_way.touch()
     driver = session.driver(number)
     wait_until(lambda: session.node("localhost")["state"] == "down", 20)

@@ -228,7 +228,7 @@ def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tr
     monkeypatch.setattr(standstill, "LOCAL_PATIENCE_S", 0.5)
     number = session.submit(job("one", [simple("true")]))
     in_the_way = session.home.nodes / session.site() / "localhost" / "attempts"
-    in_the_way.parent.mkdir(parents=True)
+    in_the_way.parent.mkdir(parents=True, exist_ok=True)
     in_the_way.touch()
 
     session.drive(number)

@@ -7,6 +7,7 @@ import pytest
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import open_store
 from tests.support.jobs import job, simple, stage
+from tests.support.rows import change
 from tests.support.session import Session
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
@@ -114,7 +115,7 @@ def test_a_node_that_becomes_another_machine_is_left_alone(session: Session, nor
     session.daemon()
     wait_until(lambda: session.node("north")["state"] == "up", 20)
     with open_store(session.home) as store, store.writing():
-        store.connection.execute("update node set machine = 'another' where name = 'north'")
+        change(store, "node", {"name": "north"}, machine="another")
 
     north.cut()
 

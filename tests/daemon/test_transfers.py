@@ -18,6 +18,7 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import registry
 from tests.daemon.contact import Disk, Stub, start_message, turn, turn_until
 from tests.support.jobs import job, simple, submitted
+from tests.support.rows import change, count, delete, insert, read, value
 
 
 class Field:
@@ -31,7 +32,7 @@ class Field:
         monkeypatch.setattr(couriers, "open_link", self.open)
         monkeypatch.setattr(couriers, "FIRST_WAIT_S", 0.01)
         with desk.store.writing():
-            desk.store.connection.execute("delete from node")
+            delete(desk.store, "node")
 
     def open(self, address: Address, *_: object, **__: object) -> Stub:
         self.reached.append(address.destination)
@@ -61,17 +62,15 @@ class Field:
         """Results that lie at these nodes and are wanted here; where they will be."""
         specs = [simple(outputs=[OutputSpec(f"f{n}", result=True)]) for n in range(len(places))]
         number = submitted(self.desk.store, job("job", specs, hold=True))
-        execute = self.desk.store.connection.execute
-        with self.desk.store.writing():
-            rows = execute("select id from file where job_id = ? order by id", [number]).fetchall()
+        store = self.desk.store
+        with store.writing():
+            rows = read(store, "file", "id", job_id=number)
             for (file,), node in zip(rows, places, strict=True):
-                execute("update file set present = 1 where id = ?", [file])
-                execute(
-                    "insert into location (file_id, cluster_id, path, node_id, made)"
-                    " select ?, cluster_id, '/there', id, 0 from node where id = ?",
-                    [file, node],
-                )
-                execute("insert into transfer values (?, 1, 1, ?, 0, 0, null)", [file, file])
+                change(store, "file", {"id": file}, present=1)
+                cluster = value(store, "node", "cluster_id", id=node)
+                insert(store, "location", file_id=file, cluster_id=cluster, path="/there",
+                       node_id=node, made=0)  # fmt: skip
+                insert(store, "transfer", file_id=file, cluster_id=1, result=1, wanted=file)
         return [self.home.results / "job" / f"f{n}" for n in range(len(places))]
 
     def end(self) -> None:
@@ -130,7 +129,7 @@ def test_a_node_that_was_another_machine_is_reached_again_once_it_is_added_again
 ) -> None:
     node = field.add("n1", "old")
     with field.desk.store.writing():
-        field.desk.store.connection.execute("update node set machine = 'former'")
+        change(field.desk.store, "node", machine="former")
     field.closing[-1].close()
     turn_until(
         field.desk,
@@ -148,16 +147,13 @@ def test_a_copy_of_what_was_made_again_meanwhile_is_not_taken_for_the_new_one(
     slow = field.add("slow")
     field.files_at(slow)
     turn_until(field.desk, lambda: field.desk.transfers)
-    execute = field.desk.store.connection.execute
-    with field.desk.store.writing():
-        execute(
-            "update file set size = 5, checksum = ?",
-            [f"sha256:{hashlib.sha256(b'fresh').hexdigest()}"],
-        )
-        execute("update location set path = 'fresh'")
+    store = field.desk.store
+    with store.writing():
+        change(store, "file", size=5, checksum=f"sha256:{hashlib.sha256(b'fresh').hexdigest()}")
+        change(store, "location", path="fresh")
     field.disks["slow"].may_read.set()
     wanted = field.home.results / "job" / "f0"
-    turn_until(field.desk, lambda: not execute("select 1 from transfer").fetchone())
+    turn_until(field.desk, lambda: not count(store, "transfer"))
     assert wanted.read_text() == "fresh"
 
 
@@ -167,15 +163,13 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
     store = desk.store
     submitted(store, job("job", [simple(outputs=["f"])]))
     with store.writing():
-        store.connection.execute("update node set state = 'up', cpus = 100")
-        store.connection.execute("insert into cluster (id, name) values (7, 'far')")
+        change(store, "node", state="up", cpus=100)
+        insert(store, "cluster", id=7, name="far")
         schedule(desk, Turn(0.0))
         launches.launch(store, 1, limit=100, now=0.0)
-        store.connection.execute("update file set present = 1, size = 3, checksum = 'sha256:old'")
-        store.connection.execute(
-            "insert into location (file_id, cluster_id, path, made) values (1, 7, '/old', 0)"
-        )
-    (attempt,) = (row[0] for row in store.connection.execute("select id from attempt"))
+        change(store, "file", present=1, size=3, checksum="sha256:old")
+        insert(store, "location", file_id=1, cluster_id=7, path="/old", made=0)
+    attempt = value(store, "attempt", "id")
     end = {
         "kind": "end", "outcome": "successful", "started": 0.0, "ended": 1.0, "binary": 1,
         "reason": None, "detail": "", "exit_code": 0, "signal": None, "cpu": 0.0, "rss": 0,
@@ -184,5 +178,4 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
     }  # fmt: skip
     desk.dropbox.deliver("n1", [start_message(desk, attempt, **end)])
     turn(desk)
-    rows = store.connection.execute("select path from location").fetchall()
-    assert [row[0] for row in rows] == ["/new"]
+    assert read(store, "location", "path", by="path") == [("/new",)]

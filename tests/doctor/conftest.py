@@ -1,26 +1,16 @@
 """A home to look at, and a look that does not wait between its looks."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from d0ctl.doctor.finding import Finding
 from d0ctl.doctor.look import examine
-from d0ctl.store import open_store
-from tests.cli.building import Site
-from tests.support.homes import make_home
+from tests.support.building import Site
 
 Found = Callable[[], list[Finding]]
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A home with its node, and hands to move packages in it."""
-    with open_store(make_home(tmp_path / "home")) as store:
-        yield Site(store)
 
 
 @pytest.fixture

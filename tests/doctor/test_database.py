@@ -13,8 +13,9 @@ from d0ctl.store.checks import check
 from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.holder import holder
 from d0ctl.store.nodes.leases import LEASE
-from tests.cli.building import Site, job, line, package, production
 from tests.doctor.conftest import Found, damage
+from tests.support.building import Site, job, line, package, production
+from tests.support.rows import change, checkpoint
 
 ANYHOW = "drop trigger package_refused"
 """From here on a package may go from any phase to any other."""
@@ -154,7 +155,7 @@ def test_a_damaged_file_is_told_and_does_not_end_the_look(site: Site, found: Fou
     page = site.store.connection.execute(
         "select rootpage from sqlite_master where name = 'event_of_package'"
     ).fetchone()[0]
-    site.store.connection.execute("pragma wal_checkpoint(truncate)")
+    checkpoint(site.store)
     with site.store.home.database.open("r+b") as file:
         file.seek((page - 1) * 4096)
         file.write(b"\x07" * 200)
@@ -238,7 +239,7 @@ def test_a_look_never_keeps_a_writer_waiting(site: Site) -> None:
         for number in range(50):
             with store.writing():
                 damage_nothing = json.dumps({"at": number})
-                store.connection.execute("update job set title = ?", [damage_nothing])
+                change(store, "job", title=damage_nothing)
     stop.set()
     thread.join()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.site import Site
-from tests.support.homes import make_home
+from tests.support.homes import equip_nodes, make_home
 
 
 @pytest.fixture
@@ -22,5 +22,21 @@ def newcomer(tmp_path: Path) -> Iterator[Site]:
 @pytest.fixture
 def site(newcomer: Site) -> Site:
     """A user whose home is as the first use makes it."""
-    make_home(newcomer.home)
+    equip_nodes(make_home(newcomer.home))
     return newcomer
+
+
+@pytest.fixture
+def go(site: Site) -> Path:
+    """The file that lets a binary end."""
+    return site.folder / "go"
+
+
+@pytest.fixture(params=["localhost", "farm"])
+def place(request: pytest.FixtureRequest, site: Site) -> str:
+    """The only node that takes packages: this machine, or one behind an sshd."""
+    name: str = request.param
+    if name == "farm":
+        site.add("farm")
+        site.alone()
+    return name

@@ -19,7 +19,8 @@ import pytest
 from typer.testing import CliRunner
 
 from d0ctl.cli.app import app
-from tests.support.sshd import Sshd, find_client
+from tests.support.openssh import find_client
+from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, kill_all, wait_until
 
 D0CTL = Path(sys.executable).with_name("d0ctl")
@@ -27,6 +28,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 PATIENCE_S = 120.0
 """How long anything may take on a machine that has other work, too."""
+
+PROGRAMS = {"run", "daemon", "tui"}
+"""Verbs that drive jobs, or have threads, signals or a terminal of their own."""
 
 KEPT = ("LD_LIBRARY_PATH", "PYTHONPATH")
 """What of our own environment the program may need to be found at all."""
@@ -91,12 +95,23 @@ class Site:
         }
 
     def d0ctl(self, *words: object) -> Done:
-        """Type a command, not at a terminal, and wait for its end."""
-        done = self.d0ctl_bytes(*words)
-        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        """Type a command, not at a terminal, and wait for its end.
+
+        A verb that only reads or writes the database runs in this process, because the start of
+        a python is most of what it costs; all others start the program.
+        """
+        texts = [str(word) for word in words]
+        if texts[0] in PROGRAMS:
+            done = self.d0ctl_bytes(*texts)
+            return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        with self.at_home():
+            result = CliRunner().invoke(app, texts, prog_name="d0ctl")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Done(result.exit_code, result.stdout, result.stderr)
 
     def d0ctl_bytes(self, *words: object) -> "subprocess.CompletedProcess[bytes]":
-        """Type a command whose output may be no text."""
+        """Start the program with a command whose output may be no text."""
         return subprocess.run(
             [str(D0CTL), *map(str, words)],
             cwd=self.jobs,
@@ -112,19 +127,6 @@ class Site:
         assert done.code == 0, f"d0ctl {' '.join(map(str, words))}: {done}"
         return done.out
 
-    def type_in(self, *words: object) -> str:
-        """Type a command that must succeed in this process; what it prints.
-
-        It spares the start of a python, most of what a short command costs. For steps on the
-        way to what a test is about, and for looks; `ok` and `d0ctl` start the program itself.
-        """
-        with self.at_home():
-            done = CliRunner().invoke(app, [str(word) for word in words], prog_name="d0ctl")
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == 0, f"d0ctl {' '.join(map(str, words))}: {done.output}"
-        return done.stdout
-
     @contextmanager
     def at_home(self) -> Iterator[None]:
         """Have the user's environment, folders and nothing else in this process."""
@@ -139,7 +141,7 @@ class Site:
 
     def json(self, *words: object) -> Any:
         """The document that a reading verb prints."""
-        return json.loads(self.type_in(*words, "--json"))
+        return json.loads(self.ok(*words, "--json"))
 
     def write(self, text: str, name: str = "job.yaml") -> Path:
         """A job file."""
@@ -149,7 +151,7 @@ class Site:
 
     def submit(self, text: str, *words: str) -> str:
         """Submit a job of this text; its name."""
-        name = json.loads(self.type_in("submit", self.write(text), "--json", *words))["job"]
+        name = json.loads(self.ok("submit", self.write(text), "--json", *words))["job"]
         assert isinstance(name, str)
         return name
 
@@ -196,11 +198,11 @@ class Site:
         """Make an sshd, by default a new one, a node; what is said of it."""
         sshd = sshd or self.start_sshd(name)
         words = ["--identity", sshd.identity, "--accept-key", fingerprint(sshd), "--cpus", cpus]
-        return self.type_in("node", "add", name, sshd.destination, "--same-machine", *words, *more)
+        return self.ok("node", "add", name, sshd.destination, "--same-machine", *words, *more)
 
     def alone(self) -> None:
         """Let this machine take nothing, so that the nodes do."""
-        self.type_in("node", "drain", "localhost")
+        self.ok("node", "drain", "localhost")
 
     def start_daemon(self) -> int:
         """Start a daemon; its process id."""

@@ -6,28 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
+from tests.e2e.following import CHAIN, start
 from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
 from tests.e2e.terminal import CTRL_C, terminal
 from tests.support.waiting import Pid, wait_until
-
-CHAIN = """\
-job: chain
-parameters: {{go: {go}}}
-stages:
-  - lines:
-      - packages:
-          - binaries:
-              - run: |
-                  printf 'one \\033[31m\\n'
-                  echo 'to err' >&2
-                  echo 1/4 >> "$D0CTL_PROGRESS"
-                  head -c 100000 /dev/zero > made.bin
-                  until [ -e {{go}} ]; do sleep 0.05; done
-                  echo last
-              - run: 'echo two; printf "no end"'
-"""
 
 TICKS = """\
 job: ticks
@@ -84,30 +66,6 @@ def following(site: Site, *words: str) -> Iterator[Follower]:
     finally:
         end_process(follower.process)
         follower.end()
-
-
-@pytest.fixture
-def go(site: Site) -> Path:
-    """The file that lets a binary end."""
-    return site.folder / "go"
-
-
-@pytest.fixture(params=["localhost", "farm"])
-def place(request: pytest.FixtureRequest, site: Site) -> str:
-    """The only node that takes packages: this machine, or one behind an sshd."""
-    name: str = request.param
-    if name == "farm":
-        site.add("farm")
-        site.alone()
-    return name
-
-
-def start(site: Site, text: str, go: Path) -> str:
-    """Start a daemon and a job of one package, and return once that runs; its path."""
-    site.start_daemon()
-    path = site.submit(text.format(go=go)) + "/1/1/1"
-    site.wait_phase(path, "running")
-    return path
 
 
 def log(site: Site, name: str) -> bytes:
@@ -259,132 +217,3 @@ def test_a_question_without_a_line_end_is_seen_on_a_terminal_while_it_waits(
         screen.expect("go on? last")
 
         assert screen.end() == 0
-
-
-def test_a_wrapper_is_asked_how_it_stands(site: Site, place: str, go: Path) -> None:
-    path = start(site, CHAIN, go)
-
-    def now() -> "dict[str, object]":
-        answer: dict[str, object] = site.json("status", path, "--now")["now"]
-        return answer
-
-    wait_until(lambda: now()["line"] == "1/4", PATIENCE_S)
-    answer = now()
-    assert (answer["state"], answer["phase"], answer["binary"]) == ("running", "running", 1)
-    assert (answer["done"], answer["total"], answer["percent"]) == (1, 4, 12.5)
-    assert "now    reported" in site.ok("status", path, "--now")
-
-    go.touch()
-    site.ok("wait", "chain")
-    assert site.json("status", path, "--now")["now"] is None
-    assert "nobody to ask" in site.ok("status", path, "--now")
-
-
-def test_a_node_that_does_not_answer_is_said_beside_what_the_database_knows(
-    site: Site, go: Path
-) -> None:
-    site.add("farm")
-    site.alone()
-    path = start(site, CHAIN, go)
-    site.sshds["farm"].stop()
-
-    for words in (["status", path, "--now"], ["peek", path]):
-        done = site.d0ctl(*words)
-        assert done.code == 6
-        assert len(done.err.splitlines()) == 1 and "this is what the database knows" in done.err
-        assert path in done.out
-    assert site.d0ctl("logs", "-f", path).code == 6
-    assert site.d0ctl("peek", path, "1.out").code == 6
-
-    site.sshds["farm"].start()
-    go.touch()
-    site.ok("wait", "chain")
-
-
-def test_a_wrapper_that_stands_still_is_said_to_be_silent(site: Site, go: Path) -> None:
-    path = start(site, CHAIN, go)
-    (record,) = site.folder.glob("**/attempts/*/wrapper")
-    wrapper = Pid.of(int(record.read_text().split()[0]))
-    assert wrapper
-    wrapper.kill(19)
-
-    done = site.d0ctl("status", path, "--now")
-
-    wrapper.kill(18)
-    assert done.code == 6
-    assert "did not answer within 5 s" in done.err
-    go.touch()
-    site.ok("wait", "chain")
-
-
-def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
-    site: Site, place: str, go: Path
-) -> None:
-    path = start(site, CHAIN, go)
-    wait_until(lambda: "work/made.bin" in site.ok("peek", path), PATIENCE_S)
-
-    answer = site.json("peek", path)
-    sizes = {one["file"]: one["size"] for one in answer["files"]}
-    assert {"1.out": 10, "1.err": 7}.items() <= sizes.items()
-    assert (answer["node"], answer["state"], answer["now"]["phase"]) == (
-        place,
-        "running",
-        "running",
-    )
-    assert "made.bin" in site.ok("peek", path, "work")
-
-    assert site.ok("peek", path, "1.err") == "to err\n"
-    assert site.d0ctl_bytes("peek", path, "made.bin").stdout == bytes(64 * 1024)
-    assert "the last 66 kB of 100 kB: --all prints all" in site.d0ctl("peek", path, "made.bin").err
-    assert site.d0ctl_bytes("peek", path, "made.bin", "--all").stdout == bytes(100_000)
-    assert site.ok("peek", path, "1.err", "--bytes", "4") == "err\n"
-    assert site.ok("peek", path, "1.err", "--bytes", "2", "--head") == "to"
-    for outside in ("../x", "/etc/passwd", "nothing"):
-        assert site.d0ctl("peek", path, outside).code == 3
-    with terminal(site, "peek", path, "made.bin") as screen:
-        assert screen.end() == 4
-        assert "not for a terminal" in screen.text
-
-    go.touch()
-    site.ok("wait", "chain")
-    assert "1.out" in site.ok("peek", path)
-
-
-def test_an_input_in_the_cache_may_be_seen_and_a_file_of_the_user_may_not(
-    site: Site, go: Path
-) -> None:
-    private = site.folder / "mine"
-    private.write_text("private")
-    job = """\
-job: two
-stages:
-  - lines: [{run: 'echo made > a', outputs: [a]}]
-  - lines:
-      - run: 'until [ -e %s ]; do sleep 0.05; done'
-        inputs: [a, {file: %s, acquire: none}]
-"""
-    site.start_daemon()
-    path = site.submit(job % (go, private)) + "/2/1/1"
-    site.wait_phase(path, "running")
-
-    assert site.ok("peek", path, "a") == "made\n"
-    refused = site.d0ctl("peek", path, "work/mine")
-
-    assert refused.code == 3
-    assert "the path is outside of the attempt's folder" in refused.err
-    go.touch()
-    site.ok("wait", "two")
-
-
-def test_wrong_words_are_refused(site: Site, go: Path) -> None:
-    path = site.submit(CHAIN.format(go=go), "--hold") + "/1/1/1"
-
-    for words in (
-        ["status", "chain", "--now"],
-        ["status", path, "--now", "--watch"],
-        ["peek", path, "x", "--all", "--head"],
-        ["peek", path, "x", "--bytes", "4x"],
-    ):
-        assert site.d0ctl(*words).code == 2, words
-    assert site.d0ctl("peek", path).code == 3
-    assert site.json("status", path, "--now")["now"] is None

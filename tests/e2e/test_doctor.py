@@ -92,15 +92,17 @@ def test_what_lies_on_a_node_is_held_against_the_database(site: Site, ran: Path)
     (ran / "attempts/1/wrapper").write_text(record)
     (ran / "attempts/1/end").unlink()
     (ran / "attempts/2/work").mkdir()
-    for name in ("cache/3/extra", "cache/in/77/x"):
+    ((path,),) = query(
+        site, "select path from location join file on file.id = file_id where name = 'b1'"
+    )
+    copy = Path(str(path)).relative_to(ran)
+    extra = copy.with_name("extra")
+    for name in (extra, "cache/in/77/x"):
         old(ran / name, 0)
     for name in ("cache/aside/half", "spool/tmp/1.7"):
         old(ran / name, DAY + 60)
     old(ran / "spool/new/1.99", 300)
-    ((copy,),) = query(
-        site, "select path from location join file on file.id = file_id where name = 'b1'"
-    )
-    Path(str(copy)).unlink()
+    (ran / copy).unlink()
 
     found = findings(site, "--nodes")
 
@@ -111,9 +113,9 @@ def test_what_lies_on_a_node_is_held_against_the_database(site: Site, ran: Path)
         "farm:9002": ("runs, and the database has none such", True),
         "farm:1": ("runs on, and is successful", True),
         "farm:attempts/2/work": ("is left of what has ended", True),
-        "farm:cache/3/extra": ("is no copy that the database knows", True),
+        f"farm:{extra}": ("is no copy that the database knows", True),
         "farm:cache/in/77/x": ("is no copy that the database knows", False),
-        f"farm:{Path(str(copy)).relative_to(ran)}": ("is a copy that is not there", False),
+        f"farm:{copy}": ("is a copy that is not there", False),
         "farm:cache/aside/half": ("is left by what was interrupted", True),
         "farm:spool/tmp/1.7": ("is left by what was interrupted", True),
     }

@@ -12,6 +12,7 @@ from d0ctl.jobfile.sections.binaries import BINARY_KEYS, INPUT_KEYS, OUTPUT_KEYS
 from d0ctl.jobfile.sections.loops import SOURCES
 from d0ctl.jobfile.sections.stages import JOB_KEYS, LINE_KEYS, PACKAGE_KEYS, STAGE_KEYS
 from d0ctl.jobfile.yaml.faults import MAX_FAULTS
+from tests.support.examples import examples
 
 WORDS = [*JOB_KEYS, *STAGE_KEYS, *LINE_KEYS, *PACKAGE_KEYS, *BINARY_KEYS]
 WORDS += [*INPUT_KEYS, *OUTPUT_KEYS, *SOURCES, "zip", "<<", "n", "raw"]
@@ -53,7 +54,7 @@ short = record((*LINE_KEYS, *BINARY_KEYS), packages=packages, **files, **{"for":
 stages = st.lists(record(STAGE_KEYS, lines=st.lists(short, max_size=3)), max_size=3)
 jobs = record(JOB_KEYS, stages=stages)
 
-CALM = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+CALM = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def answer(text: str) -> None:
@@ -95,7 +96,7 @@ def test_any_tree_is_answered(tree: Any) -> None:
 
 
 @given(jobs)
-@settings(parent=CALM, max_examples=400)
+@settings(parent=CALM, max_examples=examples(120))
 def test_what_looks_like_a_job_is_answered(job: Any) -> None:
     answer(json.dumps(job, ensure_ascii=False))
 
@@ -136,7 +137,7 @@ likely = st.lists(
 
 
 @given(likely)
-@settings(parent=CALM, max_examples=400)
+@settings(parent=CALM, max_examples=examples(120))
 def test_a_job_that_is_accepted_fits_together(stages: Any) -> None:
     try:
         spec = read_text(json.dumps({"stages": stages}, ensure_ascii=False))

@@ -13,7 +13,8 @@ from d0ctl.nodes.transports import hostkeys
 from d0ctl.nodes.transports.connect import connect
 from d0ctl.nodes.transports.resolve import CONFIG_VARIABLE
 from d0ctl.nodes.transports.transport import Address, Transport
-from tests.support.sshd import Sshd, find_client
+from tests.support.openssh import find_client
+from tests.support.sshd import Sshd
 
 SshdStarter = Callable[..., Sshd]
 Opener = Callable[..., Transport]

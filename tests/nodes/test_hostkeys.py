@@ -16,7 +16,7 @@ from d0ctl.nodes.transports.hostkeys import (
     check,
 )
 from tests.nodes.conftest import one_plain_line
-from tests.support.sshd import make_key
+from tests.support.openssh import make_key
 
 
 @pytest.fixture

@@ -13,18 +13,18 @@ from d0ctl.daemon.steps.notifications import collect
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
-from tests.cli.building import Site
+from tests.support.building import Site
 from tests.support.smtp import PostOffice
 
 Say = Callable[..., None]
+Carry = Callable[..., None]
 
 PEOPLE = {"cluster-admin": ["admin@lab.example"], "grid-control": ["grid@lab.example"]}
 
 
 @pytest.fixture
-def site(store: Store) -> Site:
-    """A store with a node, and hands that move packages in it."""
-    site = Site(store)
+def site(site: Site) -> Site:
+    """A site whose node is up."""
     site.up()
     return site
 
@@ -47,6 +47,35 @@ def say(store: Store, post: PostOffice) -> Say:
             collect(store, now=0.0)
 
     return write
+
+
+class Clock:
+    """A time that only goes on when it is told to."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def carry(home: Home, store: Store) -> Carry:
+    """Have the news read and what is due at a time carried, by mail or by the command."""
+
+    def carry(now: float = 4e9, *, is_command: bool = False) -> None:
+        with store.writing():
+            collect(store, now=now)
+        Carrier(home, is_command=is_command, clock=Clock(now)).round(store)
+
+    return carry
+
+
+def script(path: Path, *lines: str) -> str:
+    """A program of these lines; its path."""
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+    return str(path)
 
 
 class Notified:
@@ -77,32 +106,3 @@ class Notified:
 def notified(store: Store) -> Notified:
     """What people are told."""
     return Notified(store)
-
-
-class Clock:
-    """A time that only goes on when it is told to."""
-
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def carry(home: Home, store: Store) -> Callable[..., None]:
-    """Have the news read and what is due at a time carried, by mail or by the command."""
-
-    def carry(now: float = 4e9, *, is_command: bool = False) -> None:
-        with store.writing():
-            collect(store, now=now)
-        Carrier(home, is_command=is_command, clock=Clock(now)).round(store)
-
-    return carry
-
-
-def script(path: Path, *lines: str) -> str:
-    """A program of these lines; its path."""
-    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
-    path.chmod(0o755)
-    return str(path)

@@ -1,40 +1,14 @@
 """What has happened becomes what people are to be told: once, and alike things as one."""
 
-from typing import Any
-
-from d0ctl.model import Address
 from d0ctl.show.mail import body
 from d0ctl.store import Store
-from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import removal
-from d0ctl.store.nodes import contact, placement, registry
-from tests.cli.building import Site, job, line, package, production
+from d0ctl.store.nodes import placement
 from tests.notify.conftest import Notified, Say
-
-NOW = 2e9
-
-
-def many(number: int, **more: Any) -> Any:
-    """A job of packages that need nothing."""
-    return job(("make", [line(package(f"f{i}")) for i in range(number)]), **more)
-
-
-def fail(site: Site, path: str, reason: str = "exit-code", **more: Any) -> None:
-    """Let a package fail."""
-    site.fail(path, reason=reason, **more)
-
-
-def held_by_policy(site: Site) -> None:
-    """Let failures by exit code be held."""
-    with site.store.writing():
-        site.store.change("keep_setting", name="policy", value='{"exit-code": {"hold": true}}')
-
-
-def down(site: Site, trouble: str = "no route to host") -> None:
-    """The node does not answer."""
-    with site.store.writing():
-        contact.down(site.store, 1, trouble, now=NOW)
+from tests.notify.events import NOW, down, end, fail, held_by_policy, many, moves_again
+from tests.support.building import Site, job, line, package, production
+from tests.support.rows import change, count, value
 
 
 def test_failures_for_one_reason_are_one_thing_to_tell(
@@ -92,22 +66,6 @@ def test_failures_are_told_even_when_they_are_tried_again(
     assert notified.waiting("grid@lab.example") == []
 
 
-def test_who_wants_only_what_needs_a_person_is_notified_of_what_stays_so(
-    site: Site, say: Say, notified: Notified
-) -> None:
-    say(mode="when-needed")
-    held_by_policy(site)
-    site.submit(many(3))
-    fail(site, "prod/1/1/1", "stage-in")
-    fail(site, "prod/1/2/1", "exit-code")
-    fail(site, "prod/1/3/1", "looping")
-    notified.collect()
-
-    assert {(one.reason, one.failed, one.held) for one in notified.waiting()} == {
-        ("exit-code", 0, 1), ("looping", 1, 0),
-    }  # fmt: skip
-
-
 def test_a_launch_that_is_refused_is_told_when_it_is_held(
     site: Site, say: Say, notified: Notified
 ) -> None:
@@ -152,194 +110,6 @@ def test_a_success_is_not_told_to_who_wants_only_what_needs_a_person(
     assert notified.recipients() == []
 
 
-def end(site: Site, now: float = NOW) -> None:
-    """Let all that is left fail, so that the job stands still."""
-    fail(site, "prod/1/1/1")
-    with site.store.writing():
-        placement.end_jobs(site.store, now=now)
-
-
-def moves_again(site: Site) -> None:
-    """A person has it tried again."""
-    with site.store.writing():
-        site.store.connection.execute(
-            "update package set phase = 'ready', node_id = null, actor = 'eve'"
-        )
-        placement.advance(site.store, now=NOW)
-
-
-def test_a_job_that_stood_still_and_moves_again_is_told_to_who_was_told(
-    site: Site, say: Say, notified: Notified, carry: Any
-) -> None:
-    say()
-    site.submit(many(1))
-    end(site)
-    carry(NOW)
-    moves_again(site)
-    notified.collect()
-    notified.collect()
-
-    (one,) = notified.waiting()
-    assert (one.kind, one.reason) == ("cleared", "still")
-    end(site, NOW + 1)
-    notified.collect()
-    assert sorted(notified.kinds()) == ["ended", "failures"]
-
-
-def test_a_job_that_stood_still_and_succeeds_is_told_as_that_alone(
-    site: Site, say: Say, notified: Notified, carry: Any
-) -> None:
-    say()
-    site.submit(many(1))
-    end(site)
-    carry(NOW)
-    moves_again(site)
-    notified.collect()
-    site.finish("prod/1/1/1")
-    with site.store.writing():
-        placement.end_jobs(site.store, now=NOW + 1)
-    notified.collect()
-
-    assert sorted(notified.kinds()) == ["ended"]
-
-
-def test_a_trouble_that_clears_before_it_is_told_is_not_told(
-    site: Site, say: Say, notified: Notified
-) -> None:
-    say()
-    site.submit(many(1))
-    end(site)
-    down(site)
-    notified.collect()
-    assert sorted(notified.kinds()) == ["ended", "failures"]
-    assert notified.kinds("admin@lab.example") == ["node-down"]
-
-    moves_again(site)
-    site.up()
-    notified.collect()
-
-    assert notified.kinds() == ["failures"]
-    assert notified.kinds("admin@lab.example") == []
-
-
-def test_a_node_that_is_back_is_told_once(
-    site: Site, say: Say, notified: Notified, carry: Any, store: Store
-) -> None:
-    say()
-    down(site)
-    notified.collect(NOW)
-    carry(NOW + 400)
-    notified.collect()
-    assert notified.kinds("admin@lab.example") == []
-    site.up()
-    for _ in range(3):
-        notified.collect()
-
-    assert notified.kinds("admin@lab.example") == ["cleared"]
-    assert store.rows("notified_of", kind="node-down", subject_id=1) == []
-
-
-def test_a_node_that_is_down_again_is_not_told_as_back(
-    site: Site, say: Say, notified: Notified, carry: Any
-) -> None:
-    say()
-    down(site)
-    notified.collect(NOW)
-    carry(NOW + 400)
-    site.up()
-    notified.collect()
-    down(site)
-    notified.collect()
-
-    assert notified.kinds("admin@lab.example") == ["node-down"]
-
-
-def test_a_node_that_was_removed_is_not_told_as_back(
-    site: Site, say: Say, notified: Notified, carry: Any, store: Store
-) -> None:
-    say()
-    down(site)
-    notified.collect(NOW)
-    carry(NOW + 400)
-    registry.forget(store, "localhost", now=NOW)
-    notified.collect()
-
-    assert notified.kinds("admin@lab.example") == []
-
-
-def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
-    site: Site, say: Say, notified: Notified, carry: Any
-) -> None:
-    say(mode="when-needed")
-    registry.add(site.store, Address("other", "ssh", "other"), cpus=2)
-    site.up("other", machine_id="m2")
-    site.submit(many(2))
-    for number in (1, 2):
-        site.launch(f"prod/1/{number}/1")
-    down(site)
-    notified.collect()
-    assert notified.kinds("admin@lab.example") == []
-    with site.store.writing():
-        lost = launches.unreachable(site.store, 1)
-        messages.fail(site.store, 1, lost, reason="platform-failure", message="gone", now=NOW)
-    notified.collect()
-
-    (one,) = notified.waiting("admin@lab.example")
-    assert (one.kind, one.count) == ("node-given-up", 2)
-    carry(NOW + 400)
-    site.up()
-    notified.collect()
-    assert notified.kinds("admin@lab.example") == ["cleared"]
-
-
-def test_a_drained_node_is_told_with_its_evidence_and_when_it_is_well_again(
-    site: Site, say: Say, notified: Notified, carry: Any, store: Store
-) -> None:
-    say(mode="when-needed")
-    store.connection.execute("drop view node_trouble")
-    store.connection.execute("create table burnt (evidence text)")
-    store.connection.execute(
-        "create view node_trouble as select id as node_id, name, 'drained' as kind, 5.0 as since,"
-        " evidence, null as next_try from node, burnt"
-    )
-    store.connection.execute("insert into burnt values ('it failed 3 in a row')")
-    notified.collect()
-
-    (one,) = notified.waiting("admin@lab.example")
-    assert (one.kind, one.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
-    carry()
-    store.connection.execute("delete from burnt")
-    notified.collect()
-    assert notified.kinds("admin@lab.example") == ["cleared"]
-
-
-def test_what_the_policy_held_and_is_released_is_told_to_who_was_told(
-    site: Site, say: Say, notified: Notified, carry: Any
-) -> None:
-    say()
-    held_by_policy(site)
-    site.submit(many(2))
-    for number in (1, 2):
-        fail(site, f"prod/1/{number}/1")
-    notified.collect()
-    carry(NOW + 400)
-    release(site, "prod/1/1/1")
-    notified.collect()
-    assert notified.kinds() == []
-    release(site, "prod/1/2/1")
-    notified.collect()
-
-    assert [(one.kind, one.reason) for one in notified.waiting()] == [("cleared", "held")]
-
-
-def release(site: Site, path: str) -> None:
-    """A person releases a package."""
-    with site.store.writing():
-        site.store.connection.execute(
-            "update package set phase = 'ready', actor = 'eve' where id = ?", [site.id_of(path)]
-        )
-
-
 def test_what_was_before_a_site_tells_anybody_is_no_news(
     site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
@@ -375,7 +145,7 @@ def test_without_the_section_what_waited_is_forgotten(
     notified.collect()
 
     assert notified.recipients() == []
-    assert store.connection.execute("select count(*) from trouble").fetchone()[0] == 0
+    assert count(store, "trouble") == 0
 
 
 def test_events_that_take_the_numbers_of_removed_ones_are_news(
@@ -395,7 +165,7 @@ def test_events_that_take_the_numbers_of_removed_ones_are_news(
 
 def site_job(store: Store, name: str) -> int:
     """The row of a job."""
-    return int(store.connection.execute("select id from job where name = ?", [name]).fetchone()[0])
+    return int(value(store, "job", "id", name=name))
 
 
 def test_what_a_person_does_is_no_news(
@@ -404,9 +174,7 @@ def test_what_a_person_does_is_no_news(
     say()
     site.submit(production())
     with store.writing():
-        store.connection.execute(
-            "update package set phase = 'held', actor = 'eve' where phase = 'ready'"
-        )
+        change(store, "package", {"phase": "ready"}, phase="held", actor="eve")
     notified.collect()
 
     assert notified.recipients() == []
@@ -452,3 +220,19 @@ def test_a_job_that_is_held_for_alike_failures_says_so_in_the_mail(
 
     assert "the job is held by `max-alike-failures`: 2 packages of `prod/1` failed alike" in text
     assert "  d0ctl release prod\n" in text
+
+
+def test_who_wants_only_what_needs_a_person_is_notified_of_what_stays_so(
+    site: Site, say: Say, notified: Notified
+) -> None:
+    say(mode="when-needed")
+    held_by_policy(site)
+    site.submit(many(3))
+    fail(site, "prod/1/1/1", "stage-in")
+    fail(site, "prod/1/2/1", "exit-code")
+    fail(site, "prod/1/3/1", "looping")
+    notified.collect()
+
+    assert {(one.reason, one.failed, one.held) for one in notified.waiting()} == {
+        ("exit-code", 0, 1), ("looping", 1, 0),
+    }  # fmt: skip

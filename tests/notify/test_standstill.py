@@ -6,8 +6,8 @@ from pathlib import Path
 
 from d0ctl.store import Store
 from d0ctl.store.nodes import contact
-from tests.cli.building import Site, production
 from tests.notify.conftest import Notified, Say, script
+from tests.support.building import Site, production
 
 ADMIN = "admin@lab.example"
 

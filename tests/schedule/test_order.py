@@ -5,6 +5,7 @@ from d0ctl.store import Store, lifecycle
 from d0ctl.store.nodes import placement, registry
 from d0ctl.store.nodes.standstill import is_settled
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
+from tests.support.rows import read, value
 from tests.support.world import World
 
 
@@ -47,10 +48,8 @@ def test_node_lists_and_exclusions_hold(store: Store) -> None:
     submitted(store, job("one", [simple(nodes=("far",)), simple(exclude_nodes=("far",))]))
     World(store, "far").schedule()
 
-    rows = store.connection.execute(
-        "select node.name from package join node on node.id = package.node_id order by package.id"
-    )
-    assert [row[0] for row in rows] == ["far", "localhost"]
+    nodes = read(store, "v_package", "node", by="package_id")
+    assert nodes == [("far",), ("localhost",)]
 
 
 def test_a_package_for_another_platform_waits(store: Store) -> None:
@@ -71,24 +70,22 @@ def test_nodes_that_are_down_drained_or_unknown_get_nothing(store: Store) -> Non
 
     world.schedule()
 
-    rows = store.connection.execute(
-        "select distinct node.name from package join node on node.id = package.node_id"
-    )
-    assert [row[0] for row in rows] == ["localhost"]
+    nodes = {node for (node,) in read(store, "v_package", "node", by="package_id")}
+    assert nodes - {None} == {"localhost"}
 
 
 def test_what_was_planned_for_a_node_that_goes_down_goes_elsewhere(store: Store) -> None:
     submitted(store, job("one", [simple(nodes=("a", "b"))]))
     world = World(store, "a", "b")
     world.schedule()
-    first = store.connection.execute("select node_id from package").fetchone()[0]
+    first = value(store, "package", "node_id")
 
     world.unlink(world.nodes[first])
     assert phases(store) == {"one/1/1/1": "ready"}
     world.schedule()
 
     assert phases(store) == {"one/1/1/1": "assigned"}
-    assert store.connection.execute("select node_id from package").fetchone()[0] != first
+    assert value(store, "package", "node_id") != first
 
 
 def test_a_driver_of_one_job_schedules_no_other(store: Store) -> None:

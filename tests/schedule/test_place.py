@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import (
     AHEAD_MOST,
-    Brought,
     Decision,
     Demand,
     NodeRoom,
@@ -45,6 +43,7 @@ rooms = st.builds(
     memory=st.none() | st.integers(1, 4),
     platform=st.sampled_from([None, "linux-x86_64"]),
 )
+
 wishes = st.builds(
     Demand,
     id=st.integers(1, 99),
@@ -149,81 +148,6 @@ def test_each_misfit_says_why() -> None:
     assert "platform linux-aarch64" in (misfit(Demand(1, 1, platform="x"), node) or "")
     assert misfit(Demand(1, 1, cpus=3), node) == "2 CPUs, needs 3"
     assert misfit(Demand(1, 1, memory=200), node) == ("100 B of memory, needs 200 B")
-
-
-def far(*packages: int, files: int = 1) -> Mapping[int, Brought]:
-    """Packages whose inputs are at no node of ours."""
-    return {package: Brought(files, {}) for package in packages}
-
-
-def decide_far(nodes: Sequence[NodeRoom], ready: int, brought: Mapping[int, Brought]) -> list[int]:
-    """The nodes that packages 1000, 1001 ... go to, of which some read what lies elsewhere."""
-    found = place(
-        nodes,
-        [Demand(1, ready, fetches=True)],
-        lambda demand, limit: [1000 + n for n in range(limit)],
-        lambda packages: {},
-        lambda packages: brought,
-    )
-    return [decision.node for decision in found]
-
-
-def test_what_is_brought_goes_ahead_as_many_again_as_there_are_cpus() -> None:
-    everything = far(*range(1000, 1020))
-    for used, bringing, ahead in [(0, 0, 4), (2, 0, 2), (2, 2, 0), (3, 1, 0), (0, 3, 1), (5, 0, 0)]:
-        node = NodeRoom(1, "a", 1, cpus=2, used=used, bringing=bringing)
-        assert len(decide_far([node], 20, everything)) == ahead
-
-
-def test_what_lies_there_takes_the_cpus_while_other_inputs_are_brought() -> None:
-    node = NodeRoom(1, "a", 1, cpus=2, used=0, bringing=2)
-
-    assert len(decide_far([node], 20, {})) == 2
-    assert decide_far([node], 3, far(1000, 1001)) == [1, 1]
-    assert decide_far([node], 3, far(1000, 1001, 1002)) == [1, 1]
-
-
-def test_a_free_cpu_elsewhere_goes_before_one_that_will_be_free() -> None:
-    busy = NodeRoom(1, "a", 1, cpus=2, used=2)
-    idle = NodeRoom(2, "b", 2, cpus=2, used=1)
-
-    assert decide_far([busy, idle], 4, far(*range(1000, 1004)))[0] == 2
-
-
-def test_inputs_that_lie_in_the_cluster_are_not_brought() -> None:
-    there = {1000: Brought(2, {1: 2}), 1001: Brought(2, {1: 1})}
-    full = NodeRoom(1, "a", 1, cpus=1, used=1)
-
-    assert decide_far([full], 1, there) == []
-    assert decide_far([full], 1, {1000: there[1001]}) == [1]
-
-
-def test_open_packages_go_where_most_of_their_inputs_are_however_busy_that_is() -> None:
-    nodes = [NodeRoom(1, "a", 1, cpus=1, used=1), NodeRoom(2, "b", 2, cpus=1, used=0)]
-    demand = Demand(1, 3, early=True)
-
-    found = place_open(nodes, demand, [7, 8], {7: {1: 100}})
-
-    assert found == [Decision(7, 1, 0), Decision(8, 2, 0)]
-
-
-def test_a_node_has_a_bounded_number_of_open_packages() -> None:
-    nodes = [NodeRoom(1, "a", 1, cpus=1, used=0, open=MOST_OPEN - 1)]
-
-    assert len(place_open(nodes, Demand(1, 3, early=True), [1, 2, 3], {})) == 1
-
-
-def test_a_package_that_only_delivers_goes_to_its_node_however_full_that_is() -> None:
-    full = NodeRoom(1, "a", 1, cpus=1, used=1, open=MOST_OPEN)
-    nodes = [full, NodeRoom(2, "b", 2, cpus=1, used=0)]
-
-    assert place_open(nodes, Demand(1, 1, stay="a"), [7], {}) == [Decision(7, 1, 0)]
-
-
-def test_a_node_has_a_bounded_number_of_packages_that_only_deliver() -> None:
-    nodes = [NodeRoom(1, "a", 1, cpus=1, used=0, delivering=MOST_OPEN - 1)]
-
-    assert len(place_open(nodes, Demand(1, 3, stay="a"), [1, 2, 3], {})) == 1
 
 
 @given(

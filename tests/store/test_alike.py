@@ -1,41 +1,24 @@
 """Jobs in which a stage fails alike again and again, in the store: held, and let go on."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from d0ctl.config import Home
-from d0ctl.store import Store, lifecycle, open_store
+from d0ctl.store import Store, lifecycle
 from d0ctl.store.jobs import retry
 from d0ctl.store.views import browse
-from tests.store.test_bad_nodes import Site, set_up
-from tests.support.homes import make_home
+from tests.store.bad_nodes import StillWorld, set_up
 from tests.support.jobs import NOW
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """A fresh home."""
-    return make_home(tmp_path / "home")
-
-
-@pytest.fixture
-def store(home: Home) -> Iterator[Store]:
-    """Its store."""
-    with open_store(home) as store:
-        yield store
-
-
-def alone(store: Store, packages: int = 40, cpus: int = 4, **more: Any) -> Site:
+def alone(store: Store, packages: int = 40, cpus: int = 4, **more: Any) -> StillWorld:
     """A job of many packages for one node."""
     site = set_up(store, "farm", packages=packages, cpus=cpus, **more)
     store.connection.execute("update node set drained = 1 where name = 'localhost'")
     return site
 
 
-def fail(site: Site, most: int, reason: str = "exit-code", outcome: str = "failed") -> int:
+def fail(site: StillWorld, most: int, reason: str = "exit-code", outcome: str = "failed") -> int:
     """Let packages end so until there were so many, or no more run; how many there were."""
     ended = 0
     while ended < most:

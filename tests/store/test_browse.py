@@ -4,9 +4,7 @@ import json
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,21 +12,12 @@ import pytest
 from d0ctl.errors import NotFound
 from d0ctl.model import Phase
 from d0ctl.select import parse
-from d0ctl.store import open_store
 from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.store.views import browse, choice
-from tests.cli.building import Site, job, line, package, production
-from tests.support.homes import make_home
+from tests.support.building import Site, job, line, package, production
 
 LARGE = "package|input|file|attempt|event|binary|line|chosen"
 """Tables that grow with the jobs; `chosen` is what was asked for."""
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A home with its node."""
-    with open_store(make_home(tmp_path / "home")) as store:
-        yield Site(store)
 
 
 def browse_queries() -> list[str]:

@@ -13,7 +13,8 @@ from d0ctl.store.nodes import placement
 from d0ctl_wrapper.protocol import launch as launches
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, binary, job, package, phases, stage, submitted
-from tests.support.world import World, end_message, output
+from tests.support.messages import end_message, output
+from tests.support.world import World
 
 EVENTS = {"first": 1, "last": 10, "part": "new"}
 
@@ -163,18 +164,6 @@ def test_what_was_kept_is_cleared_away_when_the_package_is_dropped(world: World)
     assert purges(world.store) == [(node.id, "cache/1")]
 
 
-def test_what_was_kept_before_is_cleared_away_once_only_a_transfer_is_left(world: World) -> None:
-    node = where(world)
-    end(world, 1, retained=kept())
-    again(world)
-
-    end(world, 2, retained={**kept(2), "whole": True})
-
-    assert purges(world.store) == [(node.id, "cache/1")]
-    rows = world.store.connection.execute("select kept is null from attempt order by id")
-    assert [row[0] for row in rows] == [1, 0]
-
-
 def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(world: World) -> None:
     end(world, 1, reason=None, outputs=made(1))
 
@@ -216,3 +205,15 @@ def test_what_was_kept_draws_the_next_attempt_to_its_node(world: World) -> None:
     end(world, 1, retained=kept())
     with world.store.writing():
         assert placement.local_bytes(world.store, [1]) == {1: {node.cluster: 7}}
+
+
+def test_what_was_kept_before_is_cleared_away_once_only_a_transfer_is_left(world: World) -> None:
+    node = where(world)
+    end(world, 1, retained=kept())
+    again(world)
+
+    end(world, 2, retained={**kept(2), "whole": True})
+
+    assert purges(world.store) == [(node.id, "cache/1")]
+    rows = world.store.connection.execute("select kept is null from attempt order by id")
+    assert [row[0] for row in rows] == [1, 0]

@@ -18,7 +18,8 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import keep_software
 from d0ctl_wrapper.protocol.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
-from tests.support.world import World, end_message, output
+from tests.support.messages import end_message, output
+from tests.support.world import World
 
 MUCH = 10**9
 

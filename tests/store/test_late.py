@@ -12,7 +12,8 @@ from tests.store.test_early import drop, early, turn
 from tests.store.test_files import lose
 from tests.support.homes import faults
 from tests.support.jobs import job, phases, simple, stage, submitted
-from tests.support.world import World, end_message, output
+from tests.support.messages import end_message, output
+from tests.support.world import World
 
 PARTS = OutputSpec("part-*", late=True)
 MERGE = "late/2/1/1"

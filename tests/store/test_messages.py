@@ -1,22 +1,16 @@
 """Messages in any order, any number of times, early or late: the rows are the same."""
 
-import json
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl.jobfile.spec import OutputSpec
-from d0ctl.store import Store, lifecycle, open_store
+from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
+from tests.store.telling import apply, launched, note, progress, state
 from tests.support.examples import examples
-from tests.support.homes import faults, make_home
-from tests.support.jobs import NOW, job, phases, simple, stage, submitted
-from tests.support.world import Message, World, end_message, output, start_message
+from tests.support.homes import faults
+from tests.support.jobs import NOW, phases
+from tests.support.messages import Message, end_message, output, start_message
 
 TABLES = {
     "package": "id, phase, missing, attempt_id, attempts, restarts, request",
@@ -37,46 +31,6 @@ def rows(store: Store) -> dict[str, list[tuple[object, ...]]]:
         table: [tuple(row) for row in store.connection.execute(f"select {columns} from {table}")]
         for table, columns in TABLES.items()
     }
-
-
-@contextmanager
-def launched() -> Iterator[tuple[Store, World]]:
-    """Six packages launched as attempts 1 to 6, one of them being killed, and a merge."""
-    with tempfile.TemporaryDirectory() as folder:
-        with open_store(make_home(Path(folder, "home"))) as store:
-            store.connection.execute("pragma synchronous = off")
-            makers = [simple(outputs=[f"f{n}"]) for n in range(1, 6)]
-            last = simple(outputs=[OutputSpec("result", result=True)])
-            merge = simple(inputs=[f"f{n}" for n in range(1, 6)])
-            submitted(store, job("all", stage(*makers, last), stage(merge)))
-            world = World(store, cpus=8)
-            world.schedule()
-            world.launch(world.node("localhost"))
-            with store.writing():
-                lifecycle.choose(store, [5])
-                lifecycle.kill(store, actor="tester", note=None, now=NOW)
-            yield store, world
-
-
-def more(attempt: int, kind: str, seq: int, **fields: object) -> Message:
-    """Another message of an attempt under way."""
-    return {"attempt": attempt, "kind": kind, "seq": seq, "time": NOW + seq, **fields}
-
-
-def state(attempt: int, seq: int, phase: str) -> Message:
-    """A wrapper says which phase its attempt is in."""
-    return more(attempt, "state", seq, phase=phase, why=f"it is {phase}")
-
-
-def progress(attempt: int, seq: int, percent: float, eta: float | None = None) -> Message:
-    """A wrapper says how far its attempt is."""
-    numbers = {"binary": 1, "done": percent, "total": 100.0, "percent": percent, "eta": eta}
-    return more(attempt, "progress", seq, **numbers, line=f"{percent} %", cpu=1.0, rss=4096)
-
-
-def note(attempt: int, seq: int) -> Message:
-    """A wrapper says what it found."""
-    return more(attempt, "note", seq, binary=1, text=f"note {seq}")
 
 
 def reported(attempt: int) -> list[Message]:
@@ -104,12 +58,6 @@ def in_order() -> dict[str, list[tuple[object, ...]]]:
         for message in ALL:
             apply(store, [message])
         return rows(store)
-
-
-def apply(store: Store, batch: list[Message]) -> messages.Applied:
-    """Apply a batch in a transaction of its own."""
-    with store.writing():
-        return messages.apply(store, batch, now=NOW + 5)
 
 
 EXPECTED = in_order()
@@ -218,167 +166,3 @@ def test_an_attempt_that_is_lost_too_often_fails() -> None:
         assert phases(store)["all/1/1/1"] == "failed"
         assert phases(store)["all/1/2/1"] == "ready"
         del world
-
-
-def test_a_kill_that_comes_too_late_says_so() -> None:
-    with launched() as (store, _):
-        apply(store, [end_message(5, outputs=[output("/c/5", "f5")])])
-
-        row = store.connection.execute("select phase, request from package where id = 5").fetchone()
-        assert tuple(row) == ("done", "kill failed: it had already ended")
-
-
-def test_a_refused_launch_cools_off_and_comes_back_by_itself() -> None:
-    with launched() as (store, world):
-        with store.writing():
-            launches.refuse(store, 1, 1, "disk-full", "no space", now=NOW)
-        assert phases(store)["all/1/1/1"] == "cooloff"
-
-        world.schedule()  # the world's clock is beyond its time by now
-
-        assert phases(store)["all/1/1/1"] == "assigned"
-        assert faults(store) == {}
-
-
-def test_a_refused_launch_that_is_to_be_killed_is_canceled() -> None:
-    with launched() as (store, _):
-        with store.writing():
-            launches.refuse(store, 1, 5, "disk-full", "no space", now=NOW)
-
-        assert phases(store)["all/1/5/1"] == "canceled"
-        assert faults(store) == {}
-
-
-def test_a_merge_of_many_inputs_starts_with_the_last_of_them(store: Store) -> None:
-    names = [f"f{n}" for n in range(300)]
-    makers = [simple(outputs=[name]) for name in names]
-    submitted(store, job("many", stage(*makers), stage(simple(inputs=names))))
-    world = World(store, cpus=300)
-    node = world.node("localhost")
-    world.schedule()
-    for _ in range(30):
-        world.launch(node)
-    world.order(node)
-    for attempt in list(node.attempts):
-        node.end(attempt, "successful")
-
-    world.deliver(node, node.spool[:-1])
-    assert phases(store)["many/2/1/1"] == "waiting"
-    world.deliver(node, node.spool)
-
-    assert phases(store)["many/2/1/1"] == "ready"
-    assert faults(store) == {}
-
-
-def test_a_suspended_package_says_why_and_a_request_for_it_is_done() -> None:
-    with launched() as (store, _):
-        apply(store, [start_message(1)])
-        store.connection.execute("update package set request = 'pause' where id = 1")
-        assert launches.requested(store, 1) == {1: "pause"}
-
-        apply(store, [state(1, 2, "suspended")])
-
-        row = store.connection.execute("select phase, note, request from package where id = 1")
-        assert tuple(row.fetchone()) == ("suspended", "it is suspended", None)
-        assert launches.requested(store, 1) == {}
-
-
-def test_a_node_that_comes_back_has_its_packages_in_the_phase_they_told_last() -> None:
-    with launched() as (store, world):
-        apply(store, [start_message(1), state(1, 2, "suspended"), start_message(2)])
-        node = world.node("localhost")
-        node.attempts = dict.fromkeys(node.attempts, "running")
-        world.unlink(node)
-        assert phases(store)["all/1/1/1"] == "unreachable"
-
-        node.attempts = dict.fromkeys(range(1, 7), "running")
-        world.link(node)
-
-        assert [phases(store)[f"all/1/{line}/1"] for line in (1, 2)] == ["suspended", "running"]
-
-
-def test_progress_counts_in_the_order_of_the_attempt_and_goes_with_its_end() -> None:
-    with launched() as (store, _):
-        apply(store, [start_message(1), progress(1, 5, 50.0, eta=NOW + 65.0)])
-        apply(store, [progress(1, 3, 30.0)])
-
-        row = store.connection.execute("select percent, eta from progress").fetchone()
-        assert tuple(row) == (50.0, NOW + 5 + 60)
-
-        apply(store, [end_message(1, "failed", "exit-code")])
-        assert store.connection.execute("select count(*) from progress").fetchone()[0] == 0
-        assert faults(store) == {}
-
-
-def test_a_node_whose_clock_is_a_day_ahead_tells_times_of_ours() -> None:
-    day = 86400.0
-    with launched() as (store, _):
-        store.connection.execute("update node set clock = ?", [day])
-        ahead = {"started": NOW + day, "ended": NOW + day + 1}
-        end = end_message(1, outputs=[output("/c/1", "f1")])
-        binaries = [{**end["binaries"][0], **ahead}]
-
-        apply(store, [{**start_message(1), "time": NOW + day}])
-        apply(store, [{**end, **ahead, "binaries": binaries}])
-
-        times = "select started, ended from"
-        assert tuple(store.connection.execute(f"{times} attempt where id = 1").fetchone()) == (
-            NOW,
-            NOW + 1,
-        )
-        assert tuple(store.connection.execute(f"{times} binary_attempt").fetchone()) == (
-            NOW,
-            NOW + 1,
-        )
-
-
-def test_partial_output_of_an_early_end_is_there_and_marked() -> None:
-    with launched() as (store, _):
-        store.connection.execute("update package set request = 'kill partial' where id = 5")
-        assert launches.killing(store, 1) == {5: "kill partial"}
-        end = end_message(5, "killed", "killed", outputs=[output("/c/5", "f5")])
-
-        apply(store, [{**end, "partial": True}])
-
-        assert phases(store)["all/1/5/1"] == "canceled"
-        row = store.connection.execute("select present, partial from file where name = 'f5'")
-        assert tuple(row.fetchone()) == (1, 1)
-        assert faults(store) == {}
-
-
-def test_of_a_dropped_package_no_partial_output_is_kept() -> None:
-    with launched() as (store, _):
-        store.connection.execute("update package set request = 'drop' where id = 5")
-        end = end_message(5, "killed", "killed", outputs=[output("/c/5", "f5")])
-
-        apply(store, [{**end, "partial": True}])
-
-        row = store.connection.execute("select present from file where name = 'f5'")
-        assert row.fetchone()[0] == 0
-
-
-def test_states_count_in_the_order_of_the_attempt_when_its_clock_jumps_back() -> None:
-    with launched() as (store, _):
-        apply(store, [start_message(1)])
-
-        suspended, running = state(1, 4, "suspended"), {**state(1, 5, "running"), "time": NOW - 900}
-        apply(store, [suspended, running])
-
-        assert phases(store)["all/1/1/1"] == "running"
-        apply(store, [{**state(1, 3, "suspended"), "time": NOW + 900}])
-        assert phases(store)["all/1/1/1"] == "running"
-
-
-def test_a_clock_that_is_days_ahead_makes_no_attempt_long() -> None:
-    with launched() as (store, _):
-        days = 3 * 86400.0
-        rules = {"exit-code": {"tries": 2, "delay": [0.0]}}
-        store.connection.execute("update node set clock = ?", [days])
-        with store.writing():
-            store.change("keep_setting", name="policy", value=json.dumps(rules))
-        end = end_message(4, "failed", "exit-code")
-
-        apply(store, [{**start_message(4), "time": NOW + days}])
-        apply(store, [{**end, "started": NOW + days, "ended": NOW + days + 1}])
-
-        assert phases(store)["all/1/4/1"] in ("ready", "cooloff", "assigned")

@@ -12,7 +12,8 @@ from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.outputs import lose_spoilt
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
-from tests.support.world import World, end_message, output
+from tests.support.messages import end_message, output
+from tests.support.world import World
 
 LATE = OutputSpec("part-*", late=True, min_count=2)
 

@@ -7,24 +7,17 @@ import pytest
 from msgspec.structs import replace
 
 from d0ctl.actions import apply, request
-from d0ctl.config import Home
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
-from d0ctl.store import Store, open_store
+from d0ctl.store import Store
 from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.require import let_go_on
 from d0ctl.store.nodes import placement
 from d0ctl.store.views import browse
-from tests.cli.building import Site, job, line, package
+from tests.support.building import Site, job, line, package
 from tests.support.jobs import NOW, phases
 
 Going = Callable[[], None]
-
-
-@pytest.fixture
-def site(home: Home) -> Site:
-    """A home with its node, and hands to move packages in it."""
-    return Site(open_store(home))
 
 
 def merge(require: float, lines: int = 10) -> JobSpec:

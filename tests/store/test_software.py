@@ -6,47 +6,15 @@ from typing import Any
 import pytest
 
 from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, OutputSpec
-from d0ctl.model import Address
-from d0ctl.sitefile.spec import SoftwareEntry
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.nodes import contact, placement, registry, software
-from d0ctl.store.nodes.catalogue import Catalogue
-from d0ctl.store.nodes.site import keep_software
+from d0ctl.store.nodes import contact, placement, software
+from tests.store.catalogue import CHECKSUM, FACTS, entry, keep, node, reco
 from tests.support.jobs import NOW, job, package, submitted
 
-CHECKSUM = "sha256:" + "1" * 64
 OTHER = "sha256:" + "2" * 64
 
-FACTS = {"cpus": 8, "system": "Linux", "machine": "x86_64", "boot_id": "b", "base": "/base"}
-
-
-def node(store: Store, name: str, platform: str | None = None, **columns: Any) -> int:
-    """A node that is up, and of this platform."""
-    number = registry.add(store, Address(name, "ssh", name), cpus=8)
-    with store.writing():
-        for column, value in {"platform_asked": platform, **columns}.items():
-            store.connection.execute(f"update node set {column} = ? where id = ?", [value, number])
-        contact.up(store, number, {**FACTS, "machine_id": name}, now=NOW)
-    return number
-
-
-def entry(platform: str = "", **fields: Any) -> SoftwareEntry:
-    """Some version of reco."""
-    standard = {"script": "reco {inputs} {cards}", "parameters": {"cards": "std"}}
-    return SoftwareEntry("reco", "v1", platform, **{**standard, **fields})
-
-
-def keep(store: Store, *entries: SoftwareEntry) -> None:
-    """Put entries into the catalogue."""
-    with store.writing():
-        for one in entries:
-            keep_software(store, one, applied=False)
-
-
-def reco(**fields: Any) -> BinarySpec:
-    """A binary that says no more than its software."""
-    return BinarySpec("reco", software="reco/v1", **fields)
+pytestmark = pytest.mark.usefixtures("drained_localhost")
 
 
 def assign(store: Store) -> dict[str, int]:
@@ -71,12 +39,6 @@ def launched(store: Store, node: int) -> list[dict[str, Any]]:
     with store.writing():
         found = launches.launch(store, node, limit=9, now=NOW)
     return [binary for one in found for binary in one["binaries"]]
-
-
-@pytest.fixture(autouse=True)
-def _alone(store: Store) -> None:
-    with store.writing():
-        store.connection.execute("update node set drained = 1")
 
 
 def test_packages_go_where_their_software_exists(store: Store) -> None:
@@ -261,89 +223,3 @@ def test_this_machine_reads_archives_where_they_lie(store: Store) -> None:
 
     assert not software.archives_wanted(store, here, now=NOW)
     assert launched(store, here)[0]["software"]["source"] == "/x.tar"
-
-
-def ask(store: Store, verb: str, node: int) -> int:
-    """Ask a node to do something with reco."""
-    with store.writing():
-        row = store.row("node_by_id", node=node)
-        found = Catalogue(store).entry("reco/v1", None)
-        assert row is not None and found is not None
-        return software.ask(store, verb, row, dict(found), actor="me", now=NOW)
-
-
-def answer(store: Store, node: int, number: object, ok: bool = True) -> None:
-    """Let a node answer an order."""
-    frame = {"id": number, "ok": ok, "message": "said", "faults": ["one"]}
-    with store.writing():
-        software.end_order(store, node, frame, now=NOW)
-
-
-def test_a_push_waits_for_its_archive_and_a_check_does_not(store: Store) -> None:
-    here = node(store, "a")
-    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
-    push, verify = ask(store, "push", here), ask(store, "verify", here)
-
-    first, second = software.open_orders(store, here)
-    frame = software.frame_of(second)
-    assert software.frame_of(first) is None
-    assert frame is not None and (frame["id"], frame["verb"]) == (str(verify), "verify")
-    assert len(software.archives_wanted(store, here, now=NOW)) == 1
-    with store.writing():
-        software.arrive(store, here, CHECKSUM, now=NOW)
-    (first, _) = software.open_orders(store, here)
-    frame = software.frame_of(first)
-    assert frame is not None and (frame["id"], frame["verb"]) == (str(push), "pull")
-
-
-def test_only_the_node_that_was_asked_can_answer_and_only_once(store: Store) -> None:
-    here, there = node(store, "a"), node(store, "b")
-    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
-    number = ask(store, "verify", here)
-
-    for wrong in (number + 1, None, "x", "²", "9" * 30, -number):
-        answer(store, here, wrong)
-    answer(store, there, number)
-    assert len(software.open_orders(store, here)) == 1
-    answer(store, here, str(number), ok=False)
-    answer(store, here, str(number), ok=True)
-
-    (row,) = store.rows("orders", ids=json.dumps([number]))
-    assert (row["ok"], row["message"], row["faults"]) == (0, "said", '["one"]')
-
-
-def test_after_a_purge_the_archive_is_brought_anew(store: Store) -> None:
-    here = node(store, "a")
-    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
-    with store.writing():
-        software.arrive(store, here, CHECKSUM, now=NOW)
-    answer(store, here, ask(store, "purge", here))
-    ask(store, "push", here)
-
-    assert len(software.archives_wanted(store, here, now=NOW)) == 1
-
-
-def test_a_push_of_an_archive_that_is_gone_fails(store: Store) -> None:
-    here = node(store, "a")
-    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
-    number = ask(store, "push", here)
-    with store.writing():
-        software.delay(store, here, CHECKSUM, "`/x.tar` is gone", is_gone=True, now=NOW)
-
-    (row,) = store.rows("orders", ids=json.dumps([number]))
-    assert (row["ok"], row["message"]) == (0, "`/x.tar` is gone")
-
-
-def test_a_removed_node_takes_its_orders_with_it(store: Store) -> None:
-    here = node(store, "a")
-    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
-    ask(store, "push", here)
-    with store.writing():
-        software.arrive(store, here, CHECKSUM, now=NOW)
-    registry.forget(store, "a", now=NOW)
-    with store.writing():
-        software.arrive(store, here, CHECKSUM, now=NOW)
-        software.delay(store, here, CHECKSUM, "x", is_gone=True, now=NOW)
-
-    for table in ("archive_copy", "software_order"):
-        assert store.connection.execute(f"select count(*) from {table}").fetchone()[0] == 0

@@ -1,31 +1,25 @@
 """What stops production, read off a store with nodes, a driver and jobs in any state."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from d0ctl.model import Address
 from d0ctl.schedule.standstill import Cause
-from d0ctl.store import open_store
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.standstill import job_standing, production
 from d0ctl.store.views import browse
-from tests.cli.building import Site, job, line, package
-from tests.cli.building import production as example
-from tests.support.homes import make_home
+from tests.support.building import Site, job, line, package
+from tests.support.building import production as example
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A home whose node is up, and somebody who drives."""
-    with open_store(make_home(tmp_path / "home")) as store:
-        with store.writing():
-            leases.take_lease(store, "daemon", now=time.time())
-        site = Site(store)
-        site.up()
-        yield site
+def site(site: Site) -> Site:
+    """A site whose node is up, and which somebody drives."""
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.up()
+    return site
 
 
 def down(site: Site, name: str = "localhost") -> None:

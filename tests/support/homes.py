@@ -1,14 +1,20 @@
 """Homes as a first use makes them, and what shall be true of their databases at all times."""
 
+import os
 import shutil
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from d0ctl.config import Home
+from d0ctl.nodes import ship
 from d0ctl.store import Store, open_store
 from d0ctl.store.checks import check
 from d0ctl.store.nodes.registry import add_localhost
+from d0ctl.store.nodes.site import site_name
+from tests.support import CACHE
+from tests.support.rows import checkpoint
 
 
 @cache
@@ -18,7 +24,7 @@ def template() -> bytes:
         home = Home(Path(folder, "home"))
         with open_store(home, create=True) as store:
             add_localhost(store)
-            store.connection.execute("pragma wal_checkpoint(truncate)")
+            checkpoint(store)
         return home.database.read_bytes()
 
 
@@ -29,6 +35,32 @@ def make_home(root: Path) -> Home:
     home.database.write_bytes(template())
     home.database.chmod(0o600)
     return home
+
+
+def equip_nodes(home: Home, name: str = "localhost", folder: Path | None = None) -> None:
+    """Put the wrapper where a node has it once d0ctl has connected to it.
+
+    Each daemon would compile it for each new home, which costs more than the rest of its start.
+    """
+    with open_store(home, read_only=True) as store:
+        target = (folder or home.nodes) / site_name(store) / name / "bin" / ship.file_name()
+    target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    target.write_bytes(wrapper().read_bytes())
+
+
+@cache
+def wrapper() -> Path:
+    """The wrapper as one file, compiled once and kept for later runs of the tests."""
+    kept = CACHE / "wrapper" / ship.file_name()
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        aside = kept.with_suffix(f".{os.getpid()}")
+        aside.write_bytes(ship.archive())
+        for old in {*kept.parent.glob("*.pyz")} - {kept}:
+            with suppress(FileNotFoundError):  # another test process was quicker
+                old.unlink()
+        aside.rename(kept)
+    return kept
 
 
 def forget_home(home: Home) -> None:

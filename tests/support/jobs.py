@@ -14,6 +14,7 @@ from d0ctl.jobfile.spec import (
 )
 from d0ctl.store import Store
 from d0ctl.store.jobs.submit import submit
+from tests.support.rows import read, value
 
 NOW = 1_000_000.0
 """When things happen, unless a test says otherwise."""
@@ -91,17 +92,9 @@ def job(name: str = "job", *stages: StageSpec | Sequence[PackageSpec], **more: A
 def submitted(store: Store, spec: JobSpec, *, now: float = NOW, name: str | None = None) -> int:
     """Submit a job and give its id."""
     chosen = submit(store, spec, now=now, actor="tester", name=name)
-    return int(
-        store.connection.execute("select id from job where name = ?", [chosen]).fetchone()[0]
-    )
+    return int(value(store, "job", "id", name=chosen))
 
 
 def phases(store: Store) -> dict[str, str]:
     """The phase of every package, by its path."""
-    rows = store.connection.execute(
-        "select job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,"
-        "       phase from package join job on job.id = package.job_id"
-        "  join stage on stage.id = package.stage_id join line on line.id = package.line_id"
-        " order by package.id"
-    )
-    return {row["path"]: row["phase"] for row in rows}
+    return dict(read(store, "v_package", "path", "phase", by="package_id"))

@@ -19,8 +19,9 @@ from d0ctl.model import Address
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import leases, registry
-from tests.support.homes import faults, make_home
+from tests.support.homes import equip_nodes, faults, make_home
 from tests.support.jobs import phases
+from tests.support.rows import read, value
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, descendants, wait_until
 
@@ -36,19 +37,17 @@ PATIENCE_S = 120.0
 """How long anything may take on a machine that has other work, too."""
 
 
-def has_ended(folder: Path) -> bool:
-    """Whether an attempt has ended; its wrapper may serve another one now."""
-    with suppress(FileNotFoundError):
-        return (folder / "end").read_bytes().endswith(b"\n")
-    return False
-
-
 class Session:
     """Everything of one test, under `folder`; `close` leaves no process."""
+
+    has_wrappers = True
+    """Whether its nodes have the wrapper before they are first reached."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.home = make_home(folder / "home")
+        if self.has_wrappers:
+            equip_nodes(self.home)
         self.record = folder / "record"
         self.record.touch()
         self.gates = folder / "gates"
@@ -81,8 +80,7 @@ class Session:
         """Submit a job; its id."""
         with open_store(self.home) as store:
             name = submit(store, spec, now=1.0, actor="tester")
-            row = store.connection.execute("select id from job where name = ?", [name])
-            return int(row.fetchone()[0])
+            return int(value(store, "job", "id", name=name))
 
     def phases(self) -> dict[str, str]:
         """The phase of every package."""
@@ -105,10 +103,7 @@ class Session:
     def attempts(self) -> list[tuple[str, str, str | None]]:
         """Node, outcome and reason of all attempts, in their order."""
         with open_store(self.home, read_only=True) as store:
-            rows = store.connection.execute(
-                "select node_name, outcome, reason from attempt order by id"
-            )
-            return [tuple(row) for row in rows]
+            return read(store, "attempt", "node_name", "outcome", "reason")
 
     def faults(self) -> dict[str, list[tuple[str, str]]]:
         """What is wrong with the database."""
@@ -135,6 +130,8 @@ class Session:
         self.trust(sshd)
         with open_store(self.home) as store:
             registry.add(store, self.address(name, sshd), cpus=cpus)
+        if self.has_wrappers:
+            equip_nodes(self.home, name, self.folder / name / "work")
         return sshd
 
     def trust(self, sshd: Sshd) -> None:
@@ -268,3 +265,10 @@ class Session:
             return not self.ours()
 
         wait_until(gone, 20, "no process is left")
+
+
+def has_ended(folder: Path) -> bool:
+    """Whether an attempt has ended; its wrapper may serve another one now."""
+    with suppress(FileNotFoundError):
+        return (folder / "end").read_bytes().endswith(b"\n")
+    return False

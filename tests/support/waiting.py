@@ -9,17 +9,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-POLL_S = 0.01
+SHORTEST_S, LONGEST_S = 0.005, 0.05
+"""From one look to the next: a tenth of the time waited so far, within these bounds."""
 
 
 def wait_until(condition: Callable[[], object], timeout: float = 10.0, what: str = "") -> None:
     """Return as soon as `condition()` is true; raise TimeoutError when it is not in time."""
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
     pause = threading.Event()
     while not condition():
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > timeout:
             raise TimeoutError(f"not within {timeout:g} s: {what or condition}")
-        pause.wait(POLL_S)
+        pause.wait(min(max(waited / 10, SHORTEST_S), LONGEST_S))
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from d0ctl.store.attempts.launching.launches import Launch
 from d0ctl.store.files import copies
 from d0ctl.store.nodes import contact, placement, registry
 from tests.support.jobs import NOW
-
-Message = Any
-"""A message of any kind: tests make them as wrappers of any version might."""
+from tests.support.messages import Message, end_message, output, start_message
+from tests.support.rows import change
 
 
 @dataclass
@@ -112,56 +111,6 @@ SENT: dict[tuple[int, int], list[Message]] = {}
 """What each node has delivered of each attempt."""
 
 
-def output(folder: str, name: str) -> dict[str, Any]:
-    """An output as an end message has it."""
-    return {"name": name, "path": f"{folder}/{name}", "size": 7, "checksum": "sha256:" + "7" * 64}
-
-
-def start_message(attempt: int) -> Message:
-    """The start message of an attempt."""
-    answer = {"attempt": attempt, "kind": "start", "seq": 1, "phase": "running"}
-    return {**answer, "time": NOW, "utc_offset": 0}
-
-
-def end_message(
-    attempt: int,
-    outcome: str = "successful",
-    reason: str | None = None,
-    outputs: Iterable[dict[str, Any]] = (),
-    missing: Iterable[str] = (),
-) -> Message:
-    """The end message of an attempt of one binary."""
-    binary = {
-        "binary": 1,
-        "started": NOW,
-        "ended": NOW + 1,
-        "exit_code": 0 if outcome == "successful" else 1,
-        "signal": None,
-        "cpu": 0.5,
-        "rss": 1000,
-    }
-    return {
-        "attempt": attempt,
-        "kind": "end",
-        "seq": 2,
-        "outcome": outcome,
-        "started": NOW,
-        "ended": NOW + 1,
-        "utc_offset": 0,
-        "binary": 1,
-        "reason": reason,
-        "detail": "",
-        "exit_code": binary["exit_code"],
-        "signal": None,
-        "cpu": 0.5,
-        "rss": 1000,
-        "stderr": "",
-        "binaries": [binary],
-        "outputs": list(outputs),
-        "missing": list(missing),
-    }
-
-
 class World:
     """A site: the store, and the nodes as they really are."""
 
@@ -175,7 +124,7 @@ class World:
             for row in store.rows("nodes")
         }
         with store.writing():
-            store.connection.execute("update node set cpus_asked = ?", [cpus])
+            change(store, "node", cpus_asked=cpus)
         for node in self.nodes.values():
             self.link(node)
 

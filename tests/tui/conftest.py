@@ -2,19 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from d0ctl.config import Home
-from d0ctl.store import open_store
 from d0ctl_tui.app import Dashboard, Terminal
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.widgets.lines import LineView
-from tests.cli.building import Site
-from tests.support.homes import make_home
 
 Hands = Pilot[None]
 Script = Callable[["Desk"], Awaitable[None]]
@@ -53,6 +50,17 @@ class Desk:
                 raise AssertionError(f"never: {what}\n{self.screen}")
             await self.hands.pause(0.01)
 
+    async def settled(self, part: str) -> list[str]:
+        """Return what a part of the screen shows, once that has not changed for several looks."""
+        looks: list[list[str]] = []
+
+        def is_settled() -> bool:
+            looks.append(self.lines(part))
+            return looks[-6:].count(looks[-1]) == 6
+
+        await self.until(is_settled, f"{part} has settled")
+        return looks[-1]
+
     async def sees(self, *texts: str) -> None:
         """Return once all of this is on the screen."""
         await self.until(lambda: all(text in self.screen for text in texts), f"{texts}")
@@ -73,13 +81,6 @@ class Desk:
         """What one part of the screen shows."""
         part = self.app.screen.query_one(f"#{id}", LineView)
         return [part.render_line(y).text.rstrip() for y in range(part.size.height)]
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A home with its node, and hands to move packages in it."""
-    with open_store(make_home(tmp_path / "home")) as store:
-        yield Site(store)
 
 
 Open = Callable[..., None]

@@ -1,19 +1,9 @@
 """What the dashboard does to jobs: the same as the command line, once the plan has been seen."""
 
-import re
-import time
-
-import pytest
-
-from d0ctl.actions import apply, request
-from d0ctl.actions.option import read_words, typed
-from d0ctl.actions.packages.retry import RetryOptions
-from d0ctl.errors import BadUsage
 from d0ctl.model import Address
-from d0ctl.select import parse
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.views import browse
-from tests.cli.building import Site, production
+from tests.support.building import Site, production
 from tests.tui.conftest import Desk, Open
 
 
@@ -161,21 +151,6 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
     assert not registry.named(site.store, "localhost")["drained"]
 
 
-def test_a_failed_package_is_retried(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-    site.fail("prod/1/2/1")
-
-    async def script(desk: Desk) -> None:
-        await desk.press("R")
-        await desk.sees("$ d0ctl retry prod/1/2/1", "do it")
-        await desk.press("enter")
-        await desk.sees("retried package `prod/1/2/1`")
-        await desk.press("enter")
-        await desk.sees("○ ready")
-
-    dashboard(script, start="prod/1/2/1")
-
-
 def test_a_job_is_paused_with_or_without_what_runs_and_resumed(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
@@ -195,105 +170,6 @@ def test_a_job_is_paused_with_or_without_what_runs_and_resumed(site: Site, dashb
         await desk.sees("resumed")
 
     dashboard(script)
-
-
-def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("P")
-        await desk.sees("higher is scheduled first")
-        await desk.type("80")
-        await desk.press("enter")
-        await desk.sees("$ d0ctl priority prod 80", "do it")
-        await desk.press("enter")
-        await desk.until(lambda: browse.job(site.store, "prod").priority == 80, "it is given")
-
-    dashboard(script)
-
-
-def test_a_dropped_line_is_restored(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-    site.fail("prod/1/2/1")
-    asked = request("kill-line", parse("prod/1/2"), drop_outputs=True)
-    apply(site.store, asked, actor="me", note=None, now=time.time())
-
-    async def script(desk: Desk) -> None:
-        await desk.sees("⊘ dropped")
-        await desk.press("U")
-        await desk.sees("$ d0ctl restore-line prod/1/2", "do it")
-        await desk.press("enter")
-        await desk.until(lambda: site.phase("prod/1/2/2") == "waiting", "it is back")
-
-    dashboard(script, start="prod/1/2")
-
-
-def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("K")
-        await desk.sees("would kill 2 packages", "do it")
-        apply(
-            site.store,
-            request("hold", parse("prod/1/2/1")),
-            actor="you",
-            note="mine",
-            now=time.time(),
-        )
-        await desk.press("enter")
-        await desk.sees("you")
-        await desk.misses("killed 2 packages")
-
-    dashboard(script, start="prod/1/2")
-
-    assert site.phase("prod/1/2/1") == "held"
-
-
-def test_what_failed_is_retried_with_other_memory_time_and_node(
-    site: Site, dashboard: Open
-) -> None:
-    site.submit(production())
-    site.fail("prod/1/2/1", reason="out-of-memory", detail="it took 2 GB")
-
-    async def script(desk: Desk) -> None:
-        await desk.press("R")
-        await desk.sees("would retry 1 package", "tab change memory, time or node")
-        await desk.press("shift+tab")
-        await desk.type("memory=8G")
-        await desk.sees("enter plan with it")
-        await desk.type("X")
-        await desk.press("enter")
-        await desk.sees("`8GX` is not a size")
-        await desk.press("backspace")
-        await desk.type("B wall-time=4h cpus=2 on=localhost")
-        await desk.press("enter")
-        await desk.sees("$ d0ctl retry prod/1/2/1 --memory 8GB --cpus 2 --wall-time 4h",
-                        "--on localhost", "do it")  # fmt: skip
-        await desk.type("more of it")
-        await desk.press("enter")
-        await desk.sees("retried package `prod/1/2/1`")
-        await desk.press("enter")
-
-    dashboard(script, start="prod/1/2/1")
-
-    one = browse.package(site.store, parse("prod/1/2/1"))
-    assert (one.phase, one.memory, one.cpus, one.wall_time) == ("ready", 8 * 10**9, 2, 4 * 3600.0)
-    assert (one.nodes, one.note) == ('["localhost"]', "more of it")
-
-
-def test_values_that_make_no_sense_are_refused_as_on_the_command_line() -> None:
-    unchanged = RetryOptions()
-
-    for text, answer in [("memry=2GB", "`memry=2GB` is none of memory, disk, cpus, wall-time, on"),
-                       ("memory", "`memory` is none of"),
-                       ("cpus=0", "--cpus: it takes more than 0, not `0`"),
-                       ("wall-time=-5m", "--wall-time: `-5m` is not a time")]:  # fmt: skip
-        with pytest.raises(BadUsage, match=re.escape(answer)):
-            read_words(unchanged, text)
-    again = read_words(unchanged, "--disk=20GB on=a on=b wall-time=90m")
-    assert read_words(again, "") == unchanged
-    assert typed(again) == ["--disk", "20GB", "--wall-time", "1h30m", "--on", "a", "--on", "b"]
 
 
 def test_a_node_that_burns_packages_is_shown_with_the_evidence_and_resumed(

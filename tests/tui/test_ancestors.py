@@ -5,7 +5,7 @@ import time
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, registry
-from tests.cli.building import Site, production
+from tests.support.building import Site, production
 from tests.tui.conftest import Desk, Open
 
 
@@ -32,7 +32,7 @@ def test_a_failure_is_seen_on_every_row_above_it_and_what_waits_for_it_is_blocke
 
     async def script(desk: Desk) -> None:
         await desk.sees("✘ failed")
-        found = desk.lines("tree")
+        found = await desk.settled("tree")
         assert "▶ running ✘1" in found[0]
         assert "▶ running ✘1" in found[1]
         assert "✘ failed" in found[2]
@@ -54,7 +54,7 @@ def test_a_package_out_of_contact_is_seen_on_every_row_above_it(
 
     async def script(desk: Desk) -> None:
         await desk.sees("? unreachable")
-        assert all("?1" in line for line in desk.lines("tree")[:3])
+        assert all("?1" in line for line in (await desk.settled("tree"))[:3])
 
     dashboard(script, start="prod/1/1/1")
 
@@ -65,10 +65,10 @@ def test_stages_and_lines_of_a_held_job_are_held(site: Site, dashboard: Open) ->
 
     async def script(desk: Desk) -> None:
         await desk.sees("○ ready")
-        assert all("‖ held" in line for line in desk.lines("tree")[:3])
+        assert all("‖ held" in line for line in (await desk.settled("tree"))[:3])
         await desk.press("up", "up")
         await desk.sees("1  make")
-        assert "‖ held" in "\n".join(desk.lines("about")[:3])
+        assert "‖ held" in "\n".join((await desk.settled("about"))[:3])
 
     dashboard(script, start="prod/1/1/1")
 
@@ -80,7 +80,7 @@ def test_progress_and_end_climb_from_the_package_to_its_job(site: Site, dashboar
 
     async def script(desk: Desk) -> None:
         await desk.sees("50 %")
-        job, stage, line, *_ = desk.lines("tree")
+        job, stage, line, *_ = await desk.settled("tree")
         assert "10% 0/8" in job and "13% 0/6" in stage and "25% 0/2" in line
         assert all(">" in row.rpartition("/")[2] for row in (job, stage, line))
         await desk.press("g")

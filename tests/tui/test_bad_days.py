@@ -15,7 +15,8 @@ from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
 from d0ctl_tui.app import Terminal
-from tests.cli.building import Site, job, line, package, production
+from tests.support.building import Site, job, line, package, production
+from tests.support.rows import change, checkpoint
 from tests.tui.conftest import Desk, Open
 
 
@@ -46,7 +47,7 @@ def test_a_database_that_is_replaced_is_read_anew(
     with open_store(other, create=True) as store:
         add_localhost(store)
         Site(store).submit(production("after"))
-        store.connection.execute("pragma wal_checkpoint(truncate)")
+        checkpoint(store)
 
     async def script(desk: Desk) -> None:
         await desk.sees("▾ before")
@@ -73,7 +74,7 @@ def test_a_newer_schema_is_told_and_the_rest_stays_as_it_was(site: Site, dashboa
         with sqlite3.connect(newer) as made:
             made.execute("update _sqlite_migrations set name = '999_newer'")
         # Else the new file would be read together with the log of the old one.
-        site.store.connection.execute("pragma wal_checkpoint(truncate)")
+        checkpoint(site.store)
         newer.rename(database)
         await desk.sees("was written by a newer d0ctl", "▾ prod")
 
@@ -143,10 +144,7 @@ def test_ten_thousand_failures_at_once_are_grouped_and_walked(site: Site, dashbo
                 ("assigned", "starting"),
                 ("starting", "failed"),
             ):
-                site.store.connection.execute(
-                    "update package set phase = ?, changed = ? where phase = ?",
-                    [new, time.time(), old],
-                )
+                change(site.store, "package", {"phase": old}, phase=new, changed=time.time())
         await desk.sees("✘ 10.0k failed")
         await desk.press("F")
         await desk.sees("10,000 failed packages")

@@ -17,7 +17,7 @@ from d0ctl.store.views import browse
 from d0ctl_tui.commands import ACT, NODES
 from d0ctl_tui.run_action import PlannedAction, first_way
 from d0ctl_tui.screens.plan import PlanDialog
-from tests.cli.building import Site, production
+from tests.support.building import Site, production
 from tests.tui.conftest import Desk, Open
 
 KEYS = {
@@ -26,41 +26,28 @@ KEYS = {
 }  # fmt: skip
 
 
-NODE_KEYS = {
-    "A": "node add", "K": "node accept-key", "d": "node drain", "u": "node resume",
-    "X": "node remove",
-}  # fmt: skip
-
-
-def test_every_action_on_rows_and_nodes_has_a_key() -> None:
-    assert {command.keys: command.verb for command in ACT if command.verb} == KEYS
-    assert {command.keys: command.verb for command in NODES if command.verb} == NODE_KEYS
-    elsewhere = {"submit", "file purge", "file set-disposition"}
-    assert {*KEYS.values(), *NODE_KEYS.values()} == set(ACTIONS) - elsewhere
-
-
-@pytest.mark.parametrize(("key", "verb"), KEYS.items())
-def test_a_key_opens_the_dialog_of_its_verb(
-    site: Site, dashboard: Open, key: str, verb: str
-) -> None:
+def test_each_key_opens_the_dialog_of_its_verb(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")
 
     async def script(desk: Desk) -> None:
-        await desk.press(key)
-        if verb == "priority":
-            await desk.type("7")
-            await desk.press("enter")
-        if verb == "set-status":
-            await desk.sees("unscheduled")
-            await desk.press("enter")
-        await desk.until(lambda: isinstance(desk.app.screen, PlanDialog), verb)
-        dialog = desk.app.screen
-        assert isinstance(dialog, PlanDialog) and isinstance(dialog.action, PlannedAction)
-        assert dialog.action.request.name == verb
-        await desk.sees(f"$ d0ctl {verb} ")
+        for key, verb in KEYS.items():
+            await desk.press(key)
+            if verb == "priority":
+                await desk.type("7")
+                await desk.press("enter")
+            if verb == "set-status":
+                await desk.sees("unscheduled")
+                await desk.press("enter")
+            await desk.until(lambda: isinstance(desk.app.screen, PlanDialog), verb)
+            dialog = desk.app.screen
+            assert isinstance(dialog, PlanDialog) and isinstance(dialog.action, PlannedAction)
+            assert dialog.action.request.name == verb
+            await desk.sees(f"$ d0ctl {verb} ")
+            await desk.press("escape")
+            await desk.until(lambda: desk.app.screen is desk.main, f"{verb} is closed")
 
-    dashboard(script, start="prod/1/2/1")
+    dashboard(script, start="prod/1/2/1", size=(100, 30))
 
 
 REQUESTS = [
@@ -145,6 +132,19 @@ def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
         await desk.sees("nothing found for `nowhere`")
 
     dashboard(script)
+
+
+NODE_KEYS = {
+    "A": "node add", "K": "node accept-key", "d": "node drain", "u": "node resume",
+    "X": "node remove",
+}  # fmt: skip
+
+
+def test_every_action_on_rows_and_nodes_has_a_key() -> None:
+    assert {command.keys: command.verb for command in ACT if command.verb} == KEYS
+    assert {command.keys: command.verb for command in NODES if command.verb} == NODE_KEYS
+    elsewhere = {"submit", "file purge", "file set-disposition"}
+    assert {*KEYS.values(), *NODE_KEYS.values()} == set(ACTIONS) - elsewhere
 
 
 @pytest.mark.parametrize(

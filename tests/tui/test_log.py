@@ -11,7 +11,7 @@ from d0ctl.show.spans import text, width
 from d0ctl.store.nodes import registry
 from d0ctl_tui.draw.log_text import marked, shifted, spans, wrapped
 from d0ctl_tui.draw.pager import Pager
-from tests.cli.building import Site, production
+from tests.support.building import Site, production
 from tests.tui.conftest import Desk, Open
 
 

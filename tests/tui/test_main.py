@@ -7,7 +7,7 @@ from d0ctl.jobfile.spec import INPUTS, BinarySpec, OutputSpec, PackageSpec
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
 from d0ctl_tui.app import Terminal
-from tests.cli.building import Site, job, line, production
+from tests.support.building import Site, job, line, production
 from tests.tui.conftest import Desk, Open
 
 

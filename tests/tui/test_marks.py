@@ -11,7 +11,8 @@ from d0ctl.actions import preview, request
 from d0ctl.select import Selector, parse
 from d0ctl.store.views import browse, outline
 from d0ctl_tui.marks import Marks, beside, condense, filtered
-from tests.cli.building import Site, job, line, package, production
+from tests.support.building import Site, job, line, package, production
+from tests.support.rows import change
 from tests.tui.conftest import Desk, Open
 
 
@@ -126,7 +127,7 @@ def test_a_retry_of_many_says_how_many_are_refused_and_why(site: Site, dashboard
         site.fail(f"prod/1/{number}/1")
     for number in (6, 7):
         site.fail(f"prod/1/{number}/1", reason="out-of-memory", detail="it took 2 GB")
-    site.store.connection.execute("update demand set memory = 2000000000")
+    change(site.store, "demand", memory=2000000000)
 
     async def script(desk: Desk) -> None:
         await desk.press("f")

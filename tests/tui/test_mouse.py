@@ -4,14 +4,14 @@ import pytest
 
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.screens.search_box import Finder
-from tests.cli.building import Site, production
+from tests.support.building import Site, production
 from tests.tui.conftest import Desk, Open
 
 
 async def click(desk: Desk, part: str, words: str) -> None:
     """Click on the first of these words in a part of the screen."""
     await desk.until(lambda: any(words in line for line in desk.lines(part)), words)
-    lines = desk.lines(part)
+    lines = await desk.settled(part)
     row = next(number for number, line in enumerate(lines) if words in line)
     widget = desk.app.screen.query_one(f"#{part}")
     inner = widget.content_region.offset - widget.region.offset

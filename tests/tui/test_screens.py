@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl_tui.app import Terminal
-from tests.cli.building import Site, production
 from tests.cli.conftest import type_in
+from tests.support.building import Site, production
 from tests.tui.conftest import Desk, Open
 
 FOLDER = Path(__file__).with_name("screens")

@@ -11,13 +11,13 @@ from pathlib import Path
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submit import submit
 from tests.bench.site import job
-from tests.cli.building import Site
+from tests.support.building import Site
 from tests.tui.conftest import Desk, Open
 
-SECONDS = float(os.environ.get("D0CTL_SOAK_S", "10"))
+SECONDS = float(os.environ.get("D0CTL_SOAK_S", "4"))
 """A minute is for `D0CTL_SOAK_S=60`; each run of the tests soaks for less."""
 
-WARM_S = 3.0
+WARM_S = 2.0
 
 KEYS = (
     *("j", "k", "l", "h", "g", "G", "pageup", "pagedown", "space", "n", "N", "v", "escape", "tab"),

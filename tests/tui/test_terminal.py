@@ -13,7 +13,7 @@ from statistics import median
 
 import pytest
 
-from tests.cli.building import Site, job, line, package, production
+from tests.support.building import Site, job, line, package, production
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
@@ -138,6 +138,15 @@ def test_the_first_picture_is_drawn_once_and_takes_less_than_ten_kilobytes(
     assert screen.read().count(b"A production") == 1
 
 
+def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) -> None:
+    site.submit(production())
+    screen = terminal(PROGRAM, "tui")
+    screen.sees(b"d0ctl ")
+
+    assert b"48;5;233" in screen.read()
+    assert b"48;2;" not in screen.read() and b"38;2;" not in screen.read()
+
+
 def test_a_line_down_takes_less_than_a_kilobyte(site: Site, terminal: Open) -> None:
     site.submit(job(("one", [line(package()) for _ in range(12)]), name="wide"))
     screen = terminal("env", "COLORTERM=truecolor", PROGRAM, "tui", "wide/1/1")
@@ -150,12 +159,3 @@ def test_a_line_down_takes_less_than_a_kilobyte(site: Site, terminal: Open) -> N
         before.append(screen.type(b"j"))
 
     assert median(b - a for a, b in pairwise(before)) < 1000, screen.read()[before[-2] :]
-
-
-def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) -> None:
-    site.submit(production())
-    screen = terminal(PROGRAM, "tui")
-    screen.sees(b"d0ctl ")
-
-    assert b"48;5;233" in screen.read()
-    assert b"48;2;" not in screen.read() and b"38;2;" not in screen.read()

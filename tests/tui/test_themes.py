@@ -6,7 +6,7 @@ from textual.theme import Theme
 
 from d0ctl_tui.app import Terminal
 from d0ctl_tui.themes import COARSE, THEMES
-from tests.cli.building import Site, production
+from tests.support.building import Site, production
 from tests.tui.conftest import Desk, Open
 
 READ = ("good", "bad", "warn", "live", "mark", "command", "title")

@@ -1,6 +1,6 @@
 """The other screens: failures, nodes, logs, help; and the view of one thing on the whole screen."""
 
-from tests.cli.building import Site, production
+from tests.support.building import Site, production
 from tests.support.session import Session
 from tests.tui.conftest import Desk, Open
 

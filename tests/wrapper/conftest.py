@@ -13,30 +13,25 @@ from typing import Any
 
 import pytest
 
-from d0ctl.nodes import ship
+from tests.support.archives import RECO, packed
+from tests.support.homes import wrapper
 from tests.support.waiting import wait_until
+from tests.support.web import Web, serving
 from tests.wrapper.client import Client
+from tests.wrapper.fetching import DATA
 
 Connect = Callable[..., Client]
 
 
-@pytest.fixture(scope="session")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wrapper as one file."""
-    archive = tmp_path_factory.mktemp("archive") / ship.file_name()
-    archive.write_bytes(ship.archive())
-    return archive
-
-
 @pytest.fixture
-def connect(archive: Path, tmp_path: Path) -> Iterator[Connect]:
+def connect(tmp_path: Path) -> Iterator[Connect]:
     """Opens connections to relays of one BASE; all that they started ends with the test."""
     clients: list[Client] = []
 
     def open_connection(
         python: str = sys.executable, environment: dict[str, str] | None = None, **hello: Any
     ) -> Client:
-        command = [python, "-I", "-S", str(archive), "relay"]
+        command = [python, "-I", "-S", str(wrapper()), "relay"]
         clients.append(Client(command, tmp_path / "base", environment or {}, hello))
         return clients[-1]
 
@@ -92,3 +87,51 @@ def _is_marked(entry: Path, mark: bytes) -> bool:
         return mark in (entry / "environ").read_bytes()
     except OSError:
         return False
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A mass storage, which is a folder with a program beside it."""
+    folder = tmp_path / "store"
+    folder.mkdir()
+    program = tmp_path / "xrdcp"
+    program.write_text(
+        "#!/bin/sh\n"
+        f"[ ! -e {tmp_path}/broken ] || {{ echo no space there >&2; exit 51; }}\n"
+        f"echo $$ > {tmp_path}/pid\n"
+        f"while [ -e {tmp_path}/stuck ]; do sleep 0.05; done\n"
+        f'cp "$1" "$(echo "$2" | sed s,root://store,{folder},)"\n'
+    )
+    program.chmod(0o700)
+    return folder
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """A web server with one file."""
+    with serving() as web:
+        web.files["/raw"] = DATA
+        yield web
+
+
+@pytest.fixture
+def xrdcp(tmp_path: Path) -> Path:
+    """A program that copies files of a mass storage, which is a folder."""
+    (tmp_path / "store").mkdir()
+    program = tmp_path / "xrdcp"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" >> {tmp_path}/calls\n'
+        f'from=$(echo "$1" | sed s,root://store/,{tmp_path}/store/,)\n'
+        f'to=$(echo "$2" | sed s,root://store/,{tmp_path}/store/,)\n'
+        f'[ ! -e {tmp_path}/stuck ] || {{ echo half > "$to"; sleep 1000; }}\n'
+        'cp "$from" "$to"\n'
+    )
+    program.chmod(0o700)
+    return program
+
+
+@pytest.fixture
+def reco(tmp_path: Path) -> Path:
+    """The archive of a small program."""
+    return packed(tmp_path / "reco.tar.gz", RECO)

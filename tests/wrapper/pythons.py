@@ -23,6 +23,7 @@ def found() -> dict[str, str]:
 
 def _candidates() -> list[Path]:
     folders = [Path(folder) for folder in os.environ.get("PATH", "").split(":") if folder]
+    folders = [folder for folder in folders if folder.name != "shims"]  # slow, and found below
     on_path = [folder / f"python3.{minor}" for folder in folders for minor in range(6, 20)]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     others = [Path(sys.executable), Path("/usr/bin/python3"), Path("/usr/libexec/platform-python")]

@@ -10,9 +10,13 @@ from tests.wrapper.client import binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.pythons import found
 
+OUTERMOST = {next(iter(found())), next(reversed(found()))}
 
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-@pytest.mark.parametrize("version", found())
+CASES = [*((version, "C") for version in found()), *((one, "C.UTF-8") for one in OUTERMOST)]
+"""Every python in the locale that is hardest on it, the oldest and the newest in another."""
+
+
+@pytest.mark.parametrize(("version", "locale"), sorted(CASES))
 def test_attempts_run_under_every_python(
     connect: Connect, tmp_path: Path, version: str, locale: str
 ) -> None:

@@ -1,6 +1,5 @@
 """The software cache of a node: pulled whole and once, for those who need it, and verified."""
 
-import hashlib
 import os
 import tarfile
 from collections.abc import Callable, Iterator
@@ -15,44 +14,15 @@ from tests.support.archives import RECO, Server, member, packed
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
+from tests.wrapper.ordering import ask, cached, names, order
 from tests.wrapper.pythons import found
 
 Make = Callable[..., dict[str, Any]]
 
 
-def order(path: Path, source: str | None = None, **changes: Any) -> dict[str, Any]:
-    """What a launch says of software that lies in this archive."""
-    checksum = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
-    answer = {"name": "reco", "version": "v12-01", "platform": "linux-x86_64", "manifest": None}
-    return {**answer, "source": source or str(path), "checksum": checksum, **changes}
-
-
-@pytest.fixture
-def reco(tmp_path: Path) -> Path:
-    """The archive of a small program."""
-    return packed(tmp_path / "reco.tar.gz", RECO)
-
-
-def ask(node: Client, verb: str, wanted: dict[str, Any]) -> tuple[bool, str, list[str]]:
-    """Have the relay do something with its cache, and give its answer."""
-    node.send("software", id=verb, verb=verb, **wanted)
-    answer = node.wait("software", id=verb)
-    return answer["ok"], answer["message"], answer["faults"]
-
-
 def out(node: Client, attempt: int = 1) -> list[str]:
     """What the first binary of an attempt printed."""
     return (node.folder(attempt) / "1.out").read_text().splitlines()
-
-
-def names(folder: Path) -> list[str]:
-    """What lies in a folder."""
-    return sorted(path.name for path in folder.iterdir())
-
-
-def cached(node: Client) -> Path:
-    """Where the node keeps reco."""
-    return node.base / "software/reco/v12-01/linux-x86_64"
 
 
 def test_a_binary_finds_its_software_on_its_path(node: Client, reco: Path) -> None:
@@ -220,84 +190,6 @@ def test_a_half_archive_is_not_unpacked(node: Client, tmp_path: Path, reco: Path
     assert "not a complete tar file" in ask(node, "pull", order(path))[1]
 
 
-def test_verify_finds_changed_and_missing_files(node: Client, reco: Path) -> None:
-    wanted = order(reco)
-    assert ask(node, "verify", wanted) == (False, "1 fault", ["not installed"])
-    ask(node, "pull", wanted)
-    assert ask(node, "verify", wanted) == (True, "complete", [])
-
-    (cached(node) / "etc/cards").write_text("energy 2000\n")
-    (cached(node) / "bin/reco-v12").unlink()
-    (cached(node) / "made.pyc").touch()
-
-    faults = ["`bin/reco-v12` is missing", "`etc/again` has changed", "`etc/cards` has changed"]
-    assert ask(node, "verify", wanted) == (False, "3 faults", faults)
-
-
-def test_a_manifest_is_sealed_by_the_catalogue(node: Client, reco: Path) -> None:
-    with reco.open("rb") as file:
-        sealed = order(reco, manifest=archive.seal(archive.contents(file)))
-    assert ask(node, "pull", sealed)[0]
-    assert ask(node, "verify", sealed)[0]
-
-    record = cached(node) / archive.RECORD
-    record.write_text(record.read_text().replace("link:reco", "link:other"))
-    assert ask(node, "verify", sealed)[2] == ["its list of files differs from the catalogue"]
-    record.write_text("{")
-    assert ask(node, "verify", sealed)[2] == ["can't read its record"]
-    assert ask(node, "pull", sealed)[0]
-    assert ask(node, "verify", sealed)[0]
-
-
-def test_another_archive_replaces_the_installed_one(
-    node: Client, reco: Path, tmp_path: Path
-) -> None:
-    ask(node, "pull", order(reco))
-    other = packed(tmp_path / "other.tar", [member("etc/cards", "energy 900\n")])
-
-    assert ask(node, "verify", order(other))[2] == [
-        "it comes from another archive than in the catalogue"
-    ]
-    assert ask(node, "pull", order(other))[0]
-    assert (cached(node) / "etc/cards").read_text() == "energy 900\n"
-    assert not (cached(node) / "bin").exists()
-
-
-def test_software_is_purged_with_the_archive_that_was_brought(node: Client, reco: Path) -> None:
-    brought = node.base / "software/archives/1"
-    brought.parent.mkdir(parents=True)
-    reco.rename(brought)
-    wanted = order(brought, "software/archives/1")
-    ask(node, "pull", wanted)
-    brought.parent.chmod(0o700)
-    (cached(node) / "bin").chmod(0o500)
-
-    assert ask(node, "purge", wanted) == (True, "removed", [])
-    assert not cached(node).exists() and not brought.exists()
-    assert ask(node, "purge", wanted) == (True, "it was not installed", [])
-
-
-@pytest.mark.parametrize("change", [{"name": ".."}, {"version": "a/b"}, {"platform": "."},
-                                    {"name": ""}, {"source": ""}, {"verb": "push"}])  # fmt: skip
-def test_a_software_order_outside_of_the_cache_is_refused(
-    node: Client, reco: Path, change: dict[str, Any]
-) -> None:
-    node.send("software", **{"id": 1, "verb": "pull", **order(reco), **change})
-
-    assert "software" in node.wait("fault")["message"]
-
-
-def test_files_of_a_killed_helper_do_not_block_the_next(node: Client, reco: Path) -> None:
-    left = node.base / "software/.aside/reco,v12-01,linux-x86_64/new/bin"
-    left.mkdir(parents=True)
-    (left / "half").touch()
-    (node.base / "software/reco/v12-01/linux-x86_64").mkdir(parents=True)
-
-    assert ask(node, "pull", order(reco))[0]
-    assert names(cached(node) / "bin") == ["reco", "reco-v12"]
-    assert names(node.base / "software/.aside") == []
-
-
 def test_an_attempt_that_waits_for_software_can_be_ended(node: Client, reco: Path) -> None:
     places = NodePaths(os.fsencode(node.base))
     with software._locked(places, order(reco), archive.no_pause):
@@ -312,15 +204,6 @@ def _messages(node: Client) -> list[dict[str, Any]]:
     node.send("ping", id=0)
     node.wait("pong", id=0)
     return node.messages(1)
-
-
-def test_a_file_whose_name_is_not_utf_8_is_verified(node: Client, tmp_path: Path) -> None:
-    path = packed(tmp_path / "reco.tar", [member("caf\udce9", "x")])
-    assert ask(node, "pull", order(path))[0]
-    assert ask(node, "verify", order(path))[0]
-    (cached(node) / "caf\udce9").unlink()
-
-    assert ask(node, "verify", order(path))[2] == ["`caf?` is missing"]
 
 
 @pytest.mark.parametrize("version", found())

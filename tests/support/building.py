@@ -23,6 +23,7 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import contact, placement, registry
 from d0ctl.store.views import browse
+from tests.support.rows import change, delete
 
 FACTS: dict[str, Any] = {
     "cpus": 4, "memory": 8 << 30, "machine_id": "m1", "boot_id": "b1", "base": "/tmp/base",
@@ -153,11 +154,8 @@ class Site:
         }  # fmt: skip
         self.tell(fields | more)
         with self.store.writing():
-            self.store.connection.execute("delete from transfer where result = 1")
-            self.store.connection.execute(
-                "update package set phase = 'done' where phase = 'transferring' and id = ?",
-                [one.id],
-            )
+            delete(self.store, "transfer", result=1)
+            change(self.store, "package", {"phase": "transferring", "id": one.id}, phase="done")
             placement.advance(self.store, now=now)
 
     def finish(self, path: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,48 +14,10 @@ from d0ctl import dropbox
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error
-from d0ctl.rejected import DISCARDED, KEPT_BYTES, discarded
 from d0ctl_wrapper.protocol import message
+from tests.dropbox.dropped import KEY, put, rejected, start
 from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
-
-KEY = b"k" * 32
-
-
-@pytest.fixture
-def box(home: Home) -> DropBox:
-    """A drop-box with a key that the test knows."""
-    return DropBox(home.dropbox, KEY)
-
-
-def start(attempt: int = 7, **more: object) -> str:
-    """The text of a start message."""
-    fields: dict[str, object] = {
-        "attempt": attempt,
-        "token": message.token(KEY, attempt),
-        "seq": 1,
-        "time": 5.0,
-        "kind": "start",
-        "pid": 3,
-        "boot_id": "b",
-        "utc_offset": 0,
-    }
-    return message.text([{**fields, **more}])
-
-
-def put(box: DropBox, name: str, content: bytes | str) -> None:
-    """Put a file into the drop-box, as anybody can who may write there."""
-    data = content.encode() if isinstance(content, str) else content
-    (box.new / name).write_bytes(data)
-
-
-def rejected(box: DropBox) -> list[str]:
-    """The reasons why files or texts were put aside."""
-    folder = box.folder / "rejected"
-    reasons = sorted(folder.glob("*.reason"))
-    for path in reasons:
-        assert os.path.lexists(path.with_name(path.name.removesuffix(".reason")))
-    return [path.read_text().strip() for path in reasons]
 
 
 def test_what_is_delivered_is_collected_until_it_is_cleared(box: DropBox) -> None:
@@ -193,19 +154,6 @@ def test_a_name_as_long_as_a_name_can_be_is_rejected_all_the_same(box: DropBox) 
     assert len(rejected(box)) == 1
 
 
-def test_one_look_takes_a_bounded_number_of_messages(
-    box: DropBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dropbox, "MOST_MESSAGES", 10)
-    for number in range(1, 8):
-        box.deliver("n1", [start(10 * number + n) for n in range(4)])
-
-    letters = box.collect()
-
-    assert letters.has_more
-    assert 10 <= len(letters.messages) < 15
-
-
 def test_a_delivery_that_fails_leaves_nothing_behind(box: DropBox) -> None:
     box.new.rmdir()
 
@@ -245,46 +193,6 @@ def test_an_arrival_is_noticed_at_once(box: DropBox) -> None:
         wait_until(lambda: seen, 5)
 
 
-def test_a_flood_of_one_attempt_and_of_junk_delays_nobody_else(box: DropBox) -> None:
-    for number in range(1500):
-        put(box, f"1.{number}", start(1, seq=number + 1))
-        put(box, f"junk-{number}", "?")
-    for attempt in range(2, 42):
-        put(box, f"{attempt}.1", start(attempt))
-    box.deliver("n1", [start(50)])
-
-    found = {one["attempt"] for one in box.collect().messages}
-
-    assert found == {1, 50, *range(2, 42)}
-
-
-def test_all_files_of_a_flood_are_read_each_once(box: DropBox) -> None:
-    names = {f"{number % 70}.{number}" for number in range(500)}
-    for name in names:
-        put(box, name, start(int(name.split(".")[0]) + 1))
-
-    seen: list[str] = []
-    while files := box.collect(most=60).files:
-        seen += files
-        box.clear(files)
-
-    assert sorted(seen) == sorted(names)
-
-
-def test_senders_take_turns_from_look_to_look(box: DropBox) -> None:
-    for attempt in range(1, 5):
-        for number in range(1, 4):
-            put(box, f"{attempt}.{number}", start(attempt))
-
-    looks = []
-    for _ in range(3):
-        files = box.collect(most=3).files
-        box.clear(files)
-        looks.append(files)
-
-    assert looks == [["1.1", "2.1", "3.1"], ["4.1", "1.2", "2.2"], ["3.2", "4.2", "1.3"]]
-
-
 def test_a_message_is_on_the_disk_with_its_name_before_it_is_acknowledged(box: DropBox) -> None:
     with journal() as steps:
         box.deliver("n1", [start(7)])
@@ -303,93 +211,3 @@ def test_nobody_else_may_read_the_tokens_in_a_delivered_file(box: DropBox) -> No
 
     (file,) = box.new.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
-
-
-def test_of_a_flood_of_forged_messages_some_are_kept_and_the_others_counted(
-    box: DropBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("d0ctl.rejected.MOST_FILES", 5)
-
-    for number in range(20):
-        box.reject_text("n1", f"forged {number}", "the token is wrong")
-
-    folder = box.folder / "rejected"
-    assert len(rejected(box)) == 5
-    lost = discarded(folder)
-    assert (lost.count, lost.reason) == (15, "the token is wrong")
-    assert lost.bytes == sum(len(f"forged {number}") for number in range(5, 20))
-
-
-def test_rejected_messages_are_bounded_in_bytes(
-    box: DropBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("d0ctl.rejected.MOST_BYTES", 200_000)
-
-    for number in range(10):
-        box.reject_text("n1", f"{number}" * 1_000_000, "too long")
-
-    sizes = [path.stat().st_size for path in (box.folder / "rejected").iterdir()]
-    assert sum(sizes) < 201_000
-    assert max(sizes) == KEPT_BYTES
-    assert discarded(box.folder / "rejected").count == 7
-
-
-def test_one_look_counts_what_it_discards_and_writes_the_count_once(
-    box: DropBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("d0ctl.rejected.MOST_FILES", 5)
-    texts = [f"forged {number}\n" for number in range(100)]
-    written = str(box.folder / "rejected" / DISCARDED)
-    opened: list[str] = []
-
-    def note(event: str, words: tuple[object, ...]) -> None:
-        if event == "open" and words[0] == written:
-            opened.append(str(words[1]))
-
-    sys.addaudithook(note)
-    box.deliver("n1", texts)
-    box.collect()
-
-    assert discarded(box.folder / "rejected").count == 95
-    assert opened.count("w") == 1
-
-
-def test_a_folder_that_was_cleared_takes_rejected_messages_again(
-    box: DropBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("d0ctl.rejected.MOST_FILES", 1)
-    monkeypatch.setattr("d0ctl.rejected.LOOK_AGAIN_S", -1.0)
-    for text in ("first", "second"):
-        box.reject_text("n1", text, "why")
-    assert len(rejected(box)) == 1
-
-    for path in (box.folder / "rejected").iterdir():
-        path.unlink()
-    box.reject_text("n1", "third", "why")
-
-    assert len(rejected(box)) == 1
-    assert discarded(box.folder / "rejected").count == 0
-
-
-def test_the_log_summarises_rejected_messages(
-    box: DropBox, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(50):
-        box.reject_text("n1", f"forged {number}", "the token is wrong\x1b[2J")
-    monkeypatch.setattr("d0ctl.rejected.LOG_EVERY_S", -1.0)
-    box.reject_text("n1", "the last", "it is torn")
-
-    assert [record.message for record in caplog.records] == [
-        "rejected 1 message: the token is wrong\\x1b[2J",
-        "rejected 50 messages: it is torn",
-    ]
-
-
-def test_the_files_of_a_node_that_nobody_has_read_are_counted(box: DropBox) -> None:
-    for number in (1, 2):
-        box.deliver("n1", [start(number)])
-    assert (box.unread("n1"), box.unread("n2")) == (2, 0)
-
-    box.clear(box.collect().files)
-
-    assert box.unread("n1") == 0

@@ -1,0 +1,187 @@
+"""kill-line and what it takes along; kills that keep outputs or come at once."""
+
+import pytest
+
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.nodes import registry
+from tests.cli.conftest import Type
+from tests.support.building import Site, document, job, line, package, production
+
+
+def test_the_plan_of_a_drop_says_who_loses_what_and_who_can_start(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    site.fail("prod/1/2/1")
+
+    result = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--dry-run")
+
+    assert result.stdout == (
+        "would drop 2 packages: 1 failed, 1 waiting\n"
+        "  prod/1/2/1  failed\n"
+        "  prod/1/2/2  waiting\n"
+        "removed from the inputs of later packages: 2 files\n"
+        "  gen-2\n"
+        "  sim-2\n"
+        "going on without these files: 1 package\n"
+        "  prod/2/1/1 loses 1 input, keeps 1, and can start now\n"
+    )
+
+
+def test_a_dropped_line_lets_the_merge_go_on(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    for path in ("prod/1/1/1", "prod/1/1/2"):
+        site.finish(path)
+    site.fail("prod/1/2/1")
+
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--reason", "bad run")
+
+    assert site.phase("prod/2/1/1") == "ready"
+    site.finish("prod/2/1/1")
+    site.finish("prod/3/1/1")
+    answer = document(d0ctl("status", "prod", "--json").stdout)
+    assert (answer["status"], answer["dropped"]) == ("successful", 1)
+    again = d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    assert again.exit_code == 4
+    assert "line `prod/1/2` is already dropped" in again.stderr
+    assert d0ctl("kill-line", "prod/1/2").exit_code == 4
+
+
+def test_a_drop_takes_along_what_cannot_do_without(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+
+    preview = d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--dry-run").stdout
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    assert "also dropped, because their inputs are: 2 packages" in preview
+    assert site.phase("prod/2/1/1") == "dropped"
+    assert site.phase("prod/3/1/1") == "dropped"
+    answer = document(d0ctl("status", "prod", "--json").stdout)
+    assert (answer["status"], answer["dropped"]) == ("canceled", 3)
+
+
+def test_without_drop_outputs_the_consumers_stay_waiting(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.fail("prod/1/1/1")
+
+    result = d0ctl("kill-line", "prod/1/1")
+
+    assert result.exit_code == 0
+    assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["canceled", "canceled"]
+    assert site.phase("prod/2/1/1") == "waiting"
+
+
+def test_a_successful_line_can_be_dropped_and_stays_successful(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+
+    assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 0
+
+    assert site.phase("prod/1/1/2") == "done"
+    inputs = document(d0ctl("status", "prod/2/1/1", "--json").stdout)["inputs"]
+    assert {one["file"]: one["dropped"] for one in inputs} == {"sim-1": True, "sim-2": False}
+    assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
+
+
+def test_a_line_in_which_nothing_is_left_to_kill_is_told_so(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+
+    killed = d0ctl("kill-line", "prod/1/1")
+
+    assert killed.exit_code == 0
+    assert killed.stdout == "nothing to kill in `prod/1/1`\nunchanged: 2 done\n"
+    assert "to undo" not in killed.stderr
+    dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+    assert dropped.stdout.startswith(
+        "dropped the files of `prod/1/1`; there was no package to drop\nunchanged: 2 done\n"
+    )
+    assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
+
+
+def test_an_end_that_cancels_nothing_is_told_so(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.launch("prod/1/1/1")
+
+    finished = d0ctl("finish", "prod")
+
+    assert finished.stdout == "finished job `prod`\nno package canceled, 1 still running\n"
+
+
+@pytest.mark.parametrize("selector", ["prod", "prod/1", "prod/1/1/1"])
+def test_kill_line_takes_lines_only(site: Site, d0ctl: Type, selector: str) -> None:
+    site.submit(production())
+
+    assert d0ctl("kill-line", selector).exit_code == 2
+
+
+def test_what_has_been_made_is_kept_where_that_is_asked_for(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+
+    d0ctl("kill", "prod/1/1/1", "--partial")
+
+    here = registry.named(site.store, "localhost")["id"]
+    assert launches.killing(site.store, here) == {attempt: "kill partial"}
+
+
+@pytest.mark.parametrize(
+    "again",
+    [["kill", "prod/1/1/1"], ["kill-line", "prod/1/1"], ["finish", "prod", "--hard"],
+     ["finish", "prod/1/1/1", "--hard"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_an_end_that_keeps_outputs_is_hastened_by_another(
+    site: Site, d0ctl: Type, again: list[str]
+) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    here = registry.named(site.store, "localhost")["id"]
+    d0ctl("kill", "prod/1/1/1", "--partial")
+
+    assert d0ctl(*again, "--yes").exit_code == 0
+    assert launches.killing(site.store, here) == {attempt: "kill"}
+    d0ctl("kill", "prod/1/1/1")
+    assert launches.killing(site.store, here) == {attempt: "kill now"}
+    assert d0ctl("kill", "prod/1/1/1").exit_code == 4
+    assert d0ctl("kill", "prod/1/1/1", "--partial").exit_code == 4
+    assert launches.killing(site.store, here) == {attempt: "kill now"}
+
+
+def test_a_kill_does_not_hasten_what_it_has_just_begun_to_end(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+
+    d0ctl("kill", "prod")
+
+    here = registry.named(site.store, "localhost")["id"]
+    assert launches.killing(site.store, here) == {attempt: "kill"}
+
+
+def test_a_line_that_is_dropped_while_it_is_killed_at_once_stays_so(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    d0ctl("kill", "prod/1/1/1")
+    d0ctl("kill", "prod/1/1/1")
+
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    here = registry.named(site.store, "localhost")["id"]
+    assert launches.killing(site.store, here) == {attempt: "drop now"}
+
+
+def test_status_and_why_say_until_when_a_binary_may_end_by_itself(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    plan = d0ctl("kill", "prod/1/1/1", "--partial", "--dry-run").stdout
+    d0ctl("kill", "prod/1/1/1", "--partial")
+
+    assert "a running binary has 1 min 00 s to end by itself" in plan
+    for answer in (d0ctl("status", "prod/1/1/1").stdout, d0ctl("why", "prod/1/1/1").stdout):
+        assert "its binary may end by itself until" in answer
+    assert "d0ctl kill prod/1/1/1" in d0ctl("why", "prod/1/1/1").stdout

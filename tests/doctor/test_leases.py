@@ -1,0 +1,102 @@
+"""Leases and the turn: processes that are gone, stopped, or too many."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.doctor import leases
+from d0ctl.store.nodes.holder import holder, start_time
+from tests.doctor.conftest import Found, damage
+from tests.doctor.planting import only
+from tests.support.building import Site, production
+from tests.support.waiting import wait_until
+
+
+def test_a_lease_of_a_process_that_is_gone_heals(site: Site, found: Found) -> None:
+    site.submit(production())
+    damage(site, f"insert into lease values ('node 1', '{holder()}x', 1)")
+
+    one = only(found)
+
+    assert (one.check, one.subject, one.heals) == ("lease", "node `localhost`", True)
+    assert one.detail == f"is held by process {os.getpid()}, which is gone"
+
+
+def test_nobody_misses_a_process_that_is_gone_when_all_is_done(site: Site, found: Found) -> None:
+    damage(site, f"insert into lease values ('daemon', '{holder()}x', 1)")
+
+    assert found() == []
+
+
+def test_two_who_drive_at_once_are_told(site: Site, found: Found) -> None:
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    boot, _, _ = holder().split()
+
+    damage(
+        site,
+        f"insert into lease values ('daemon', '{holder()}', 1)",
+        f"insert into lease values ('node 1', '{boot} {other.pid} {start_time(other.pid)}', 1)",
+    )
+    one = only(found)
+    other.communicate()
+
+    assert one.detail == (
+        f"is held by process {other.pid}, and the daemon is process {os.getpid()}"
+    )
+    assert one.advice == f"kill {other.pid}"
+
+
+def hold_turn(home: Home) -> subprocess.Popen[bytes]:
+    """A process that has the turn to write."""
+    script = (
+        "import fcntl, os, sys\nturn = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)\n"
+        "fcntl.flock(turn, fcntl.LOCK_EX)\nprint(flush=True)\ninput()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, home.turn], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout
+    process.stdout.readline()
+    return process
+
+
+def test_a_stopped_process_that_has_the_turn_is_told(home: Home, found: Found) -> None:
+    writer = hold_turn(home)
+    writer.send_signal(signal.SIGSTOP)
+    wait_until(lambda: leases._state(writer.pid) == "T")
+
+    one = only(found)
+    writer.send_signal(signal.SIGCONT)
+    writer.communicate(b"\n")
+
+    assert one.detail == f"process {writer.pid} keeps others from writing: it is stopped"
+    assert one.advice == f"kill -CONT {writer.pid}"
+    assert found() == []
+
+
+def test_a_process_that_keeps_the_turn_and_writes_nothing_is_told(
+    home: Home, found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "HELD_S", 0.1)
+    writer = hold_turn(home)
+
+    one = only(found)
+    writer.communicate(b"\n")
+
+    assert one.advice == f"kill {writer.pid}"
+
+
+def test_who_looks_at_the_turn_does_not_take_it(
+    site: Site, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "HELD_S", 0.1)
+    taken: list[int] = []
+    monkeypatch.setattr(fcntl, "flock", lambda *words: taken.append(1))
+
+    assert list(leases.stuck_writer(site.store)) == []
+    assert taken == []

@@ -1,0 +1,122 @@
+"""Results and copies on the control host that are gone or were changed."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.doctor.look import examine
+from d0ctl.nodes.carry import checksum_of
+from d0ctl.store.files import copies
+from d0ctl.store.jobs.removal import sweep
+from d0ctl.store.jobs.unneeded_files import STRAY_S
+from d0ctl_wrapper.protocol import stamp
+from tests.doctor.conftest import Found, damage
+from tests.doctor.planting import old, only
+from tests.support.building import Site, production
+from tests.support.rows import read
+
+
+def reported(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[str, str]]:
+    """What is said of a file, by the names of the rules."""
+    found = examine(site.store, checksums=checksums).findings
+    return [(one.check, one.detail) for one in found if one.subject == str(path)]
+
+
+def test_what_no_job_delivered_is_told_unless_its_job_was_removed(
+    site: Site, home: Home, found: Found
+) -> None:
+    site.submit(production())
+    for folder in (home.results / "prod", home.results / "removed"):
+        folder.mkdir()
+        (folder / "mine.txt").touch()
+        (folder / ".plot.png.123").touch()
+
+    one = only(found)
+
+    assert (one.check, one.subject) == ("results", str(home.results / "prod"))
+    assert one.detail == "1 file that the job did not deliver, such as `mine.txt`"
+
+
+def test_a_result_that_is_gone_is_told(site: Site, home: Home, found: Found) -> None:
+    site.submit(production())
+    path = home.results / "prod" / "plot.png"
+    damage(
+        site,
+        "update file set present = 1 where name = 'plot.png'",
+        f"insert into location (file_id, cluster_id, path, made) select id, 1, '{path}', 1"
+        " from file where name = 'plot.png'",
+    )
+
+    assert (only(found).subject, only(found).detail) == (
+        str(path),
+        "was delivered, and is not there",
+    )
+    path.parent.mkdir()
+    path.touch()
+    assert found() == []
+
+
+def test_files_in_transit_of_a_job_that_is_gone_heal(home: Home, found: Found) -> None:
+    (home.cache / "77" / "5").mkdir(parents=True)
+
+    assert (only(found).check, only(found).heals) == ("transit", True)
+
+
+@pytest.fixture
+def kept(site: Site, home: Home) -> Path:
+    """A copy in the cache of the control host, as it was recorded."""
+    site.submit(production("mc"))
+    file, job_id, name = read(site.store, "file", "id", "job_id", "name")[0]
+    path = home.in_transit(job_id, file, name)
+    path.parent.mkdir(parents=True)
+    path.write_text("some data")
+    size, checksum = checksum_of(path)
+    with site.store.writing():
+        copies.arrive(
+            site.store, file=file, cluster=1, result=0, path=str(path), node=None, size=size,
+            checksum=checksum, now=0.0, **stamp.of(path.stat()),
+        )  # fmt: skip
+    return path
+
+
+def test_a_copy_on_the_control_host_that_was_changed_is_told(
+    site: Site, found: Found, kept: Path
+) -> None:
+    assert reported(site, kept, checksums=True) == []
+
+    kept.write_text("any other")
+    assert reported(site, kept) == [("copy", "was changed since it was put there")]
+
+    kept.unlink()
+    assert reported(site, kept) == [("copy", "is a copy that is not there")]
+
+
+def test_the_contents_of_copies_on_the_control_host_are_read_when_that_is_asked(
+    site: Site, found: Found, kept: Path
+) -> None:
+    status = kept.stat()
+    kept.write_text("any other")
+    os.utime(kept, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    assert reported(site, kept) == []
+    assert reported(site, kept, checksums=True) == [
+        ("contents", "has another checksum than it had")
+    ]
+
+
+def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
+    site: Site, home: Home, found: Found, kept: Path
+) -> None:
+    young = old(kept.with_name("young"), 0)
+    stray = old(kept.with_name("stray"), STRAY_S + 60)
+    assert reported(site, stray) == [("orphan", "is no copy that the database knows")]
+    assert reported(site, young) == []
+
+    sweep(site.store, now=time.time())
+
+    assert not stray.exists()
+    assert kept.exists()
+    assert young.exists()

@@ -1,0 +1,1 @@
+"""The drop-box: what is read, rejected and bounded."""

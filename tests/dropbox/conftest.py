@@ -1,0 +1,13 @@
+"""A drop-box with a key that the test knows."""
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.dropbox import DropBox
+from tests.dropbox.dropped import KEY
+
+
+@pytest.fixture
+def box(home: Home) -> DropBox:
+    """A drop-box with a key that the test knows."""
+    return DropBox(home.dropbox, KEY)

@@ -1,0 +1,148 @@
+"""Faults that come with a hint, an example or a bound."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Faults, Read
+
+
+def test_a_value_of_ten_megabytes_is_told_in_short(faults: Faults) -> None:
+    answer = faults(f"job: {'x' * 10_000_000}\nstages: [{{lines: [{{run: x}}]}}]")
+
+    assert answer[0] == "1:6: a value of 10,000,000 characters is too long (at most 1,000,000)"
+    assert all(len(fault) < 300 for fault in answer)
+
+
+def test_a_fault_of_many_lines_is_told_once_with_a_count(faults: Faults) -> None:
+    answer = faults(
+        """\
+stages:
+  - lines:
+      - for: {n: {range: [1, 100000]}}
+        run: x
+        inputs: "in{n}.raw"
+        outputs: same.root
+"""
+    )
+
+    assert answer == [
+        "5:17: no package makes `in1.raw`, and it is not beside the job file, and 99,999 more "
+        "like it",
+        "6:18: packages `job/1/1/1` and `job/1/2/1` both make `same.root`, and 99,998 more like it",
+    ]
+
+
+def test_no_more_than_two_hundred_faults_are_told(faults: Faults) -> None:
+    answer = faults("\n".join(f"key{n}: x" for n in range(300)))
+
+    assert len(answer) == 201
+    assert answer[-1].endswith("and 101 more faults")
+
+
+def test_a_fault_never_reaches_a_terminal_as_a_command(faults: Faults) -> None:
+    answer = faults('stages: [{lines: [{run: x, "a\\x1b[31m\\n": 1, outputs: ["b\\u202e\\a"]}]}]')
+
+    assert all(fault.isprintable() for fault in answer)
+    assert answer[0] == "1:28: a line has no key `a\\x1b[31m\\n`"
+
+
+def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
+    text = "parameters: {energy: 1}\nstages: [{lines: [{run: x}]}]"
+
+    answer = ["1:1: the job has no parameter `enrgy` to set (did you mean `energy`?)"]
+    assert faults(text, enrgy="2") == answer
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("{seed:03d}", "has no format; write leading zeros in the values, as in `range: [001,"),
+        ("{seed+1}", "does not calculate; the shell does, as in `$(( {seed} +1 ))`"),
+    ],
+)
+@pytest.mark.parametrize("key", ["run", "outputs"])
+def test_a_format_in_a_placeholder_gets_a_hint(
+    faults: Faults, written: str, expected: str, key: str
+) -> None:
+    entry = {"run": "run: 'make SEED'", "outputs": "run: x\n    outputs: 'SEED'"}[key]
+    text = f"stages:\n- lines:\n  - for: {{seed: [1, 2]}}\n    {entry.replace('SEED', written)}\n"
+
+    first = faults(text)[0]
+    assert f"`{written}`: a placeholder {expected}" in first
+    assert f"`{{{written}}}` gives a literal `{written}`" in first
+
+
+def test_a_doubled_format_is_literal(job: Read) -> None:
+    text = (
+        "stages:\n- lines:\n  - {for: {n: [1]}, run: 'python -c \"{{n:03d}} {{n+1}} {x:3}\" {n}'}\n"
+    )
+
+    (line,) = job(text).stages[0].lines
+    assert line.packages[0].binaries[0].script == 'python -c "{n:03d} {n+1} {x:3}" 1'
+
+
+@pytest.mark.parametrize("value", ["1..200", "1-200", "'1 - 200'"])
+def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -> None:
+    text = f"stages:\n- lines:\n  - {{for: {{seed: {value}}}, run: x}}\n"
+
+    assert "as in `{range: [1, 200]}`" in faults(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("{run: x, depends_on: a}", "order comes from files, so list the files that it reads"),
+        ("{run: x, after: a}", "order comes from files"),
+        ("{command: x}", "has no key `command` (did you mean `run`?)"),
+        ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
+    ],
+)
+def test_words_of_other_programs_get_a_hint(faults: Faults, line: str, expected: str) -> None:
+    assert expected in "\n".join(faults(f"stages:\n- lines:\n  - {line}\n"))
+
+
+def test_a_stage_that_is_said_to_depend_on_another_gets_a_hint(faults: Faults) -> None:
+    text = "stages:\n- {depends_on: a, lines: [{run: x}]}\n- {requires: 5%, lines: [{run: x}]}\n"
+
+    first, second = faults(text)
+    assert "order comes from files" in first
+    assert "did you mean `require`?" in second
+
+
+def test_a_product_of_ten_ranges_is_a_fault_and_no_traceback(faults: Faults) -> None:
+    names = ", ".join(f"n{i}: {{range: [1, 100]}}" for i in range(10))
+
+    (answer,) = faults(f"stages:\n- lines:\n  - {{for: {{{names}}}, run: x}}\n")
+    assert "100,000,000,000,000,000,000 packages are more than a job may have" in answer
+
+
+@pytest.mark.parametrize(
+    "entry", ["for: {n: {glob: '/**/**/**/*'}}", "inputs: {glob: '/**/**/**/*'}"]
+)
+def test_a_glob_over_the_whole_machine_ends_with_a_fault(faults: Faults, entry: str) -> None:
+    (answer,) = faults(f"stages:\n- lines:\n  - run: x\n    {entry}\n")
+    assert "the glob `/**/**/**/*` is too wide" in answer
+    assert "begin it in a smaller folder" in answer
+
+
+def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, folder: Path) -> None:
+    (folder / "a\nb.x").touch()
+
+    assert faults("stages:\n- lines:\n  - {run: x, inputs: {glob: '*.x'}}\n") == [
+        "3:29: the file name `a\\nb.x` has a control character"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("wall-time: 0", "`wall-time`: takes a time of more than 0, not `0`"),
+        ("environment: {D0CTL_X: '1'}",
+         "`D0CTL_X` can't be set: d0ctl sets the variables `D0CTL_*` itself"),
+    ],
+)  # fmt: skip
+def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, expected: str) -> None:
+    (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
+
+    assert fault.endswith(expected)

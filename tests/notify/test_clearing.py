@@ -1,0 +1,177 @@
+"""Events that are over before they are reported, or that end what was reported."""
+
+from typing import Any
+
+from d0ctl.model import Address
+from d0ctl.store import Store
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.nodes import placement, registry
+from tests.notify.conftest import Notified, Say
+from tests.notify.events import NOW, down, end, fail, held_by_policy, many, moves_again, release
+from tests.support.building import Site
+from tests.support.rows import delete
+
+
+def test_a_job_that_stood_still_and_moves_again_is_told_to_who_was_told(
+    site: Site, say: Say, notified: Notified, carry: Any
+) -> None:
+    say()
+    site.submit(many(1))
+    end(site)
+    carry(NOW)
+    moves_again(site)
+    notified.collect()
+    notified.collect()
+
+    (one,) = notified.waiting()
+    assert (one.kind, one.reason) == ("cleared", "still")
+    end(site, NOW + 1)
+    notified.collect()
+    assert sorted(notified.kinds()) == ["ended", "failures"]
+
+
+def test_a_job_that_stood_still_and_succeeds_is_told_as_that_alone(
+    site: Site, say: Say, notified: Notified, carry: Any
+) -> None:
+    say()
+    site.submit(many(1))
+    end(site)
+    carry(NOW)
+    moves_again(site)
+    notified.collect()
+    site.finish("prod/1/1/1")
+    with site.store.writing():
+        placement.end_jobs(site.store, now=NOW + 1)
+    notified.collect()
+
+    assert sorted(notified.kinds()) == ["ended"]
+
+
+def test_a_trouble_that_clears_before_it_is_told_is_not_told(
+    site: Site, say: Say, notified: Notified
+) -> None:
+    say()
+    site.submit(many(1))
+    end(site)
+    down(site)
+    notified.collect()
+    assert sorted(notified.kinds()) == ["ended", "failures"]
+    assert notified.kinds("admin@lab.example") == ["node-down"]
+
+    moves_again(site)
+    site.up()
+    notified.collect()
+
+    assert notified.kinds() == ["failures"]
+    assert notified.kinds("admin@lab.example") == []
+
+
+def test_a_node_that_is_back_is_told_once(
+    site: Site, say: Say, notified: Notified, carry: Any, store: Store
+) -> None:
+    say()
+    down(site)
+    notified.collect(NOW)
+    carry(NOW + 400)
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == []
+    site.up()
+    for _ in range(3):
+        notified.collect()
+
+    assert notified.kinds("admin@lab.example") == ["cleared"]
+    assert store.rows("notified_of", kind="node-down", subject_id=1) == []
+
+
+def test_a_node_that_is_down_again_is_not_told_as_back(
+    site: Site, say: Say, notified: Notified, carry: Any
+) -> None:
+    say()
+    down(site)
+    notified.collect(NOW)
+    carry(NOW + 400)
+    site.up()
+    notified.collect()
+    down(site)
+    notified.collect()
+
+    assert notified.kinds("admin@lab.example") == ["node-down"]
+
+
+def test_a_node_that_was_removed_is_not_told_as_back(
+    site: Site, say: Say, notified: Notified, carry: Any, store: Store
+) -> None:
+    say()
+    down(site)
+    notified.collect(NOW)
+    carry(NOW + 400)
+    registry.forget(store, "localhost", now=NOW)
+    notified.collect()
+
+    assert notified.kinds("admin@lab.example") == []
+
+
+def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
+    site: Site, say: Say, notified: Notified, carry: Any
+) -> None:
+    say(mode="when-needed")
+    registry.add(site.store, Address("other", "ssh", "other"), cpus=2)
+    site.up("other", machine_id="m2")
+    site.submit(many(2))
+    for number in (1, 2):
+        site.launch(f"prod/1/{number}/1")
+    down(site)
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == []
+    with site.store.writing():
+        lost = launches.unreachable(site.store, 1)
+        messages.fail(site.store, 1, lost, reason="platform-failure", message="gone", now=NOW)
+    notified.collect()
+
+    (one,) = notified.waiting("admin@lab.example")
+    assert (one.kind, one.count) == ("node-given-up", 2)
+    carry(NOW + 400)
+    site.up()
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == ["cleared"]
+
+
+def test_a_drained_node_is_told_with_its_evidence_and_when_it_is_well_again(
+    site: Site, say: Say, notified: Notified, carry: Any, store: Store
+) -> None:
+    say(mode="when-needed")
+    store.connection.execute("drop view node_trouble")
+    store.connection.execute("create table burnt (evidence text)")
+    store.connection.execute(
+        "create view node_trouble as select id as node_id, name, 'drained' as kind, 5.0 as since,"
+        " evidence, null as next_try from node, burnt"
+    )
+    store.connection.execute("insert into burnt values ('it failed 3 in a row')")
+    notified.collect()
+
+    (one,) = notified.waiting("admin@lab.example")
+    assert (one.kind, one.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
+    carry()
+    delete(store, "burnt")
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == ["cleared"]
+
+
+def test_what_the_policy_held_and_is_released_is_told_to_who_was_told(
+    site: Site, say: Say, notified: Notified, carry: Any
+) -> None:
+    say()
+    held_by_policy(site)
+    site.submit(many(2))
+    for number in (1, 2):
+        fail(site, f"prod/1/{number}/1")
+    notified.collect()
+    carry(NOW + 400)
+    release(site, "prod/1/1/1")
+    notified.collect()
+    assert notified.kinds() == []
+    release(site, "prod/1/2/1")
+    notified.collect()
+
+    assert [(one.kind, one.reason) for one in notified.waiting()] == [("cleared", "held")]

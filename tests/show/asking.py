@@ -1,0 +1,16 @@
+"""What tests of `why` ask."""
+
+import time
+
+from d0ctl.select import parse
+from d0ctl.show.why import package
+from d0ctl.show.why.common import Explanation
+from d0ctl.store.views import browse
+from tests.support.building import Site
+
+NOW = time.time()
+
+
+def why(site: Site, path: str) -> Explanation:
+    """The explanation of a package."""
+    return package.package(site.store, browse.package(site.store, parse(path)), time.time())

@@ -1,0 +1,202 @@
+"""`why` in every state a package, line, stage, job or node can be in."""
+
+import re
+
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.store.nodes import contact, leases, registry
+from d0ctl.units import iso, moment
+from tests.show.asking import NOW, why
+from tests.support.building import Site, job, line, production
+from tests.support.building import package as make
+from tests.support.rows import change, read
+
+
+def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Site) -> None:
+    site.submit(production())
+
+    answer = why(site, "prod/3/1/1")
+
+    assert answer.answer == (
+        "package `prod/3/1/1` waits for file `all` of `prod/2/1/1`, which is waiting"
+    )
+    assert answer.facts == ["the cause is `prod/1/1/1`, which is ready"]
+    assert answer.commands == ["d0ctl why prod/1/1/1"]
+
+
+def test_the_least_hopeful_file_comes_first(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/3/1")
+
+    answer = why(site, "prod/1/3/2")
+
+    assert answer.answer.startswith("package `prod/1/3/2` is blocked: it waits for")
+    assert "`prod/1/3/1`" in answer.answer
+    assert "which is failed" in answer.answer
+    assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
+
+
+def test_what_is_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/3/1")
+
+    answer = why(site, "prod/3/1/1")
+
+    assert "the cause is `prod/1/3/1`, which is failed" in answer.facts
+    assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
+
+
+def test_a_blocked_package_says_so(site: Site) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    assert why(site, "prod/2/1/1").answer.startswith("package `prod/2/1/1` is blocked: it waits")
+
+
+def test_a_file_of_a_removed_job_is_made_by_nothing(site: Site) -> None:
+    site.submit(job(("a", [line(make("x"), make("y", needs=["x"]))])))
+
+    answer = why(site, "prod/1/1/2")
+
+    assert any("file `x` of `prod/1/1/1`" in text for text in (answer.answer, *answer.facts))
+
+
+def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> None:
+    store = site.store
+    site.up()
+    for name in ("away", "resting", "other", "small"):
+        registry.add(store, Address(name, destination=name), cpus=1 if name == "small" else 8)
+    for name in ("resting", "other", "small"):
+        site.up(name, machine_id=name)
+    with store.writing():
+        contact.down(store, registry.named(store, "away")["id"], "no answer within 20 s", now=NOW)
+        store.change(
+            "drain_node", node=registry.named(store, "resting")["id"], note="new disk", now=NOW
+        )
+    site.submit(job(("a", [line(make("x", cpus=2, exclude_nodes=("other", "localhost")))])))
+
+    answer = why(site, "prod/1/1/1")
+
+    facts = "\n".join(answer.facts)
+    assert answer.answer == "package `prod/1/1/1` is ready, and no node can take it"
+    assert "node `away` is down since" in facts
+    assert "no answer within 20 s" in facts
+    assert "node `resting` is drained: new disk" in facts
+    assert "node `other` is ruled out: excluded by the package" in facts
+    assert "node `small` is ruled out: 1 CPUs, needs 2" in facts
+
+
+def test_a_full_node_says_what_takes_it(site: Site) -> None:
+    site.up(cpus=1)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    answer = why(site, "prod/1/2/1")
+
+    assert re.fullmatch(
+        "package `prod/1/2/1` is ready, and no slot is free on `localhost` since [0-9:]{8}",
+        answer.answer,
+    )
+    (fact,) = answer.facts
+    assert re.fullmatch(
+        "node `localhost` has 1 of 1 cpu in use since [0-9:]{8}: 1 package of `prod`", fact
+    )
+
+
+def test_no_slot_is_free_since_the_last_one_was_taken(site: Site) -> None:
+    site.up(cpus=2)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    taken = max(row[0] for row in read(site.store, "attempt", "started"))
+
+    answer = why(site, "prod/1/3/1")
+
+    assert answer.answer.endswith(f"no slot is free on `localhost` since {moment(taken, taken)}")
+    assert answer.details["full_since"] == iso(taken)
+
+
+def test_what_waits_for_its_inputs_on_a_node_takes_none_of_its_slots(site: Site) -> None:
+    site.up(cpus=1)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        change(site.store, "package", {"phase": "running"}, staging=1)
+
+    assert "starts on `localhost`" in why(site, "prod/1/2/1").answer
+
+
+def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(site: Site) -> None:
+    site.up(platform="linux-x86_64")
+    with site.store.writing():
+        for number in range(200):
+            site.store.connection.execute(
+                "insert into node (name, cluster_id, kind, cpus, state, since, trouble, platform)"
+                " values (?, 1, 'ssh', 4, ?, ?, 'no answer', 'linux-x86_64')",
+                [f"n{number}", "down" if number < 30 else "up", NOW],
+            )
+    site.submit(job(("a", [line(make("x", platform="linux-aarch64"))])))
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.answer == "package `prod/1/1/1` is ready, and no node can take it"
+    assert answer.facts == [
+        "171 nodes are ruled out: platform linux-x86_64, not linux-aarch64: "
+        "`localhost`, `n30`, `n31`, `n32`, `n33` and 166 more",
+        "30 nodes are down: `n0`, `n1`, `n2`, `n3`, `n4` and 25 more",
+        "without its platform, 171 nodes could take it",
+    ]
+    assert len(answer.details["nodes"]) == 201
+
+
+def test_what_would_change_if_one_wish_were_another_is_told(site: Site) -> None:
+    site.up(memory=4 << 30)
+    site.submit(job(("a", [line(make("x", memory=8 << 30))])))
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.facts == [
+        "node `localhost` is ruled out: 4.3 GB of memory, needs 8.6 GB",
+        "without its memory, `localhost` could take it",
+    ]
+
+
+def test_a_drained_node_that_would_do_comes_with_the_command_that_opens_it(site: Site) -> None:
+    site.up()
+    with site.store.writing():
+        site.store.change("drain_node", node=1, note="new disk", now=0.0)
+    site.submit(production())
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.facts == ["node `localhost` is drained: new disk"]
+    assert answer.commands == ["d0ctl node resume localhost", "d0ctl node list"]
+
+
+def test_where_nobody_drives_that_is_why(site: Site) -> None:
+    with site.store.writing():
+        leases.give_lease(site.store, "daemon")
+    site.up()
+    site.submit(production())
+
+    answer = why(site, "prod/1/1/1")
+
+    assert "no daemon is running" in answer.answer
+    assert answer.commands[0] == "d0ctl daemon start"
+
+
+def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
+    site.up()
+    site.submit(production("urgent", priority=90))
+    site.submit(production())
+
+    answer = why(site, "prod/1/1/1")
+
+    assert "job `urgent` of a higher priority comes first" in answer.answer
+    assert answer.commands == ["d0ctl priority prod 91", "d0ctl why urgent"]
+
+
+def test_where_there_is_room_it_starts_next(site: Site) -> None:
+    site.up()
+    site.submit(production())
+
+    assert "starts on `localhost` as soon as its turn comes" in why(site, "prod/1/1/1").answer

@@ -1,0 +1,214 @@
+"""`why` of packages that run, ended or cool off, and of whole jobs, lines and nodes."""
+
+import time
+
+import pytest
+
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.show.why import group, node
+from d0ctl.store import lifecycle
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.nodes import contact, registry
+from d0ctl.store.views import browse
+from tests.show.asking import NOW, why
+from tests.support.building import Site, job, line, production
+from tests.support.building import package as make
+
+
+def hold(site: Site, path: str, note: str) -> None:
+    """Hold a package."""
+    with site.store.writing():
+        lifecycle.choose(site.store, [site.id_of(path)])
+        lifecycle.hold(site.store, actor="ada", note=note, now=NOW)
+
+
+def test_a_held_package_says_by_whom_and_why(site: Site) -> None:
+    site.submit(production())
+    hold(site, "prod/1/1/1", "bad seed")
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.answer.startswith("package `prod/1/1/1` is held by ada since ")
+    assert answer.answer.endswith(": bad seed")
+    assert answer.commands == ["d0ctl release prod/1/1/1"]
+
+
+def test_a_held_job_holds_what_is_ready_and_what_waits(site: Site) -> None:
+    site.submit(production(), hold=True)
+
+    assert "but job `prod` is held by me" in why(site, "prod/1/1/1").answer
+    assert any("is held by me" in fact for fact in why(site, "prod/2/1/1").facts)
+    assert "d0ctl release prod" in why(site, "prod/2/1/1").commands
+
+
+def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    registry.add(site.store, Address("far", destination="far"), cpus=4)
+    site.up("far", machine_id="m2")
+    site.assign("prod/1/1/2", "far")
+
+    answer = why(site, "prod/1/1/2")
+
+    assert (
+        answer.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is not yet present"
+    )
+    assert answer.facts == ["file `gen-1` is being copied"]
+
+
+def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.answer.startswith("package `prod/1/1/1` is running on `localhost` for ")
+    assert answer.commands == ["d0ctl logs prod/1/1/1", "d0ctl kill prod/1/1/1"]
+
+
+def test_a_suspended_package_says_what_it_stands_still_for(site: Site) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    state = {"attempt": attempt, "kind": "state", "seq": 2, "time": NOW, "phase": "suspended"}
+    site.tell({**state, "why": "the disk has 7 MB left"})
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.answer.startswith("package `prod/1/1/1` is suspended on `localhost` for ")
+    assert answer.facts == ["because: the disk has 7 MB left"]
+
+
+def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        row = registry.named(site.store, "localhost")
+        contact.down(site.store, row["id"], "it hung up", now=NOW)
+
+    answer = why(site, "prod/1/1/1")
+
+    assert "does not answer since" in answer.answer
+    assert "because: it hung up" in answer.facts
+
+
+def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
+    site.submit(production())
+    attempt = _only_started(site, "prod/1/1/1")
+    here = registry.named(site.store, "localhost")["id"]
+    with site.store.writing():
+        launches.refuse(site.store, here, attempt, "disk-full", "no space", now=time.time())
+
+    answer = why(site, "prod/1/1/1")
+
+    assert "is cooling off until" in answer.answer
+    assert answer.answer.endswith("(try 1 of 3), after disk-full: no space")
+    assert answer.facts[0].startswith("it will be retried in")
+    assert "d0ctl policy show prod/1/1/1" in answer.commands
+
+
+def _only_started(site: Site, path: str) -> int:
+    site.up()
+    site.assign(path)
+    row = registry.named(site.store, "localhost")
+    with site.store.writing():
+        launches.launch(site.store, row["id"], limit=1, now=NOW)
+    return browse.attempts(site.store, site.id_of(path))[-1].id
+
+
+def test_a_failed_package_says_why_where_and_what_it_said_last(site: Site) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1", stderr="no such field\n")
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.answer == (
+        "package `prod/1/1/1` failed: exit-code: binary 1 (tool) ended with exit code 3"
+    )
+    assert answer.facts[0].startswith("on node `localhost`, ")
+    assert answer.facts[0].endswith("in binary 1, attempt 1")
+    assert answer.facts[1] == "`prod/1/1/2` waits for its files"
+    assert answer.stderr == "no such field\n"
+    assert answer.commands[0] == "d0ctl logs prod/1/1/1"
+
+
+def test_a_package_being_killed_says_who_asked(site: Site) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        lifecycle.choose(site.store, [site.id_of("prod/1/1/1")])
+        lifecycle.kill(site.store, actor="ada", note="too slow", now=NOW)
+
+    answer = why(site, "prod/1/1/1")
+
+    assert "is being killed on `localhost`, requested by ada at" in answer.answer
+    assert answer.facts[0] == "because: too slow"
+
+
+def test_what_is_done_or_canceled_says_so(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    with site.store.writing():
+        lifecycle.choose(site.store, [site.id_of("prod/1/2/1")])
+        lifecycle.kill(site.store, actor="ada", note="not wanted", now=NOW)
+
+    assert "is successful: it ended" in why(site, "prod/1/1/1").answer
+    assert "was canceled by ada" in why(site, "prod/1/2/1").answer
+    assert why(site, "prod/1/2/1").answer.endswith(": not wanted")
+
+
+def test_a_job_explains_itself_by_what_tells_most(site: Site) -> None:
+    site.up()
+    site.submit(production(lines=1))
+
+    def answer() -> str:
+        return group.job(site.store, browse.job(site.store, "prod"), time.time()).answer
+
+    assert answer().startswith("nothing of job `prod` runs yet: package `prod/1/1/1` is ready")
+    site.launch("prod/1/1/1")
+    assert answer() == "job `prod` is running: 1 package is launched"
+    site.end("prod/1/1/1", "failed", reason="looping", detail="no output for 2 h")
+    assert answer() == (
+        "job `prod` failed: 1 package failed, the last `prod/1/1/1`: looping: no output for 2 h"
+    )
+
+
+def test_a_job_that_is_held_or_done_says_so(site: Site) -> None:
+    site.submit(job(("a", [line(make("x"))])), hold=True)
+    one = browse.job(site.store, "prod")
+    assert "starts: job `prod` is held by me" in group.job(site.store, one, NOW).answer
+
+    with site.store.writing():
+        lifecycle.release_job(site.store, one.id)
+    site.finish("prod/1/1/1")
+
+    answer = group.job(site.store, browse.job(site.store, "prod"), NOW).answer
+    assert answer.startswith("job `prod` is successful")
+
+
+def test_stages_and_lines_explain_themselves(site: Site) -> None:
+    site.up()
+    site.submit(production())
+    one = browse.job(site.store, "prod")
+    stages = browse.stages(site.store, one)
+    lines = browse.lines(site.store, one, stages[0], 1, 3)
+
+    assert "stage `prod/2`" in group.stage(site.store, one, stages[1], NOW).answer
+    assert "line `prod/1/2`" in group.line(site.store, one, stages[0], lines[1], NOW).answer
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [("unknown", "was not contacted yet"), ("up", "is up, with 4 of 4 cpus free"),
+     ("down", "is down since"), ("drained", "is drained and takes no new packages: new disk")],
+)  # fmt: skip
+def test_a_node_explains_itself(site: Site, state: str, expected: str) -> None:
+    row = registry.named(site.store, "localhost")
+    if state in ("up", "down", "drained"):
+        site.up()
+    with site.store.writing():
+        if state == "down":
+            contact.down(site.store, row["id"], "gone", now=NOW)
+        if state == "drained":
+            site.store.change("drain_node", node=row["id"], note="new disk", now=0.0)
+
+    assert expected in node.node(site.store, "localhost", NOW).answer

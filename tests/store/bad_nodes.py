@@ -1,0 +1,88 @@
+"""A site whose nodes fail packages that others run well."""
+
+from typing import Any
+
+from d0ctl.store import Store
+from d0ctl.store.nodes import registry
+from tests.support.jobs import NOW, job, simple, submitted
+from tests.support.world import Node, World
+
+
+class StillWorld(World):
+    """A world whose time stands still until it is moved."""
+
+    at = NOW
+
+    @property
+    def now(self) -> float:
+        """What time it is."""
+        return self.at
+
+    def fill(self) -> None:
+        """Plan, and launch what is planned."""
+        self.schedule()
+        for node in self.nodes.values():
+            self.launch(node)
+            self.order(node)
+
+    def running(self, node: Node) -> list[int]:
+        """The attempts that run on a node, the oldest first."""
+        return [attempt for attempt, state in node.attempts.items() if state == "running"]
+
+    def end(self, node: Node, outcome: str, reason: str | None = None, most: int = 99) -> int:
+        """Let what runs on a node end now; how many that were."""
+        ending = self.running(node)[:most]
+        for attempt in ending:
+            node.end(attempt, outcome, reason)
+        ends = [{**one, "started": self.at, "ended": self.at} if one["kind"] == "end" else one
+                for one in node.spool]  # fmt: skip
+        node.spool = ends
+        self.deliver(node, ends)
+        return len(ending)
+
+    def round(self, *bad: str, reason: str = "exit-code", step: float = 60.0) -> None:
+        """Everybody gets packages; those on bad nodes fail, the others go well."""
+        self.fill()
+        for node in self.nodes.values():
+            if node.name in bad:
+                self.end(node, "failed", reason)
+        for node in self.nodes.values():
+            if node.name not in bad:
+                self.end(node, "successful")
+        self.at += step
+
+    def row(self, name: str) -> Any:
+        """A node as the database has it."""
+        return registry.named(self.store, name)
+
+    def launched_on(self, name: str) -> int:
+        """How many attempts there were on a node."""
+        query = "select count(*) from attempt where node_name = ?"
+        return int(self.store.connection.execute(query, [name]).fetchone()[0])
+
+    def trouble(self) -> list[tuple[str, str]]:
+        """Which nodes are in trouble, and of which kind."""
+        rows = self.store.connection.execute("select name, kind from node_trouble order by name")
+        return [tuple(row) for row in rows]
+
+
+def set_up(store: Store, *names: str, packages: int = 40, cpus: int = 1, **more: Any) -> StillWorld:
+    """A job of many packages, and nodes beside this machine."""
+    submitted(store, job("sim", [simple() for _ in range(packages)], **more))
+    return StillWorld(store, *names, cpus=cpus)
+
+
+def burn(site: StillWorld, *bad: str, rounds: int = 9) -> None:
+    """Go on until a node is drained."""
+    for _ in range(rounds):
+        site.round(*bad)
+        if site.row(bad[0])["drained"]:
+            return
+    raise AssertionError("nobody was drained")
+
+
+def drained(store: Store) -> StillWorld:
+    """A site of which one node has been drained."""
+    site = set_up(store, "good", "hole", packages=400)
+    burn(site, "hole", rounds=200)
+    return site

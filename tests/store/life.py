@@ -1,0 +1,254 @@
+"""Everything that can happen to packages, as moves that a random search makes."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from d0ctl.jobfile.spec import InputSpec, OutputSpec
+from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.store import lifecycle, open_store
+from d0ctl.store.jobs import restore_line as restoring
+from d0ctl.store.jobs import retry as retrying
+from d0ctl.store.nodes import placement
+from tests.support.homes import make_home
+from tests.support.jobs import job, line, simple, stage, submitted
+from tests.support.world import Node, World
+
+LIVE = {phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED} - {
+    Phase.TRANSFERRING
+}
+
+FIRST = job(
+    "first",
+    stage(
+        simple(outputs=["a1"]),
+        simple(outputs=["a2"]),
+        line(simple(outputs=["b1"]), simple(inputs=["b1"], outputs=["b2", "b3"])),
+    ),
+    stage(
+        simple(
+            inputs=[
+                InputSpec("a1", required=False),
+                InputSpec("a2", required=False),
+                InputSpec("b2"),
+            ],
+            outputs=["merged"],
+        ),
+        simple(inputs=["a1", "/outside"], outputs=["c"]),
+    ),
+    stage(simple(inputs=["merged", "c"], outputs=[OutputSpec("result", result=True)])),
+)
+SECOND = job("second", stage(simple(inputs=["first:merged"], outputs=["d"])))
+
+PICK = st.integers(0, 999)
+
+
+class Moves(RuleBasedStateMachine):
+    """Everything that can happen to two jobs on two nodes."""
+
+    specs = (FIRST, SECOND)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = open_store(make_home(Path(self.folder.name, "home")))
+        self.store.connection.execute("pragma synchronous = off")
+        self.jobs = [submitted(self.store, spec) for spec in self.specs]
+        self.world = World(self.store, "far")
+        rows = self.store.connection.execute("select id from package order by id")
+        self.packages = [row[0] for row in rows]
+        self.ended: dict[int, str] = {}
+
+    def finish(self) -> None:
+        """Check what is true once everything has settled."""
+        raise NotImplementedError
+
+    @classmethod
+    def replay(cls, *calls: tuple[Any, ...]) -> None:
+        """Play what a random search once found, with all that it checks at each step."""
+        machine = cls()
+        try:
+            for name, *arguments in calls:
+                picks = getattr(cls, name).hypothesis_stateful_rule.arguments
+                getattr(machine, name)(**dict(zip(picks, arguments, strict=True)))
+                for check in machine.invariants:
+                    check.function(machine)
+        finally:
+            machine.teardown()
+
+    def teardown(self) -> None:
+        self.finish()
+        self.store.close()
+        self.folder.cleanup()
+
+    def a_node(self, pick: int) -> Node:
+        return list(self.world.nodes.values())[pick % len(self.world.nodes)]
+
+    def choose(self, pick: int) -> None:
+        lifecycle.choose(self.store, [self.packages[pick % len(self.packages)]])
+
+    # what the agents do --------------------------------------------------------------
+
+    @rule()
+    def schedule(self) -> None:
+        self.world.schedule()
+
+    @rule()
+    def carry(self) -> None:
+        self.world.carry()
+
+    @rule(pick=PICK)
+    def launch(self, pick: int) -> None:
+        self.world.launch(self.a_node(pick))
+
+    @rule(pick=PICK)
+    def hear(self, pick: int) -> None:
+        self.world.hear(self.a_node(pick))
+
+    @rule(pick=PICK, which=st.lists(PICK, max_size=4))
+    def deliver(self, pick: int, which: list[int]) -> None:
+        node = self.a_node(pick)
+        if node.spool:
+            self.world.deliver(node, [node.spool[i % len(node.spool)] for i in which])
+
+    @rule(pick=PICK)
+    def deliver_all(self, pick: int) -> None:
+        node = self.a_node(pick)
+        self.world.deliver(node, node.spool)
+
+    @rule(of=st.integers(1, 3))
+    def get_on(self, of: int) -> None:
+        """A turn in which all goes well, for some of what runs."""
+        self.world.schedule()
+        self.world.carry()
+        for node in self.world.nodes.values():
+            self.world.launch(node)
+            self.world.order(node)
+            running = [a for a, state in node.attempts.items() if state == "running"]
+            for attempt in running[:of]:
+                node.end(attempt, "successful")
+            self.world.hear(node)
+            self.world.deliver(node, node.spool)
+
+    @rule(of=st.integers(1, 3))
+    def get_on_further(self, of: int) -> None:
+        for _ in range(3):
+            self.get_on(of)
+
+    # what happens on the nodes ---------------------------------------------------------
+
+    @rule(pick=PICK)
+    def obey(self, pick: int) -> None:
+        self.world.order(self.a_node(pick))
+
+    @rule(pick=PICK, which=PICK, outcome=st.sampled_from(["successful"] * 4 + ["failed"]))
+    def end(self, pick: int, which: int, outcome: str) -> None:
+        node = self.a_node(pick)
+        running = [a for a, state in node.attempts.items() if state == "running"]
+        if running:
+            reason = None if outcome == "successful" else "exit-code"
+            node.end(running[which % len(running)], outcome, reason)
+
+    @rule(pick=PICK)
+    def unlink(self, pick: int) -> None:
+        node = self.a_node(pick)
+        if node.linked:
+            self.world.unlink(node)
+
+    @rule(pick=PICK)
+    def link(self, pick: int) -> None:
+        self.world.link(self.a_node(pick))
+
+    @rule(pick=PICK)
+    def reboot(self, pick: int) -> None:
+        self.world.reboot(self.a_node(pick))
+
+    @rule(pick=PICK, which=PICK)
+    def lose_a_file(self, pick: int, which: int) -> None:
+        node = self.a_node(pick)
+        if node.disk:
+            node.disk.discard(sorted(node.disk)[which % len(node.disk)])
+
+    @rule()
+    def end_jobs(self) -> None:
+        with self.store.writing():
+            placement.end_jobs(self.store, now=self.world.now)
+
+    # what people do ----------------------------------------------------------------------
+
+    @rule(pick=PICK)
+    def retry(self, pick: int) -> None:
+        """A failed or killed package runs again."""
+        with self.store.writing():
+            self.choose(pick)
+            retrying.keep_phases(self.store, ["failed", "canceled", "cooloff"])
+            retrying.retry(self.store, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
+    def kill(self, pick: int) -> None:
+        with self.store.writing():
+            self.choose(pick)
+            lifecycle.kill(self.store, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
+    def hold(self, pick: int) -> None:
+        with self.store.writing():
+            self.choose(pick)
+            lifecycle.hold(self.store, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
+    def release(self, pick: int) -> None:
+        with self.store.writing():
+            self.choose(pick)
+            lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
+    def pause(self, pick: int) -> None:
+        self.by_a_person("park_packages", pick)
+
+    @rule(pick=PICK)
+    def resume(self, pick: int) -> None:
+        self.by_a_person("unpark_packages", pick)
+
+    @rule(pick=PICK)
+    def pause_what_runs(self, pick: int) -> None:
+        self.by_a_person("ask_to_pause", pick)
+
+    @rule(pick=PICK)
+    def resume_what_runs(self, pick: int) -> None:
+        self.by_a_person("ask_to_resume", pick)
+
+    def by_a_person(self, query: str, pick: int) -> None:
+        with self.store.writing():
+            self.choose(pick)
+            self.store.change(query, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
+    def restore(self, pick: int) -> None:
+        """What `restore-line` does, where no consumer was launched without the files."""
+        line = "select id from package where line_id = (select line_id from package where id = ?)"
+        with self.store.writing():
+            package = self.packages[pick % len(self.packages)]
+            mates = [row[0] for row in self.store.connection.execute(line, [package])]
+            lifecycle.choose(self.store, mates)
+            self.store.change("keep_named")
+            if not lifecycle.phases(self.store) or "killing" in lifecycle.phases(self.store):
+                return
+            restoring.choose_restored(self.store)
+            if restoring.launched_without(self.store) is None:
+                restoring.restore(self.store, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK)
+    def drop(self, pick: int) -> None:
+        if pick % 4:
+            return
+        with self.store.writing():
+            self.choose(pick)
+            lifecycle.ask_lines(self.store)
+            lifecycle.choose_bereft(self.store)
+            lifecycle.drop(self.store, actor="tester", note=None, now=self.world.now)
+
+    # what holds at all times ---------------------------------------------------------------

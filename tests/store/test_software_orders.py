@@ -1,0 +1,99 @@
+"""Orders about software: pushed, verified and purged on nodes."""
+
+import json
+
+import pytest
+
+from d0ctl.store import Store
+from d0ctl.store.nodes import registry, software
+from d0ctl.store.nodes.catalogue import Catalogue
+from tests.store.catalogue import CHECKSUM, entry, keep, node
+from tests.support.jobs import NOW
+
+pytestmark = pytest.mark.usefixtures("drained_localhost")
+
+
+def ask(store: Store, verb: str, node: int) -> int:
+    """Ask a node to do something with reco."""
+    with store.writing():
+        row = store.row("node_by_id", node=node)
+        found = Catalogue(store).entry("reco/v1", None)
+        assert row is not None and found is not None
+        return software.ask(store, verb, row, dict(found), actor="me", now=NOW)
+
+
+def answer(store: Store, node: int, number: object, ok: bool = True) -> None:
+    """Let a node answer an order."""
+    frame = {"id": number, "ok": ok, "message": "said", "faults": ["one"]}
+    with store.writing():
+        software.end_order(store, node, frame, now=NOW)
+
+
+def test_a_push_waits_for_its_archive_and_a_check_does_not(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    push, verify = ask(store, "push", here), ask(store, "verify", here)
+
+    first, second = software.open_orders(store, here)
+    frame = software.frame_of(second)
+    assert software.frame_of(first) is None
+    assert frame is not None and (frame["id"], frame["verb"]) == (str(verify), "verify")
+    assert len(software.archives_wanted(store, here, now=NOW)) == 1
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    (first, _) = software.open_orders(store, here)
+    frame = software.frame_of(first)
+    assert frame is not None and (frame["id"], frame["verb"]) == (str(push), "pull")
+
+
+def test_only_the_node_that_was_asked_can_answer_and_only_once(store: Store) -> None:
+    here, there = node(store, "a"), node(store, "b")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    number = ask(store, "verify", here)
+
+    for wrong in (number + 1, None, "x", "²", "9" * 30, -number):
+        answer(store, here, wrong)
+    answer(store, there, number)
+    assert len(software.open_orders(store, here)) == 1
+    answer(store, here, str(number), ok=False)
+    answer(store, here, str(number), ok=True)
+
+    (row,) = store.rows("orders", ids=json.dumps([number]))
+    assert (row["ok"], row["message"], row["faults"]) == (0, "said", '["one"]')
+
+
+def test_after_a_purge_the_archive_is_brought_anew(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    answer(store, here, ask(store, "purge", here))
+    ask(store, "push", here)
+
+    assert len(software.archives_wanted(store, here, now=NOW)) == 1
+
+
+def test_a_push_of_an_archive_that_is_gone_fails(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    number = ask(store, "push", here)
+    with store.writing():
+        software.delay(store, here, CHECKSUM, "`/x.tar` is gone", is_gone=True, now=NOW)
+
+    (row,) = store.rows("orders", ids=json.dumps([number]))
+    assert (row["ok"], row["message"]) == (0, "`/x.tar` is gone")
+
+
+def test_a_removed_node_takes_its_orders_with_it(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    ask(store, "push", here)
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+    registry.forget(store, "a", now=NOW)
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+        software.delay(store, here, CHECKSUM, "x", is_gone=True, now=NOW)
+
+    for table in ("archive_copy", "software_order"):
+        assert store.connection.execute(f"select count(*) from {table}").fetchone()[0] == 0

@@ -1,0 +1,176 @@
+"""Copies that a wrapper brings or stores by itself."""
+
+import json
+from typing import Any
+
+import pytest
+
+from d0ctl.jobfile.spec import Acquire, Disposition, InputSpec
+from d0ctl.store import Store
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.jobs import unneeded_files
+from tests.store.copying import copies, made, purged, work
+from tests.support.homes import faults
+from tests.support.jobs import NOW, job, simple, stage, submitted
+from tests.support.messages import end_message
+from tests.support.world import World
+
+
+def end(store: Store, number: int, outcome: str) -> None:
+    """End the attempt of the package of this number in some way."""
+    attempt = store.connection.execute(
+        "select attempt_id from package where id = ?", [number]
+    ).fetchone()[0]
+    reason = None if outcome == "successful" else "exit-code"
+    with store.writing():
+        messages.apply(store, [end_message(attempt, outcome, reason)], now=NOW)
+
+
+def url(name: str) -> InputSpec:
+    """An input that the wrapper brings."""
+    return InputSpec(f"/jobs/{name}", made=False, locator=f"http://far/{name}")
+
+
+def launched(world: World, name: str) -> list[dict[str, Any]]:
+    """The launches that a node gets."""
+    node = world.node(name)
+    world.schedule()
+    world.launch(node)
+    found = [what for kind, what in node.orders if kind == "launch"]
+    world.order(node)
+    return found
+
+
+def staged(world: World, name: str, attempt: int) -> None:
+    """Let an attempt end well that has brought a file."""
+    node = world.node(name)
+    answer = end_message(attempt)
+    answer["staged"] = [
+        {
+            "locator": "http://far/raw",
+            "path": f"/{name}/cache/in/u-1/raw",
+            "size": 7,
+            "checksum": "sha256:" + "7" * 64,
+        }
+    ]
+    node.attempts[attempt] = "ended"
+    world.deliver(node, [answer])
+
+
+def test_what_a_wrapper_brings_is_known_and_goes_with_its_last_reader(store: Store) -> None:
+    submitted(store, job("one", [simple(inputs=[url("raw")]), simple(inputs=[url("raw")])]))
+    world = World(store)
+    first, second = launched(world, "localhost")
+    assert first["inputs"][0]["locator"] == "http://far/raw"
+    assert first["inputs"][0]["path"] is None
+
+    staged(world, "localhost", first["attempt"])
+    with store.writing():
+        unneeded_files.tidy(store, now=NOW)
+    assert copies(store, "/jobs/raw") == ["/localhost/cache/in/u-1/raw"]
+    assert purged(store) == []
+
+    staged(world, "localhost", second["attempt"])
+    with store.writing():
+        unneeded_files.tidy(store, now=NOW)
+    assert purged(store) == ["/localhost/cache/in/u-1/raw"]
+    assert faults(store) == {}
+
+
+def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None:
+    for name in ("one", "other"):
+        submitted(store, job(name, [simple(inputs=[url("raw")])]))
+    world = World(store)
+    first, second = launched(world, "localhost")
+
+    with store.writing():
+        store.connection.execute("update package set changed = changed")
+    staged(world, "localhost", first["attempt"])
+    with store.writing():
+        store.connection.execute(
+            "insert into location (file_id, cluster_id, path, node_id, made, shared)"
+            " select 2, cluster_id, path, node_id, made, 1 from location"
+        )
+        unneeded_files.tidy(store, now=NOW)
+    assert purged(store) == []
+
+    staged(world, "localhost", second["attempt"])
+    with store.writing():
+        unneeded_files.tidy(store, now=NOW)
+    assert purged(store) == ["/localhost/cache/in/u-1/raw"]
+
+
+def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:
+    answer = json.dumps({"transfer-idle": 60.0, "transfer-timeout": 600.0})
+    with store.writing():
+        store.change("keep_setting", name="defaults", value=answer)
+    submitted(store, job("one", [simple(outputs=[made("a", locator="root://store/a")])]))
+
+    (launch,) = launched(World(store), "localhost")
+
+    assert launch["transfer"] == {"commands": {}, "idle": 60.0, "timeout": 600.0}
+
+
+def test_what_is_stored_is_known(store: Store) -> None:
+    output = made("a", Disposition.STORE, locator="root://store/a")
+    submitted(store, job("one", [simple(outputs=[output])]))
+    world = World(store)
+    (launch,) = launched(world, "localhost")
+    assert launch["deliver"] == [{"name": "a", "locator": "root://store/a"}]
+
+    answer = end_message(launch["attempt"])
+    answer["outputs"] = [
+        {"name": "a", "path": "/localhost/cache/1/a", "size": 7, "checksum": "sha256:" + "7" * 64}
+    ]
+    answer["stored"] = [{"name": "a", "locator": "root://store/a"}]
+    world.node("localhost").attempts[launch["attempt"]] = "ended"
+    world.deliver(world.node("localhost"), [answer])
+    with store.writing():
+        unneeded_files.tidy(store, now=NOW)
+
+    row = store.connection.execute("select stored, present from file").fetchone()
+    assert tuple(row) == ('["root://store/a"]', 0)
+    assert purged(store) == ["/localhost/cache/1/a"]
+
+
+@pytest.mark.parametrize(
+    ("locator", "acquire", "there"),
+    [
+        ("/nfs/raw", Acquire.NONE, {"path": "/nfs/raw"}),
+        ("/nfs/raw", Acquire.PRE_FETCH, {"path": None, "locator": "/nfs/raw"}),
+        ("farm:/data/raw", Acquire.PRE_FETCH, {"path": "/data/raw"}),
+    ],
+)
+def test_a_path_on_the_node_is_told_to_the_wrapper(
+    store: Store, locator: str, acquire: Acquire, there: dict[str, Any]
+) -> None:
+    given = InputSpec("/jobs/raw", made=False, locator=locator, acquire=acquire, size=7)
+    submitted(store, job("one", [simple(inputs=[given], nodes=("farm",))]))
+
+    (launch,) = launched(World(store, "farm"), "farm")
+
+    (entry,) = launch["inputs"]
+    assert {name: entry.get(name) for name in there} == there
+    assert entry["size"] == 7
+
+
+def test_a_path_on_another_node_is_carried(store: Store) -> None:
+    given = InputSpec("/jobs/raw", made=False, locator="barn:/data/raw")
+    submitted(store, job("one", [simple(inputs=[given], nodes=("farm",))]))
+    world = World(store, "farm", "barn")
+
+    assert launched(world, "farm") == []
+    wanted = store.connection.execute("select file_id, cluster_id from transfer").fetchall()
+    assert [tuple(row) for row in wanted] == [(1, world.node("farm").cluster)]
+
+
+def test_an_attempt_that_nobody_waits_for_changes_nothing_twice(store: Store) -> None:
+    submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
+    world = World(store)
+    work(store, world)
+    before = purged(store)
+
+    assert work(store, world) == []
+    assert purged(store) == before
+    assert launches.killing(store, 1) == {}

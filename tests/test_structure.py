@@ -1,0 +1,58 @@
+"""How the tests are written: small modules, and SQL only where the store is tested."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+MODULES = {str(path.relative_to(TESTS)): path for path in sorted(TESTS.rglob("*.py"))}
+
+LONGEST = 300
+"""How many lines a module may have."""
+
+TABLES = {"mutants/planted.py"}
+"""Modules that are one long list."""
+
+WITH_SQL = ("store/", "sql/", "bench/", "support/rows.py")
+"""Where tests may use SQL: those of the store and of the schema, benchmarks, and one helper."""
+
+OTHERS_WITH_SQL = {
+    "cli/test_backup.py": 9,
+    "cli/test_retry.py": 1,
+    "daemon/test_contact.py": 1,
+    "daemon/test_home.py": 5,
+    "daemon/test_refused.py": 1,
+    "doctor/conftest.py": 1,
+    "doctor/test_database.py": 1,
+    "e2e/site.py": 1,
+    "e2e/test_doctor.py": 1,
+    "e2e/test_host_keys.py": 1,
+    "e2e/test_staging.py": 1,
+    "notify/test_clearing.py": 4,
+    "notify/test_collect.py": 1,
+    "show/test_why.py": 1,
+    "tui/test_bad_days.py": 2,
+}
+"""How often other modules use it: to damage a database, or as another program does."""
+
+EXECUTE = {"execute", "executemany", "executescript"}
+
+
+def uses_of_sql(path: Path) -> int:
+    """How often a module calls a database."""
+    tree = ast.walk(ast.parse(path.read_text()))
+    return sum(isinstance(node, ast.Attribute) and node.attr in EXECUTE for node in tree)
+
+
+def test_modules_of_tests_have_at_most_300_lines() -> None:
+    lines = {name: len(path.read_text().splitlines()) for name, path in MODULES.items()}
+
+    assert {name for name, number in lines.items() if number > LONGEST} == TABLES
+
+
+def test_only_tests_of_the_store_use_sql() -> None:
+    uses = Counter(
+        {name: uses_of_sql(path) for name, path in MODULES.items() if not name.startswith(WITH_SQL)}
+    )
+
+    assert +uses == OTHERS_WITH_SQL

@@ -1,0 +1,137 @@
+"""Guards of disk and load: attempts that wait, and give way to others."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl_wrapper.attempt.guards.rotation import Rotation
+from d0ctl_wrapper.protocol.paths import NodePaths
+from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.conftest import Connect
+from tests.wrapper.test_command import state
+from tests.wrapper.test_guards import SPINS, sums_up
+
+STAYS = "while [ ! -e ../go ]; do sleep 0.05; done"
+"""Keeps a binary running until the test says so, and writes nothing."""
+
+
+def notes(node: Client, attempt: int = 1) -> list[str]:
+    """The remarks of an attempt."""
+    return [one["text"] for one in node.messages(attempt) if one["kind"] == "note"]
+
+
+def test_more_disk_than_asked_for_is_disk_full(node: Client) -> None:
+    fills = binary(script=f"head -c 3M /dev/zero > scratch; {STAYS}")
+    end = node.run(fills, guards={"disk": 2_000_000})
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert end["detail"].startswith("its files take 3.")
+    assert end["detail"].endswith(" MB of disk, more than its request of 2.0 MB")
+
+
+def test_more_scratch_than_estimated_is_noted_once(node: Client) -> None:
+    grows = "for n in 1 2 3; do head -c 3M /dev/zero > scratch$n; sleep 0.8; done"
+    end = node.run(binary(script=grows, work_size=2_000_000))
+
+    assert end["outcome"] == "successful"
+    (note,) = notes(node)
+    assert note.endswith("MB of disk, more than its work-size of 2.0 MB")
+
+
+def on_disk(connect: Connect, disk: Path, **guards: Any) -> Client:
+    """A relay with its BASE on a small disk, an attempt that runs there, and no space left."""
+    node = connect(base=str(disk / "base"))
+    node.base = disk / "base"
+    node.wait("hello")
+    (disk / "filler").write_bytes(bytes(39 * 2**20))
+    node.launch(launch(1, binary(script=STAYS), guards={"reserve": 10**9, **guards}))
+    return node
+
+
+def need(node: Client) -> Frame:
+    """What an attempt asks for, once it does."""
+    while not (asked := [one for one in node.messages(1) if one["kind"] == "need"]):
+        node.wait("pong", id=node.ping())
+    return asked[0]
+
+
+def test_an_attempt_is_suspended_while_the_disk_is_full(connect: Connect, disk: Path) -> None:
+    node = on_disk(connect, disk)
+    stood = state(node, "suspended")
+    needed = need(node)
+    (disk / "filler").unlink()
+    goes = state(node, "running")
+    (node.folder(1) / "go").touch()
+
+    assert re.match(
+        r"the disk has \S+ .B left, less than the reserve of 2\.1 MB; stopped by SIGSTOP",
+        stood["why"],
+    )
+    assert 10**6 < needed["bytes"] < 3 * 10**6
+    assert re.fullmatch(r"resumed: the disk has 4\d MB left again", goes["why"])
+    assert node.end(1)["outcome"] == "successful"
+
+
+def test_an_attempt_that_gets_no_space_fails_after_its_patience(
+    connect: Connect, disk: Path
+) -> None:
+    node = on_disk(connect, disk, patience=1.0)
+    end = node.end(1)
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert re.fullmatch(
+        r"the disk has \S+ .B left, less than the reserve of 2\.1 MB, for \d+(\.\d)? s now",
+        end["detail"],
+    )
+
+
+def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:
+    busy = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        node.launch(
+            launch(1, binary(script=SPINS), guards={"yield_cpu": 0.3, "window": 0.5, "grace": 0.5})
+        )
+        stood = state(node, "suspended")
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    node.send("kill", attempts=[1], grace=1)
+
+    assert re.match(
+        r"other work takes \d+ % of the CPUs, \d % are idle; stopped by SIGSTOP", stood["why"]
+    )
+    assert node.end(1)["outcome"] == "killed"
+
+
+def test_attempts_of_a_node_pause_one_at_a_time(tmp_path: Path) -> None:
+    places = NodePaths(os.fsencode(tmp_path))
+    one, other = Rotation(places, b"cpu"), Rotation(places, b"cpu")
+
+    assert one.take()
+    assert not other.take()
+    assert Rotation(places, b"room").take(), "for another cause, others decide"
+    (tmp_path / "rotation-cpu").write_text("99999999999.000\n")
+    assert other.take(), "a time before the boot is no time"
+    (tmp_path / "rotation-cpu").write_text("torn")
+    assert other.take()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 40 megabytes, if we may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, stderr=subprocess.PIPE).returncode:
+        pytest.skip("only root may mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
