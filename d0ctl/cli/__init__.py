@@ -16,7 +16,7 @@ def _open_what_is_shut() -> None:
 def main() -> None:
     """Run the command that was typed, and end with its exit code."""
     _open_what_is_shut()
-    if sys.argv[1:] == ["--version"]:  # answered before anything is imported
+    if sys.argv[1:] in (["--version"], ["-V"]):  # answered before anything is imported
         from d0ctl import __version__
 
         print(f"d0ctl {__version__}")

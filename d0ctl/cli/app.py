@@ -124,7 +124,7 @@ def root(
     ] = False,
     version: Annotated[
         bool,
-        typer.Option("--version", help="Say which d0ctl this is.", is_eager=True,
+        typer.Option("-V", "--version", help="Say which d0ctl this is.", is_eager=True,
                      callback=_show_version),
     ] = False,
 ) -> None:  # fmt: skip

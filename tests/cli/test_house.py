@@ -87,7 +87,8 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
 
 def test_the_version_is_told_both_ways(d0ctl: Type) -> None:
     assert d0ctl("--version").stdout == f"d0ctl {__version__}\n"
-    answer = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True)
+    assert d0ctl("-V").stdout == f"d0ctl {__version__}\n"
+    answer = subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=True)
     assert answer.stdout == f"d0ctl {__version__}\n"
 
 

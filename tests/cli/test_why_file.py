@@ -292,6 +292,13 @@ def test_the_sentences_are_what_is_printed(site: Site, d0ctl: Type) -> None:
     assert lines[-1] == "  $ d0ctl status prod/1/1/1"
 
 
+def test_an_input_is_found_by_its_name_without_the_folder(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("one", [line(reader(InputSpec("/data/raw/r1.raw", made=False)))])))
+
+    assert "file `/data/raw/r1.raw` of job `prod`" in d0ctl("why", "prod:r1.raw").stdout
+    assert d0ctl("why", "prod:1.raw").exit_code == 3
+
+
 def reported(d0ctl: Type, *words: str) -> dict[str, Any]:
     """What `why` says, as a document."""
     result = d0ctl("why", *words, "--json")

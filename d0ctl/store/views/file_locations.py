@@ -101,11 +101,17 @@ def find(store: Store, name: str, *, path: str | None = None, job: str | None = 
 
 
 def in_job(store: Store, job: str, name: str, *, also: Iterable[str] = ()) -> FileView:
-    """The file of that name in a job. Raises NotFound with the nearest name, or one of `also`."""
+    """The file of that name in a job, or the only one with that name in any folder.
+
+    Raises NotFound with the nearest name, or one of `also`.
+    """
     if found := find(store, name, job=job):
         return found[0]
     browse.job(store, job)
     names = [row[0] for row in store.rows("file_names", job=job)]
+    elsewhere = [one for one in names if one.endswith(f"/{name}")]
+    if len(elsewhere) == 1:
+        return find(store, elsewhere[0], job=job)[0]
     hint = browse.nearest(name, [*names, *also]) or f"d0ctl file list {job}"
     raise NotFound(f"job `{job}` has no file `{name}`", hint=hint)
 
