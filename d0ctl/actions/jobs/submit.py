@@ -9,10 +9,12 @@ from typing import TypeAlias
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.errors import BadUsage, Refused
+from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
+from d0ctl.store.nodes.registry import LOCAL
 from d0ctl.store.views import browse
 from d0ctl.store.views.known_names import known_names
 from d0ctl.units import count
@@ -71,22 +73,26 @@ class SubmitPlan(Plan):
         return bool(self.request.options.hold or self.spec.hold)
 
 
-def read(store: Store, file: str, text: str | None, values: Mapping[str, str]) -> JobSpec:
-    """Read and check a job file, or its text.
+NO_HOME = KnownNames((LOCAL,), {}, {}, lambda *_: None)
+"""What job files can name before there is a home."""
+
+
+def read(store: Store | None, file: str, text: str | None, values: Mapping[str, str]) -> JobSpec:
+    """Read and check a job file, or its text; without a store, only `localhost` is known.
 
     Raises BadJobFile with every fault.
     """
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
-    known = known_names(store)
+    known = known_names(store) if store is not None else NO_HOME
     if text is not None:
         return reader.read_text(text, file, Path.cwd(), values, known)
     return reader.read(Path(file), values, known)
 
 
-def warnings(store: Store, spec: JobSpec, file: str, now: float) -> list[str]:
+def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[str]:
     """Return the warnings of a job file, with those for packages that no node can ever take."""
-    misfits = fitting.misfits_of_spec(store, spec, now=now)
+    misfits = fitting.misfits_of_spec(store, spec, now=now) if store is not None else []
     unfit = [f"{file}: warning: no node can ever take packages of {line}"
              for line in fitting.lines(misfits)]  # fmt: skip
     return [*spec.warnings, *unfit]

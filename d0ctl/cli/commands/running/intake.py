@@ -1,23 +1,36 @@
 """The submission of jobs as `run`, `submit` and `validate` share it on the terminal."""
 
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from d0ctl.actions.jobs import submit
 from d0ctl.actions.jobs.submit import ACTION, JobFile, SubmitOptions, SubmitRequest
 from d0ctl.actions.option import read as read_options
-from d0ctl.cli import changing
+from d0ctl.cli import session
 from d0ctl.cli.action_command import AtTerminal
 from d0ctl.cli.terminal.output import say
 from d0ctl.jobfile.spec import JobSpec
+from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.units import count
 
 MOST_WARNINGS = 5
 """How many warnings `submit` and `run` print."""
+
+
+@contextmanager
+def store_if_any() -> Iterator[Store | None]:
+    """Open the store if there is a home; nothing is created."""
+    if not session.home().exists():
+        yield None
+        return
+    with session.reader() as store:
+        yield store
 
 
 def request_of(file: str, parameters: list[str] | None, **more: Any) -> SubmitRequest:
@@ -31,8 +44,8 @@ def job_named(file: str) -> str | None:
     """Return the job of that name if there is no such file."""
     if file == "-" or Path(file).exists():
         return None
-    with changing.rehearsal() as store:
-        return file if file in browse.job_names(store) else None
+    with store_if_any() as store:
+        return file if store is not None and file in browse.job_names(store) else None
 
 
 def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
@@ -40,10 +53,10 @@ def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
 
     Raises BadUsage, and BadJobFile with every fault.
     """
-    with changing.rehearsal() as store:
-        request = request.action.prepare(store, request, time.time())
-    assert request.options.spec is not None
-    return request, request.options.spec
+    target, options = request.target, request.options
+    with store_if_any() as store:
+        spec = submit.read(store, target.brief, target.text, options.parameters)
+    return replace(request, options=replace(options, spec=spec)), spec
 
 
 def warn(spec: JobSpec, file: str) -> None:

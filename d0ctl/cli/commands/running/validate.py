@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.actions.jobs.submit import summary
 from d0ctl.actions.jobs.submit import warnings as all_warnings
-from d0ctl.cli import changing, options
+from d0ctl.cli import options
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, emit_json, say
@@ -28,7 +28,7 @@ def validate(
 ) -> None:
     """List every fault and warning of a job file, and do nothing."""
     spec = intake.read(intake.request_of(file, parameter))[1]
-    with changing.rehearsal() as store:
+    with intake.store_if_any() as store:
         warnings = all_warnings(store, spec, file, time.time())
     if json:
         stages = [stage.name for stage in spec.stages]
