@@ -36,6 +36,25 @@ def test_a_click_on_a_key_of_the_last_line_does_what_the_key_does(
     dashboard(script)
 
 
+def test_a_click_on_a_key_of_a_dialog_does_what_the_key_does(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("K")
+        await click(desk, "keys", "keep the files")
+        await desk.sees("--partial")
+        await click(desk, "keys", "not")
+        await desk.until(lambda: desk.app.screen is desk.main, "it is closed")
+        assert site.phase("prod/1/1/1") == "ready"
+        await desk.press("K")
+        await click(desk, "keys", "do it")
+        await desk.until(lambda: site.phase("prod/1/1/1") == "canceled", "it is done")
+        await click(desk, "keys", "close")
+        await desk.until(lambda: desk.app.screen is desk.main, "it is closed")
+
+    dashboard(script, start="prod/1/1/1")
+
+
 def test_a_click_on_a_node_shows_it(site: Site, dashboard: Open) -> None:
     site.submit(production())
 

@@ -48,7 +48,7 @@ class PlanDialog(Dialog[bool]):
         self.seen: int | None = None
         self.state = "planning"
         self.page = Page("words", self._draw, board.glyphs)
-        self.keys = Band("keys", self._keys, board.glyphs)
+        self.keys = Band("keys", self._keys, board.glyphs, self._press)
         self.set_class(action.destroys, "-danger")
 
     def body(self) -> ComposeResult:
@@ -84,6 +84,10 @@ class PlanDialog(Dialog[bool]):
         self._show()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go on."""
+        self._go_on()
+
+    def _go_on(self) -> None:
         """Plan anew what was changed, else do it; once it is done or refused, close."""
         if self.state == "changed":
             self._change()
@@ -167,6 +171,21 @@ class PlanDialog(Dialog[bool]):
             rest = typed[LONGEST:].count(" ")
             lines.append(((f"and {rest:,} more words; `history` keeps them all", "faint"),))
         return lines
+
+    def _press(self, column: int) -> None:
+        """Do what the key does that stands in a column of the last line, or its words."""
+        left, key = 0, ""
+        for text, look in self._keys(self.keys.size.width):
+            key = text if look == "key" else key
+            left += len(text)
+            if column < left:
+                break
+        else:
+            return
+        if key == "tab":
+            self.query_one("#values", Input).focus()
+        else:
+            {"enter": self._go_on, "esc": self.action_close, "^o": self.action_switch}[key]()
 
     def _keys(self, columns: int) -> Line:
         if self.state in ("done", "refused"):
