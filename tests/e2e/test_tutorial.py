@@ -1,0 +1,58 @@
+"""The tutorial, typed in its order as a reader would."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from tests.e2e.site import D0CTL, PATIENCE_S, Done, Site
+from tests.e2e.terminal import terminal
+
+TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
+
+FAILS = "d0ctl run mc.yaml"
+"""The command that ends with 1, because a package fails."""
+
+
+def type_it(site: Site, command: str) -> Done:
+    """Type one command in the reader's folder; in the dashboard press keys of the tutorial."""
+    if command == "d0ctl tui":
+        with terminal(site, "tui") as screen:
+            for key, shown in {"\x1b[B": "mc2", "?": "one line down", "q": "mc2"}.items():
+                screen.type(key)
+                screen.expect(shown)
+            screen.type("q")
+            return Done(screen.end(), screen.text, "")
+    site.daemons += command == "d0ctl daemon start"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=site.jobs,
+        env=site.environment | {"PATH": f"{D0CTL.parent}:{site.environment['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_all_that_the_tutorial_types_does_what_it_says(newcomer: Site) -> None:
+    for kind, name in {"sh": "sim.sh", "yaml": "mc.yaml"}.items():
+        (text,) = re.findall(rf"^```{kind}\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
+        newcomer.write(text, name)
+    commands = re.findall(r"^    \$ (.*)$", TUTORIAL, re.MULTILINE)
+
+    typed = [(command, type_it(newcomer, command)) for command in commands]
+
+    assert len(typed) > 14
+    codes = {command: done.code for command, done in typed}
+    assert {command for command, code in codes.items() if code} == {FAILS}, typed
+    answers = dict(typed)
+    assert "no cut for seed 3 in cuts.txt" in answers["d0ctl why mc/1/3/1"].out
+    assert "no cut for seed 3 in cuts.txt" in answers["d0ctl logs mc/1/3/1"].out
+    assert "1 blocked" in answers["d0ctl status mc"].out
+    cuts = {1: 50, 2: 50, 3: 60, 4: 55}
+    for job in ("mc", "mc2"):
+        merged = (newcomer.home / "results" / job / "all.txt").read_text().splitlines()
+        assert len(merged) == sum(
+            (e * 37 + seed * 11) % 91 > cut for seed, cut in cuts.items() for e in range(1, 101)
+        )
