@@ -1,10 +1,13 @@
-"""Outputs are on the disk of the node, with their names, before anybody is told of them."""
+"""Outputs are d0ctl's own files, on the disk of the node, before anybody is told of them."""
 
 import os
 from pathlib import Path
 
+import pytest
+
 from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
+from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from tests.support.durability import assert_settled, journal
 
@@ -27,3 +30,30 @@ def test_outputs_and_their_folders_are_synced_before_the_end_message(tmp_path: P
         for parent in path.parents:
             if parent.is_relative_to(tmp_path / "base" / "cache"):
                 assert ("fsync", parent) in steps
+
+
+def test_an_output_with_another_name_outside_is_kept_as_a_copy(tmp_path: Path) -> None:
+    folder = NodePaths(os.fsencode(tmp_path / "base")).attempt(1)
+    work = Path(os.fsdecode(folder.work))
+    work.mkdir(parents=True)
+    (tmp_path / "base" / "cache").mkdir(parents=True)
+    (tmp_path / "outside").write_text("made")
+    os.link(tmp_path / "outside", work / "a")
+
+    [kept] = outputs.keep(folder, ["a"], set(), Digests(lambda: None), {})
+
+    (tmp_path / "outside").write_text("changed")
+    assert Path(os.fsdecode(to_path(kept["path"]))).read_text() == "made"
+
+
+def test_an_output_that_is_still_the_input_of_that_name_was_not_made(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "cached").write_text("input")
+    (tmp_path / "work" / "a").symlink_to(tmp_path / "cached")
+    (tmp_path / "work" / "made").write_text("output")
+    (tmp_path / "work" / "b").symlink_to("made")
+    work = os.fsencode(tmp_path / "work")
+
+    with pytest.raises(Failed, match="still the input of that name"):
+        outputs.find(work, "a", {"a"})
+    assert outputs.find(work, "b", {"a"}) == (work + b"/made", 6)

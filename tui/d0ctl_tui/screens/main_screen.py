@@ -183,7 +183,9 @@ class MainScreen(Screen[None]):
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
         self.find(
-            "search: path, job, stage, node, file, reason", search_results.everywhere, slow=True
+            "search: path, job, stage, node, file, package, reason, message",
+            search_results.everywhere,
+            slow=True,
         )
 
     def action_filter(self) -> None:
