@@ -1,27 +1,22 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
-import json
 from typing import Any
 
 from d0ctl.model import STATUS_OF, Status, known_eta
 from d0ctl.select import parse
-from d0ctl.show.binary import Binary
 from d0ctl.show.live_status import TIMES, LiveStatus
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.selection import FileRow
 from d0ctl.store.views import browse, choice
 from d0ctl.store.views.left_out import Shortfall, short_packages
-from d0ctl.store.views.left_out import shortfall as shortfall_of
 from d0ctl.store.views.shapes import (
-    AttemptView,
     EventView,
     FailureView,
     JobSummary,
     LineSummary,
     NoteView,
     PackageRow,
-    PackageView,
     ProgressView,
     StageSummary,
 )
@@ -30,9 +25,6 @@ from d0ctl.units import iso
 Document = dict[str, Any]
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
-
-MOST_FILES = 1_000
-"""How many inputs, and how many outputs, a package's document lists; what is missing first."""
 
 MOST_LIVE, MOST_FAILED, MOST_LINES = 8, 3, 1_000
 """How many packages and lines a job's or stage's document lists."""
@@ -191,35 +183,6 @@ def failure(one: FailureView) -> Document:
     }
 
 
-def attempt(one: AttemptView) -> Document:
-    """One try at a package."""
-    return {
-        "attempt": one.number,
-        "node": one.node_name,
-        "kind": one.kind,
-        "launched": iso(one.launched),
-        "started": iso(one.started),
-        "ended": iso(one.ended),
-        "utc_offset": one.utc_offset,
-        "outcome": one.outcome,
-        "binary": one.binary,
-        "reason": one.reason,
-        "message": one.message,
-        "exit_code": one.exit_code,
-        "signal": one.signal,
-        "cpu": one.cpu,
-        "rss": one.rss,
-        "stderr": one.stderr,
-        "began": one.began or 1,
-        "began_why": one.began_why,
-        "events": json.loads(one.events or "[]"),
-        "log": f"{one.base}/attempts/{one.id}" if one.base else None,
-        "inputs": one.inputs,
-        "inputs_asked": one.inputs_asked,
-        "left_out": json.loads(one.left_out) if one.left_out else [],
-    }
-
-
 def event(one: EventView) -> Document:
     """One change of phase."""
     return {
@@ -261,48 +224,6 @@ def note(one: NoteView) -> Document:
     return {"attempt": one.number, "at": iso(one.at), "binary": one.binary, "text": one.text}
 
 
-def package(store: Store, one: PackageView, now: float) -> Document:
-    """All about a package."""
-    tries = browse.attempts(store, one.id)
-    return {
-        "path": one.path,
-        "job": one.job,
-        "stage": one.stage,
-        "stage_name": one.stage_name,
-        "line": one.line,
-        "line_name": one.line_name,
-        "package": one.seq,
-        "name": one.name,
-        "status": one.status,
-        "phase": one.phase,
-        "node": one.node,
-        "request": one.request,
-        "note": one.note,
-        "actor": one.actor,
-        "changed": iso(one.changed),
-        "not_before": iso(one.not_before),
-        "restarts": one.restarts,
-        "cpus": one.cpus,
-        "attempts": [attempt(each) for each in tries],
-        "failures": [
-            {
-                "reason": each.reason,
-                "count": each.count,
-                "last": iso(each.last),
-                "message": each.message,
-                "node": each.node_name,
-            }
-            for each in browse.failure_history(store, one.id)
-        ],
-        "progress": progress(browse.progress(store, one.id), one.phase, now),
-        "notes": [note(each) for each in browse.notes(store, one.id)],
-        "binaries": [_binary(each) for each in browse.binaries(store, one.id)],
-        "left_out": shortfall(shortfall_of(store, one.id, one.path)),
-        "inputs": [_input(each) for each in browse.inputs(store, one.id, MOST_FILES)],
-        "outputs": [_output(each) for each in browse.outputs(store, one.id, MOST_FILES)],
-    }
-
-
 def file(row: FileRow) -> Document:
     """All about a file; `given` is the disposition that a person set."""
     return {
@@ -317,45 +238,3 @@ def file(row: FileRow) -> Document:
 def exclusion(row: Row) -> Document:
     """A node that packages of a job are kept off which failed there, and how the job did there."""
     return {"node": row["name"], "successful": row["successful"], "failed": row["failed"]}
-
-
-def binary(card: Binary) -> Document:
-    """All about a binary, with how it did in each attempt that ran it."""
-    view = card.view
-    return {
-        "path": card.path, "package": card.package.path, "status": card.package.status,
-        **_binary(view), "script": view.script, "argv": json.loads(view.argv or "[]") or None,
-        "attempts": [{"node": record.node, **_record(record)} for record in card.records],
-        "inputs": [_input(file) for file in card.inputs],
-        "outputs": [_output(file) for file in card.outputs],
-    }  # fmt: skip
-
-
-def _binary(one: Any) -> Document:
-    return {"binary": one.seq, "name": one.name, **_record(one)}
-
-
-def _record(one: Any) -> Document:
-    return {
-        "started": iso(one.started), "ended": iso(one.ended),
-        "exit_code": one.exit_code, "signal": one.signal, "reason": one.reason,
-        "cpu": one.cpu_time, "rss": one.rss, "attempt": one.attempt,
-    }  # fmt: skip
-
-
-def _input(one: Any) -> Document:
-    return {
-        "file": one.name, "binary": one.binary, "from": one.maker_path, "acquire": one.acquire,
-        "disposition": one.disposition, "required": bool(one.required),
-        "present": bool(one.present), "dropped": bool(one.dropped), "size": one.size,
-    }  # fmt: skip
-
-
-def _output(one: Any) -> Document:
-    return {
-        "file": one.name, "binary": one.binary, "present": bool(one.present),
-        "dropped": bool(one.dropped), "size": one.size, "checksum": one.checksum,
-        "dispositions": one.dispositions.split(), "result": bool(one.result),
-        "partial": bool(one.partial), "locator": one.locator, "stored": one.stored_at,
-        "copies": one.copies,
-    }  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.nodes.transports.connect import LoginRefused
+from d0ctl.nodes.transports.login import LoginRefused
 from d0ctl.nodes.transports.transport import Address
 from tests.nodes.conftest import trust
 from tests.nodes.reaching import SSH, failure_of, home_of

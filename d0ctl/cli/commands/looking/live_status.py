@@ -4,7 +4,7 @@ import time
 
 import typer
 
-from d0ctl.cli import documents, visiting
+from d0ctl.cli import documents, package_documents, visiting
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import BadUsage, D0Error, ExitCode
@@ -26,7 +26,7 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
         )
     with store.reading():
         view, now = browse.package(store, wanted), time.time()
-        document = documents.package(store, view, now) if json else {}
+        document = package_documents.package(store, view, now) if json else {}
         card = read.package(store, view, now)
     status, failed = _ask(store, card.attempts)
     if json:

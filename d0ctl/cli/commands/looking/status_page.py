@@ -3,7 +3,7 @@
 import sys
 import time
 
-from d0ctl.cli import documents, session
+from d0ctl.cli import documents, package_documents, session
 from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import NotFound
@@ -87,8 +87,8 @@ def _document(store: Store, wanted: Selector | None, now: float) -> documents.Do
     if wanted.level in ("package", "binary"):
         package = browse.package(store, wanted)
         if wanted.level == "package":
-            return documents.package(store, package, now)
-        return documents.binary(read.binary(store, package, wanted.binary.first))
+            return package_documents.package(store, package, now)
+        return package_documents.binary(read.binary(store, package, wanted.binary.first))
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return documents.job_card(store, job, now)
