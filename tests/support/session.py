@@ -228,13 +228,13 @@ class Session:
         return found
 
     def relays(self) -> list[Pid]:
-        """The relays that run, not the wrappers that came from them."""
+        """The relays that run: those that have the lock of their node."""
         found = []
-        for pid in self.ours():
-            with suppress(OSError):
-                words = Path(f"/proc/{pid.number}/cmdline").read_bytes().split(b"\0")
-                lock = b"relay" in words and b"sh" not in words[0].rsplit(b"/", 1)[-1]
-                if lock and pid.number not in self.wrappers().values():
+        for path in self.folder.glob("**/lock"):
+            with suppress(OSError, ValueError):
+                number, started = path.read_text().split()
+                pid = Pid.of(int(number))
+                if pid and pid.started == started:
                     found.append(pid)
         return found
 
