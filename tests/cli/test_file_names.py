@@ -1,0 +1,83 @@
+"""How `why` finds a file by its name, and what it answers when there is none."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.jobfile.spec import InputSpec
+from tests.cli.conftest import Type
+from tests.cli.file_answers import reader, reported
+from tests.support.building import Site, job, line, package, production
+
+
+def test_a_file_from_outside_is_found_by_its_path_and_missed_where_it_is_gone(
+    site: Site, d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.raw").touch()
+    site.submit(job(("a", [line(reader(InputSpec("raw/a.raw", made=False)))]),
+                    directory=str(tmp_path)))  # fmt: skip
+    monkeypatch.chdir(tmp_path / "raw")
+
+    assert reported(d0ctl, "a.raw")["path"] == "prod:raw/a.raw"
+    site.submit(job(("a", [line(reader(InputSpec(str(tmp_path / "x/b.raw"), made=False)))]),
+                    name="next", directory=str(tmp_path)))  # fmt: skip
+    for name in ("next:x/b.raw", str(tmp_path / "x/b.raw")):
+        assert reported(d0ctl, name)["details"]["file"]["file"] == str(tmp_path / "x/b.raw")
+    assert (
+        "it does not exist now, so whoever reads it can't have it"
+        not in (reported(d0ctl, str(tmp_path / "raw" / "a.raw"))["facts"])
+    )
+    (tmp_path / "raw" / "a.raw").unlink()
+    assert reported(d0ctl, "raw/a.raw")["facts"][0].startswith("it does not exist now")
+
+
+def test_a_file_of_several_jobs_has_to_be_named_with_its_job(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.submit(production("next"))
+
+    result = d0ctl("why", "gen-1")
+
+    assert result.exit_code == 2
+    assert "`gen-1` is a file of 2 jobs: say of which" in result.stderr
+    assert "d0ctl why next:gen-1" in result.stderr
+
+
+def test_a_file_that_is_not_there_is_told_with_the_nearest(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    for words, hint in [(("prod:gen-11",), "did you mean `gen-1`?"),
+                        (("prod:faild",), "did you mean `failed`?"),
+                        (("nothing.root",), "d0ctl why JOB:NAME"),
+                        (("--file", "prod:failed"), "d0ctl file list prod")]:  # fmt: skip
+        result = d0ctl("why", *words)
+        assert result.exit_code == 3
+        assert hint in result.stderr
+
+
+def test_a_file_like_no_other_of_the_job_is_answered_with_the_list_of_its_files(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+
+    missed = d0ctl("why", "prod:zzzzz")
+    unknown = d0ctl("why", "elsewhere")
+
+    assert missed.stderr == "d0ctl: job `prod` has no file `zzzzz`\nd0ctl file list prod\n"
+    assert unknown.stderr.startswith("d0ctl: there is no job `elsewhere`, nor a node or file of")
+
+
+def test_states_of_a_job_and_jobs_come_before_files_of_their_name(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("failed", "prod"))])))
+
+    assert reported(d0ctl, "prod")["path"] == "prod"
+    assert reported(d0ctl, "prod:ready")["path"] == "prod/1/1/1"
+    assert reported(d0ctl, "--file", "prod:failed")["path"] == "prod:failed"
+    assert reported(d0ctl, "--file", "prod")["path"] == "prod:prod"
+
+
+def test_an_input_is_found_by_its_name_without_the_folder(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("one", [line(reader(InputSpec("/data/raw/r1.raw", made=False)))])))
+
+    assert "file `/data/raw/r1.raw` of job `prod`" in d0ctl("why", "prod:r1.raw").stdout
+    assert d0ctl("why", "prod:1.raw").exit_code == 3
