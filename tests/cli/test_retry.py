@@ -124,7 +124,7 @@ def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
         (["--on", "localhos"], 3, "there is no node `localhos`\ndid you mean `localhost`?"),
     ],
 )
-def test_wishes_that_make_no_sense_are_told(
+def test_wishes_that_make_no_sense_are_reported(
     site: Site, d0ctl: Type, words: list[str], code: int, expected: str
 ) -> None:
     site.submit(production())
@@ -172,7 +172,7 @@ def test_a_retry_can_run_with_another_parameter(site: Site, d0ctl: Type) -> None
 
 
 @pytest.mark.usefixtures("cuts")
-def test_a_parameter_that_is_none_is_told(site: Site, d0ctl: Type) -> None:
+def test_a_parameter_that_is_none_is_reported(site: Site, d0ctl: Type) -> None:
     assert d0ctl("retry", "cuts", "--set", "cud=7").exit_code == 2
     assert site.phase("cuts/1/2/1") == "failed"
 

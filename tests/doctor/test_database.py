@@ -125,7 +125,7 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
     ],
     ids=lambda value: value.partition(" ")[0] if isinstance(value, str) else "",
 )  # fmt: skip
-def test_what_breaks_a_rule_is_told(
+def test_what_breaks_a_rule_is_reported(
     site: Site, found: Found, rule: str, subject: str, detail: str, statements: list[str]
 ) -> None:
     site.submit(production())
@@ -144,7 +144,7 @@ def production_of_second() -> JobSpec:
 
 
 def test_every_rule_is_broken_by_a_test() -> None:
-    cases = test_what_breaks_a_rule_is_told.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    cases = test_what_breaks_a_rule_is_reported.pytestmark[0].args[1]  # type: ignore[attr-defined]
     broken = {f"check_{rule}" for rule, *_ in cases}
 
     assert set(check.CHECKS) - broken == {"check_integrity", *check.LASTING}

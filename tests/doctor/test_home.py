@@ -50,7 +50,7 @@ def test_a_key_that_others_may_read_is_told_with_the_way_to_a_new_one(
     )
 
 
-def test_a_folder_above_the_home_in_which_others_may_write_is_told(
+def test_a_folder_above_the_home_in_which_others_may_write_is_reported(
     home: Home, found: Found
 ) -> None:
     above = home.root.parent
@@ -64,7 +64,7 @@ def test_a_folder_above_the_home_in_which_others_may_write_is_told(
     assert found() == []
 
 
-def test_a_key_that_is_gone_or_cut_short_is_told(home: Home, found: Found) -> None:
+def test_a_key_that_is_gone_or_cut_short_is_reported(home: Home, found: Found) -> None:
     home.key.write_bytes(b"short")
     assert only(found).detail == "is too short to be a key"
 
@@ -72,13 +72,13 @@ def test_a_key_that_is_gone_or_cut_short_is_told(home: Home, found: Found) -> No
     assert (only(found).subject, only(found).detail) == (str(home.key), "is missing")
 
 
-def test_a_folder_that_is_gone_is_told(home: Home, found: Found) -> None:
+def test_a_folder_that_is_gone_is_reported(home: Home, found: Found) -> None:
     home.logs.rmdir()
 
     assert only(found).advice == f"mkdir -m 700 {home.logs}"
 
 
-def test_what_a_killed_restore_left_is_told(home: Home, found: Found) -> None:
+def test_what_a_killed_restore_left_is_reported(home: Home, found: Found) -> None:
     left = old(home.root / ".restore.17", 2 * 3600)
     old(home.root / ".restore.18", 0)
 
@@ -107,7 +107,7 @@ def test_rejected_messages_are_counted_with_a_reason(home: Home, found: Found) -
     assert one.advice == f"read them, then rm {rejected}/*"
 
 
-def test_messages_that_nobody_reads_are_told(site: Site, home: Home, found: Found) -> None:
+def test_messages_that_nobody_reads_are_reported(site: Site, home: Home, found: Found) -> None:
     old(home.dropbox / "new" / "1.1", 300)
     old(home.dropbox / "new" / "1.2", 1)
 
@@ -120,7 +120,7 @@ def test_messages_that_nobody_reads_are_told(site: Site, home: Home, found: Foun
     assert "daemon.log" in only(found).advice
 
 
-def test_what_can_be_no_message_is_told(home: Home, found: Found) -> None:
+def test_what_can_be_no_message_is_reported(home: Home, found: Found) -> None:
     (home.dropbox / "new" / os.fsdecode(b"odd\xff")).mkdir()
 
     one = only(found)
@@ -136,19 +136,19 @@ def test_leftovers_of_a_delivery_are_told_after_a_day(home: Home, found: Found) 
     assert only(found).detail == "1 file that nobody finishes, such as `far.1.2.3.batch`"
 
 
-def test_mail_that_was_read_by_another_program_is_told(home: Home, found: Found) -> None:
+def test_mail_that_was_read_by_another_program_is_reported(home: Home, found: Found) -> None:
     (home.dropbox / "cur" / "1.1:2,S").touch()
 
     assert only(found).detail == "1 file that nobody reads, such as `1.1:2,S`"
 
 
-def test_a_drop_box_that_is_gone_is_told(home: Home, found: Found) -> None:
+def test_a_drop_box_that_is_gone_is_reported(home: Home, found: Found) -> None:
     (home.dropbox / "cur").rmdir()
 
     assert only(found).advice == f"mkdir {home.dropbox / 'cur'}"
 
 
-def test_a_daemon_whose_turns_fail_is_told(site: Site, home: Home, found: Found) -> None:
+def test_a_daemon_whose_turns_fail_is_reported(site: Site, home: Home, found: Found) -> None:
     with site.store.writing():
         take_lease(site.store, "daemon", now=time.time())
     log = home.logs / "daemon.log"

@@ -33,7 +33,7 @@ def test_nobody_misses_a_process_that_is_gone_when_all_is_done(site: Site, found
     assert found() == []
 
 
-def test_two_who_drive_at_once_are_told(site: Site, found: Found) -> None:
+def test_two_who_drive_at_once_are_reported(site: Site, found: Found) -> None:
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     boot, _, _ = holder().split()
 
@@ -65,7 +65,7 @@ def hold_turn(home: Home) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_a_stopped_process_that_has_the_turn_is_told(home: Home, found: Found) -> None:
+def test_a_stopped_process_that_has_the_turn_is_reported(home: Home, found: Found) -> None:
     writer = hold_turn(home)
     writer.send_signal(signal.SIGSTOP)
     wait_until(lambda: leases._state(writer.pid) == "T")
@@ -79,7 +79,7 @@ def test_a_stopped_process_that_has_the_turn_is_told(home: Home, found: Found) -
     assert found() == []
 
 
-def test_a_process_that_keeps_the_turn_and_writes_nothing_is_told(
+def test_a_process_that_keeps_the_turn_and_writes_nothing_is_reported(
     home: Home, found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "HELD_S", 0.1)

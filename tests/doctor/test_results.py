@@ -40,7 +40,7 @@ def test_what_no_job_delivered_is_told_unless_its_job_was_removed(
     assert one.detail == "1 file that the job did not deliver, such as `mine.txt`"
 
 
-def test_a_result_that_is_gone_is_told(site: Site, home: Home, found: Found) -> None:
+def test_a_result_that_is_gone_is_reported(site: Site, home: Home, found: Found) -> None:
     site.submit(production())
     path = home.results / "prod" / "plot.png"
     damage(
@@ -82,7 +82,7 @@ def kept(site: Site, home: Home) -> Path:
     return path
 
 
-def test_a_copy_on_the_control_host_that_was_changed_is_told(
+def test_a_copy_on_the_control_host_that_was_changed_is_reported(
     site: Site, found: Found, kept: Path
 ) -> None:
     assert reported(site, kept, checksums=True) == []

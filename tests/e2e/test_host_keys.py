@@ -37,7 +37,9 @@ def add(farm: Sshd, *more: str) -> list[str]:
     return ["node", "add", "farm", farm.destination, *trust, *more]
 
 
-def test_without_a_terminal_the_line_that_accepts_the_key_is_told(site: Site, farm: Sshd) -> None:
+def test_without_a_terminal_the_line_that_accepts_the_key_is_reported(
+    site: Site, farm: Sshd
+) -> None:
     done = site.d0ctl(*add(farm))
 
     assert (done.code, done.out) == (6, "")

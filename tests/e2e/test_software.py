@@ -167,7 +167,7 @@ def test_an_archive_that_vanished_from_its_node_is_brought_anew(site: Site, shel
     assert site.phases("made") == {"done": 1}
 
 
-def test_an_archive_that_is_not_here_any_more_is_told(site: Site, shelf: Path) -> None:
+def test_an_archive_that_is_not_here_any_more_is_reported(site: Site, shelf: Path) -> None:
     site.ok("site", "apply", described(site, str(shelf)))
     away = (shelf / "reco.tar.gz").rename(shelf / "away")
 

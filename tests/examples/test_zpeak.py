@@ -230,7 +230,7 @@ def test_a_background_at_its_limit_does_not_stop_the_fit() -> None:
     assert abs(parameters[1] - truth[1]) < errors[1]
 
 
-def test_too_few_events_are_told() -> None:
+def test_too_few_events_are_reported() -> None:
     edges = np.linspace(60, 120, 61)
     rows = np.column_stack([edges[:-1], edges[1:], np.zeros(60)])
 

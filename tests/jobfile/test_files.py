@@ -79,14 +79,14 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
         ("[a]", 1, "an input takes a file name or keys, not a list"),
     ],
 )
-def test_a_wrong_input_is_told(faults: Faults, given: str, column: int, expected: str) -> None:
+def test_a_wrong_input_is_reported(faults: Faults, given: str, column: int, expected: str) -> None:
     known = KnownNames(produced=lambda job, name: None if job != "mc" else name == "x.root")
 
     before = "stages: [{lines: [{run: x, inputs: ["
     assert faults(f"{before}{given}]}}]}}]", known) == [f"1:{len(before) + column}: {expected}"]
 
 
-def test_two_inputs_of_one_base_name_are_told(faults: Faults, folder: Path) -> None:
+def test_two_inputs_of_one_base_name_are_reported(faults: Faults, folder: Path) -> None:
     (folder / "a.raw").touch()
 
     answer = faults("stages: [{lines: [{run: x, inputs: [raw/a.raw, a.raw, ./a.raw]}]}]")
@@ -134,7 +134,7 @@ PACK = "names a directory: pack it into one file, as `tar -cf NAME.tar NAME` doe
         ('"a\\u0007"', "the file name `a\\x07` has a control character"),
     ],
 )
-def test_a_wrong_output_is_told(faults: Faults, name: str, expected: str) -> None:
+def test_a_wrong_output_is_reported(faults: Faults, name: str, expected: str) -> None:
     assert faults(f"stages: [{{lines: [{{run: x, outputs: {name}}}]}}]") == [f"1:37: {expected}"]
 
 

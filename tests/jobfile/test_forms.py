@@ -45,7 +45,7 @@ def whole(spec: JobSpec) -> Any:
     return replace(spec, stages=(), source="", warnings=()), stages
 
 
-def test_a_job_says_what_its_originator_is_told(job: Read, faults: Faults) -> None:
+def test_a_job_says_what_is_reported_to_its_originator(job: Read, faults: Faults) -> None:
     rest = "stages: [{lines: [{run: x}]}]"
 
     assert job(rest).mail is None

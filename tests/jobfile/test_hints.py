@@ -33,7 +33,7 @@ stages:
     ]
 
 
-def test_no_more_than_two_hundred_faults_are_told(faults: Faults) -> None:
+def test_no_more_than_two_hundred_faults_are_reported(faults: Faults) -> None:
     answer = faults("\n".join(f"key{n}: x" for n in range(300)))
 
     assert len(answer) == 201

@@ -132,7 +132,7 @@ stages:
         ("{zip: [1]}", "1:26: `zip` takes names with their values, as in `zip: {a: .., b: ..}`"),
     ],
 )
-def test_a_wrong_loop_is_told(faults: Faults, folder: Path, values: str, expected: str) -> None:
+def test_a_wrong_loop_is_reported(faults: Faults, folder: Path, values: str, expected: str) -> None:
     (folder / "runs.csv").write_text("a,b\n1,2\n3\n")
 
     assert faults(f"stages: [{{lines: [{{for: {values}, run: x}}]}}]") == [expected]

@@ -79,7 +79,7 @@ def test_a_value_at_a_bare_mark_never_becomes_a_command(shell: str, text: str) -
         ("echo $(echo {v})", Context.BARE),
     ],
 )
-def test_the_place_of_a_mark_is_told(shell: str, text: str, context: Context | None) -> None:
+def test_the_place_of_a_mark_is_reported(shell: str, text: str, context: Context | None) -> None:
     found = contexts(text, marks_of(text), shell)
 
     expected = [context] if context else [Context.EXPANDING, Context.LITERAL]

@@ -63,6 +63,6 @@ def test_a_command_that_fails_is_told_with_its_last_words(
     assert str(caught.value).endswith(trouble)
 
 
-def test_a_command_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_command_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NotSent, match="can't be run: No such file"):
         run([str(tmp_path / "gone")], "", timeout=10, stop=threading.Event())

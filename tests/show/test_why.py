@@ -148,7 +148,7 @@ def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(sit
     assert len(answer.details["nodes"]) == 201
 
 
-def test_what_would_change_if_one_wish_were_another_is_told(site: Site) -> None:
+def test_what_would_change_if_one_wish_were_another_is_reported(site: Site) -> None:
     site.up(memory=4 << 30)
     site.submit(job(("a", [line(make("x", memory=8 << 30))])))
 

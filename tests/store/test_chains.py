@@ -124,7 +124,7 @@ def test_another_node_is_told_of_nothing(world: World) -> None:
     assert launched(world)["previous"] == []
 
 
-def test_of_a_lost_attempt_only_the_number_is_told(world: World) -> None:
+def test_of_a_lost_attempt_only_the_number_is_reported(world: World) -> None:
     node = where(world)
     with world.store.writing():
         messages.fail(world.store, node.id, [1], reason="lost", message="gone", now=world.now)

@@ -85,7 +85,7 @@ def test_the_stickier_disposition_wins(
     ("dispositions", "goes"),
     [((DELETABLE,), True), ((Disposition.FORWARD,), False), ((TEMP,), False), ((INDEF,), False)],
 )
-def test_what_nobody_reads_goes_only_when_it_is_told(
+def test_what_nobody_reads_goes_only_on_request(
     store: Store, dispositions: tuple[Disposition, ...], goes: bool
 ) -> None:
     submitted(store, job("one", [simple(outputs=[made("a", *dispositions)])]))
