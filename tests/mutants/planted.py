@@ -460,7 +460,7 @@ PLANTED: tuple[Mutant, ...] = (
         ("tests/cli/test_finish.py", "tests/test_verbs.py"),
     ),
     Mutant(
-        "d0ctl/actions/packages/pause.py",
+        "d0ctl/actions/packages/resume.py",
         "plan_resume: 0 becomes 1",
         'launched=sum(job.counts.get("suspended", 0) for job in paused),',
         'launched=sum(job.counts.get("suspended", 1) for job in paused),',
