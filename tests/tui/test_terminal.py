@@ -150,12 +150,12 @@ def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) ->
 def test_a_line_down_takes_less_than_a_kilobyte(site: Site, terminal: Open) -> None:
     site.submit(job(("one", [line(package()) for _ in range(12)]), name="wide"))
     screen = terminal("env", "COLORTERM=truecolor", PROGRAM, "tui", "wide/1/1")
-    screen.sees(b"wide/1/1")
-    screen.sees(b"stands still")
+    screen.sees(b"wide/1/1/1")
+    screen.sees(b"why")
 
     before = [screen.type(b"j")]
     for number in range(2, 10):
-        screen.sees(f"line `wide/1/{number}`".encode(), before[-1])
+        screen.sees(f"package `wide/1/{number}/1`".encode(), before[-1])
         before.append(screen.type(b"j"))
 
     assert median(b - a for a, b in pairwise(before)) < 1000, screen.read()[before[-2] :]

@@ -2,7 +2,7 @@
 
 import json
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,7 +11,13 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.browse import is_blocked, is_stuck
 from d0ctl.store.views.choice import choose
-from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageSummary
+from d0ctl.store.views.shapes import (
+    JobSummary,
+    LineSummary,
+    OnlyPackage,
+    PackageRow,
+    StageSummary,
+)
 
 COUNTED = 5_000
 """So many packages of a line are counted; of a longer one, the first."""
@@ -54,18 +60,37 @@ def stages(store: Store, job: JobSummary, first: int, last: int) -> list[StageSu
 
 def lines(
     store: Store, job: JobSummary, stage: StageSummary, first: int, last: int
-) -> list[LineSummary]:
-    """A page of the lines of a stage; the only line has the counts of the stage."""
+) -> list[LineSummary | OnlyPackage]:
+    """Return a page of the lines of a stage; of a line with just one package, the package.
+
+    The only line has the counts of the stage.
+    """
     page = {"stage": stage.id, "first": first, "last": last}
+    there = store.rows("lines", **page)
     if stage.lines == 1:
-        counts = {row["id"]: dict(stage.counts) for row in store.rows("lines", **page)}
+        counts = {row["id"]: dict(stage.counts) for row in there}
     else:
         counts = _counts(store.rows("outline_lines_counts", window=COUNTED, **page), "line_id")
+    only = _only_packages(store, there, counts)
     return [
-        make(LineSummary, row, counts=counts.get(row["id"], {}),
-             blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
-        for row in store.rows("lines", **page)
+        only.get(row["id"])
+        or make(LineSummary, row, counts=counts.get(row["id"], {}),
+                blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
+        for row in there
     ]  # fmt: skip
+
+
+def _only_packages(
+    store: Store, lines: Sequence[Row], counts: Mapping[int, Mapping[str, int]]
+) -> dict[int, OnlyPackage]:
+    """Return the packages of the lines that have just one, by the ids of the lines."""
+    wanted = {row["id"]: row for row in lines if sum(counts.get(row["id"], {}).values()) == 1}
+    found: dict[int, OnlyPackage] = {}
+    for row in store.rows("outline_only_packages", lines=json.dumps(list(wanted))):
+        line = wanted[row["line_id"]]
+        found[line["id"]] = make(OnlyPackage, row, line_seq=line["seq"], line_name=line["name"],
+                                 dropped=line["dropped"])  # fmt: skip
+    return found
 
 
 def packages(store: Store, line: int, first: int, last: int) -> list[PackageRow]:

@@ -101,6 +101,15 @@ class PackageRow(Struct, frozen=True):
     line: str | None
 
 
+class OnlyPackage(PackageRow, frozen=True):
+    """The package of a line that has just this one: one row shows both."""
+
+    line_id: int
+    line_seq: int
+    line_name: str
+    dropped: float | None
+
+
 class ProgressView(Struct, frozen=True):
     """How far a launched package is: units done and in all, percent of its whole chain.
 

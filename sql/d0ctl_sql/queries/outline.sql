@@ -56,6 +56,12 @@ select * from package_row
  where line_id = :line and seq between :first and :last
  order by seq;
 
+-- name: outline_only_packages
+-- The packages of lines that have just one, with their last attempts.
+select package_row.*
+  from json_each(:lines) as wanted
+  join package_row on package_row.line_id = wanted.value and package_row.seq = 1;
+
 -- name: outline_packages_by_id
 -- Some packages by their ids, with their last attempts.
 select package_row.*

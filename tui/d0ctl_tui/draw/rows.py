@@ -17,6 +17,7 @@ from d0ctl.store.views.shapes import (
     BinaryView,
     JobSummary,
     LineSummary,
+    OnlyPackage,
     PackageRow,
     StageSummary,
 )
@@ -65,8 +66,7 @@ def need(row: Row | None, sight: Sight) -> Need:
     match row:
         case PackageRow():
             name, about, time = _package_name(row, sight), _about(row), _when(row, sight)
-            state = width(signs.mark(signs.phase_name(row.phase, blocked=sight.blocked),
-                                      sight.glyphs))  # fmt: skip
+            state = width(signs.mark(_phase_name(row, sight), sight.glyphs))
             percent = BAR + GAP if _has_gauge(row) else 0
             return Need(front + width(name), front + width(name), state,
                         about=percent + cell_len(about), time=len(time))  # fmt: skip
@@ -195,7 +195,7 @@ def clock(at: float, now: float, *, short: bool = False) -> str:
 def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
     glyphs = sight.glyphs
     twisty = glyphs.open if sight.opened else glyphs.shut
-    word = signs.phase_name(row.phase, blocked=sight.blocked)
+    word = _phase_name(row, sight)
     name = _package_name(row, sight)
     spans = [*_front(name, columns, sight, twisty), *_state(word, columns, glyphs)]
     room = columns.about
@@ -210,7 +210,19 @@ def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
     return tuple(spans)
 
 
+def _phase_name(row: PackageRow, sight: Sight) -> str:
+    if isinstance(row, OnlyPackage) and row.dropped is not None:
+        return "dropped"
+    return signs.phase_name(row.phase, blocked=sight.blocked)
+
+
 def _package_name(row: PackageRow, sight: Sight) -> list[Span]:
+    if isinstance(row, OnlyPackage):
+        number = str(row.line_seq)
+        words = dict.fromkeys(
+            word for word in (row.line_name, row.name) if word not in (number, "1")
+        )
+        return [(number, "strong"), *((f" {foreign(word)}", "plain") for word in words)]
     number = row.path if sight.with_path else row.path.rpartition("/")[2]
     name = [(foreign(number), "strong")]
     if row.name != row.path.rpartition("/")[2]:

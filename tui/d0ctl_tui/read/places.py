@@ -35,7 +35,7 @@ class Places:
             raise D0Error(self.source.trouble or f"`{selector}` can't be looked up")
         if isinstance(found[0], D0Error):
             raise found[0]
-        return found[0]
+        return self.source.shown(found[0])
 
 
 def _resolve(

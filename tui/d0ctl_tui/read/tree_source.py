@@ -14,6 +14,7 @@ from d0ctl.store.views.shapes import (
     BinaryView,
     JobSummary,
     LineSummary,
+    OnlyPackage,
     PackageRow,
     StageSummary,
 )
@@ -100,7 +101,18 @@ class Source:
         job = self.row(path[:1]) if path else None
         if not isinstance(job, JobSummary):
             return None
-        return "/".join([job.name, *(str(ordinal + 1) for ordinal in path[1:4])])
+        numbers = [ordinal + 1 for ordinal in path[1:4]]
+        if self.is_only(path[:3]):
+            numbers[2:] = [1]
+        return "/".join([job.name, *map(str, numbers)])
+
+    def is_only(self, path: Path) -> bool:
+        """Return whether a row shows a line and its only package."""
+        return len(path) == 3 and isinstance(self.row(path), OnlyPackage)
+
+    def shown(self, path: Path) -> Path:
+        """Return the path of the row that shows a package: a line's if it is the only one."""
+        return path[:3] if self.is_only(path[:3]) else path
 
     def path_of(self, place: outline.Place) -> Path | None:
         """The path of a package; None where its job is not in sight."""
@@ -108,7 +120,7 @@ class Source:
             job = self.jobs.index(place.job)
         except ValueError:
             return None
-        return job, place.stage - 1, place.line - 1, place.package - 1
+        return self.shown((job, place.stage - 1, place.line - 1, place.package - 1))
 
     def paths(self, ids: Sequence[int]) -> list[str]:
         """The paths of packages; one that has gone is left out."""
@@ -133,6 +145,8 @@ class Source:
                 return found.stages.get(row.id, activity.Headway())
             case LineSummary():
                 return found.lines.get(row.id, activity.Headway())
+            case PackageRow():
+                return activity.Headway()
         return found.job
 
     def _page(self, parent: Path, page: int) -> Sequence[Row | None]:
@@ -158,7 +172,7 @@ class Source:
                 return [*outline.lines(store, job, stage, first + 1, last)]
             case [_, _, LineSummary() as line]:
                 return [*outline.packages(store, line.id, first + 1, last)]
-            case [_, _, _, PackageRow() as package]:
+            case [*_, PackageRow() as package]:
                 return [*browse.binaries(store, package.id)[first:last]]
         return []
 

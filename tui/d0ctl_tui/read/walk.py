@@ -7,7 +7,7 @@ from msgspec import Struct
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.views import outline
-from d0ctl.store.views.shapes import PackageRow
+from d0ctl.store.views.shapes import BinaryView, PackageRow
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.tree_source import Row, Source
 
@@ -44,8 +44,8 @@ def _package_before(source: Source, here: Here, forward: bool) -> int:
     """The package after which the search begins, or before which."""
     if isinstance(here.row, PackageRow):
         return here.row.id
-    if here.path and len(here.path) == 5:
-        parent = source.row(here.path[:4])
+    if here.path and isinstance(here.row, BinaryView):
+        parent = source.row(here.path[:-1])
         return parent.id if isinstance(parent, PackageRow) else 0
     first = source.ask(lambda store: _first(store, source, here.path or ()), None)
     if first is not None:

@@ -22,9 +22,6 @@ from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.widgets.lines import LineView
 
-LEAF = 5
-"""How deep the tree is: a binary has nothing below it."""
-
 ENDED = frozenset({"done", "failed", "canceled", "dropped"})
 
 
@@ -70,7 +67,7 @@ class Tree(LineView):
         path = self.outline.locate(number)
         sight = Sight(
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
-            bool(self.marks) and len(path) < LEAF and self._is_marked_at(path),
+            bool(self.marks) and self._is_marked_at(path),
             blocked=self._is_blocked(path),
             estimate=self._estimate(path) if len(path) <= 2 else None,
             headway=self.source.headway(path) if len(path) <= 3 else Headway(),
@@ -184,7 +181,7 @@ class Tree(LineView):
     def action_unfold(self) -> None:
         """Expand the row, or go to the first below."""
         path = self.chosen
-        if path is None or len(path) >= LEAF:
+        if path is None or isinstance(self.chosen_row, BinaryView):
             return
         if self.outline.is_open(path):
             if self.outline.branch(path).size:  # type: ignore[union-attr]
@@ -212,7 +209,7 @@ class Tree(LineView):
 
     def action_mark_all(self) -> None:
         """Mark every row beside this one, or all of a filter; a second time, none."""
-        whole, selector = self._whole(), self.selector
+        whole, selector = self._whole(), self._markable
         if whole is not None and selector is not None:
             self.marks.toggle_whole(whole, selector, self._package_id())
             self.renew()
@@ -224,7 +221,7 @@ class Tree(LineView):
             ids = self.filtered
             return filtered(self.filter_selector, ids, lambda: self.source.paths(ids))
         path = self.chosen
-        if path is None or len(path) >= LEAF:
+        if path is None or isinstance(self.chosen_row, BinaryView):
             return None
         front = self.source.selector(path[:-1]) or ""
         parent = self.outline.branch(path[:-1])
@@ -239,7 +236,7 @@ class Tree(LineView):
 
     def action_mark(self) -> None:
         """Mark the row, or take its mark off, and go on to the next."""
-        selector = self.selector
+        selector = self._markable
         if selector is not None:
             self.marks.toggle(selector, self._package_id())
             self.move_to(self.cursor + 1)
@@ -250,7 +247,7 @@ class Tree(LineView):
         """Expand or collapse; a package tells all about itself."""
         self.move_to(number)
         path = self.chosen
-        if path is None or len(path) >= LEAF - 1:
+        if path is None or isinstance(self.chosen_row, PackageRow | BinaryView):
             self.post_message(RowOpened(path or ()))
         elif self.outline.is_open(path):
             self.action_fold()
@@ -260,7 +257,9 @@ class Tree(LineView):
     def click_line(self, number: int, column: int) -> None:
         """The sign before a row's name expands and collapses it."""
         path = self.chosen
-        if path is not None and len(path) < LEAF and column <= 2 * len(path):
+        if path is None or isinstance(self.chosen_row, BinaryView):
+            return
+        if column <= 2 * len(path):
             self.action_fold() if self.outline.is_open(path) else self.action_unfold()
 
     def on_mouse_down(self, _: events.MouseDown) -> None:
@@ -268,7 +267,7 @@ class Tree(LineView):
         self.focus()
 
     def _is_blocked(self, path: Path) -> bool:
-        row = self.source.row(path[: min(len(path), 3)])
+        row = self.source.row(path[: 2 if self.source.is_only(path[:3]) else 3])
         return not isinstance(row, BinaryView | PackageRow | None) and row.blocked
 
     def _kept(self, path: Path) -> str:
@@ -283,8 +282,22 @@ class Tree(LineView):
 
     def _is_marked_at(self, path: Path) -> bool:
         row = self.source.row(path)
+        if isinstance(row, BinaryView):
+            return False
         id = row.id if isinstance(row, PackageRow) else None
-        return self.marks.covers(self.source.selector(path) or "", id)
+        return self.marks.covers(self._name_of_mark(path) or "", id)
+
+    @property
+    def _markable(self) -> str | None:
+        """What a mark on the row under the cursor is called."""
+        return self._name_of_mark(self.chosen) if self.chosen else self.selector
+
+    def _name_of_mark(self, path: Path) -> str | None:
+        """A line and its only package are marked as the line, as the lines beside it are."""
+        name = self.source.selector(path)
+        if name is None or not self.source.is_only(path) or name in self.marks.paths:
+            return name
+        return name.rpartition("/")[0]
 
     def _estimate(self, path: Path) -> Estimate | None:
         if path not in self._estimates:
@@ -307,8 +320,3 @@ class Tree(LineView):
     def _stages(self, path: Path) -> list[StageSummary]:
         found = (self.source.row((*path, i)) for i in range(min(PAGE, self.source.size(path))))
         return [stage for stage in found if isinstance(stage, StageSummary)]
-
-
-def is_binary(row: Row | None) -> bool:
-    """Whether a row has no path of its own."""
-    return isinstance(row, BinaryView)
