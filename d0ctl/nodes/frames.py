@@ -14,6 +14,8 @@ Frame = dict[str, Any]
 PIECE = 1 << 20
 """How many characters of a long frame go into one piece."""
 
+_KIND = shape.record({"kind": shape.string})
+
 
 def read(line: bytes) -> Frame | None:
     """Return the frame in a line; None if its kind is unknown.
@@ -24,7 +26,7 @@ def read(line: bytes) -> Frame | None:
         if len(line) > LONGEST:
             raise ValueError(f"is longer than {LONGEST} bytes")
         value = shape.decode_bounded(line)
-        kind = shape.record({"kind": shape.string})(value)["kind"]
+        kind = _KIND(value)["kind"]
         check = _CHECKS.get(kind)
         if check is None:
             return None

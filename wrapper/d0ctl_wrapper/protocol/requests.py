@@ -105,6 +105,8 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
 
 _FRAMES = {kind: shape.record(fields, _OTHERS.get(kind, {})) for kind, fields in _CHECKS.items()}
 
+_KIND = shape.record({"kind": shape.string})
+
 
 def hello(line: bytes) -> Frame:
     """Parse the first frame, or raise ValueError."""
@@ -118,7 +120,7 @@ def hello(line: bytes) -> Frame:
 def read(line: bytes) -> "tuple[str, Frame]":
     """Parse a later frame, or raise ValueError; one of an unknown kind is returned empty."""
     value = shape.decode(line)
-    kind = shape.record({"kind": shape.string})(value)["kind"]
+    kind = _KIND(value)["kind"]
     if kind not in _FRAMES:
         return kind, {}
     try:
