@@ -101,8 +101,12 @@ def cpu_to_the_nanosecond(pid: int) -> float:
 
 
 def cpu_of(pid: int, *, reaped: bool = False) -> float:
-    """CPU seconds that a process has used so far, or also those of the children it reaped."""
-    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    """CPU seconds that a process has used so far, or also those of the children it reaped; 0 if
+    it has ended."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
     return sum(int(word) for word in words[11 : 15 if reaped else 13]) / TICKS
 
 

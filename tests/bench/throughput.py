@@ -21,7 +21,7 @@ BUDGET = "HyperQueue x1, aim x2; 150/s now"
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """CPU seconds so far: of the daemon, of sshd's connections, of relays and what they ran."""
+    """CPU seconds so far: of the daemon, of sshd's connections, of relays and all below them."""
 
     control: float
     sshd: float
@@ -85,13 +85,9 @@ def _drive(home: Home, count: int, sshds: Sequence[Sshd], up: int) -> tuple[floa
 def _spent(pid: int, sshds: Sequence[Sshd]) -> Spent:
     everyone = [one for sshd in sshds for one in descendants(sshd.pid)] or descendants(pid)
     connections = [one.number for one in everyone if one.name().startswith("sshd")]
-    relays = [
-        one.number
-        for one in everyone
-        if one.number not in connections and one.parent in (*connections, pid)
-    ]
+    below = [one.number for one in everyone if one.number not in connections]
     return Spent(
         control=cpu_of(pid),
         sshd=sum(map(cpu_of, connections)),
-        node=sum(cpu_of(relay, reaped=True) for relay in relays),
+        node=sum(cpu_of(one, reaped=True) for one in below),
     )
