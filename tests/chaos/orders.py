@@ -18,7 +18,8 @@ POINTS = {
     "relay": (
         "mkdir", "fork", "write", "unlink", "send", "rename", "adopt", "launch", "acknowledge",
         "waitpid", "kill", "_start", "_sign", "take", "collect", "begin", "proceed", "ended",
-        "start", "_claim", "write_record", "_take_packet", "_rest", "_close", "send_told",
+        "start", "_claim", "link_record", "write_record", "_take_packet", "_rest", "_close",
+        "send_told",
     ),
     "wrapper": (
         "setsid", "launch", "tell", "tell_end", "observe", "fork", "write", "rename", "link",

@@ -112,12 +112,16 @@ class Client:
 
     def end(self, attempt: int) -> Frame:
         """Wait for the end message of an attempt."""
+        return self.message(attempt, "end")
+
+    def message(self, attempt: int, kind: str) -> Frame:
+        """Wait for a message of an attempt."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
             for one in self.messages(attempt):
-                if one["kind"] == "end":
+                if one["kind"] == kind:
                     return one
-            self._receive(deadline, f"the end of attempt {attempt}")
+            self._receive(deadline, f"the {kind} of attempt {attempt}")
 
     def messages(self, attempt: int) -> list[Frame]:
         """Give the messages of an attempt that have come so far, in their order."""

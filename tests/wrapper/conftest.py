@@ -50,6 +50,14 @@ def node(connect: Connect) -> Client:
 
 
 @pytest.fixture
+def single(connect: Connect) -> Client:
+    """A connection to a relay with one CPU, so that its attempts share a wrapper."""
+    node = connect(cpus=1)
+    node.wait("hello")
+    return node
+
+
+@pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     """Mounts a file system of its own with these options, if we may mount one."""
     with ExitStack() as stack:

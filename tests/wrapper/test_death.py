@@ -86,6 +86,7 @@ def test_the_death_of_a_wrapper_is_reported_and_its_processes_are_killed(node: C
     node.launch(launch(1, binary(script=DAEMON), cpus=4), launch(2, binary("true")))
     wrapper = node.started(1)
     hidden = daemons(node, 1)
+    node.message(1, "start")
     os.kill(wrapper, signal.SIGKILL)
 
     assert dead(node) == {"attempt": 1, "message": "its wrapper was ended by SIGKILL"}
@@ -233,9 +234,9 @@ def test_a_full_disk_under_the_spool_tears_no_message(connect: Connect, small_di
     assert "disk of the spool is full" in node.wait("fault")["message"]
     assert not list((small_disk / "box/new").iterdir())
     filler.unlink()
-    wait_until(lambda: (small_disk / "box/new/1.2").exists())
-    found = message.parse((small_disk / "box/new/1.2").read_text())
-    assert [one["kind"] for one in found] == ["binary", "end"]
+    wait_until(lambda: (small_disk / "box/new/1.1").exists())
+    found = message.parse((small_disk / "box/new/1.1").read_text())
+    assert [one["kind"] for one in found] == ["start", "binary", "end"]
 
 
 def test_a_full_disk_refuses_launches(connect: Connect, small_disk: Path) -> None:

@@ -14,14 +14,6 @@ from tests.wrapper.test_death import dead, states
 from tests.wrapper.test_kill import DAEMON, daemons, is_gone
 
 
-@pytest.fixture
-def single(connect: Connect) -> Client:
-    """A connection to a relay with one CPU, so that its attempts share a wrapper."""
-    node = connect(cpus=1)
-    node.wait("hello")
-    return node
-
-
 def test_a_wrapper_serves_one_attempt_after_the_other(single: Client) -> None:
     ends = [single.run(binary("echo", str(number)), attempt=number) for number in (1, 2, 3)]
 

@@ -64,7 +64,7 @@ def test_an_end_beyond_the_limits_becomes_a_plain_failure(node: Client) -> None:
 
     assert end["outcome"] == "failed"
     assert end["missing"] == []
-    assert end["detail"].startswith("can't send its end message: line 1 `missing` item 1 is longer")
+    assert end["detail"].startswith("can't send its end message: line 2 `missing` item 1 is longer")
 
 
 def test_a_wrapper_leaves_out_notes_beyond_the_most_that_are_kept(node: Client) -> None:

@@ -54,10 +54,10 @@ def test_a_spool_elsewhere_gets_the_messages_and_is_left_alone(
     node.wait("hello")
     (tmp_path / "box/new/77.1").write_text("of another node")
     node.launch(launch(1, binary("true")))
-    wait_until(lambda: (tmp_path / "box/new/1.2").exists())
+    wait_until(lambda: (tmp_path / "box/new/1.1").exists())
 
-    found = message.parse((tmp_path / "box/new/1.2").read_text())
-    assert [one["kind"] for one in found] == ["binary", "end"]
+    found = message.parse((tmp_path / "box/new/1.1").read_text())
+    assert [one["kind"] for one in found] == ["start", "binary", "end"]
     assert found[0]["token"] == message.token(KEY, 1)
     node.send("ping", id="after")
     node.wait("pong")

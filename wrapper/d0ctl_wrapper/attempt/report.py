@@ -1,5 +1,6 @@
 """The messages of an attempt, and its clock."""
 
+import math
 import os
 import time
 from typing import Any, Callable, Dict, List
@@ -16,6 +17,9 @@ from d0ctl_wrapper.protocol.text import one_line
 LONGEST_ETA_S = 10 * 365 * 86400.0
 """The most seconds until an estimated end; a later one counts as unknown."""
 
+
+HOLD_S = 0.1
+"""The seconds for which the start message of an attempt may wait for its end."""
 
 Tell = Callable[[bytes, bytes], None]
 """Tell the relay of a message in the spool, by name and text."""
@@ -40,6 +44,8 @@ class Report:
         self.sequence = 0
         self.notes = 0
         self.unsent: "List[message.Message]" = []
+        self._held_until: "float | None" = None
+        """When a start message that is held has to be sent."""
         self.extras: "Dict[str, Any]" = {}
         """More fields of the end message, for every outcome."""
 
@@ -47,12 +53,25 @@ class Report:
         """Return the time: the node's clock at the start plus the monotonic seconds since."""
         return round(self.clock_offset + time.monotonic(), 3)
 
-    def start(self, boot_id: str, phase: str = "running") -> None:
-        """Send the start message."""
+    def start(self, boot_id: str, phase: str = "running", is_held: bool = False) -> None:
+        """Send the start message; one that is held is sent with the end of a short attempt."""
         self._enter(phase, "")
         fields = {"pid": os.getpid(), "boot_id": boot_id, "utc_offset": self.utc_offset}
         self._add("start", {**fields, "phase": phase})
-        self.send()
+        if is_held:
+            self._held_until = time.monotonic() + HOLD_S
+        else:
+            self.send()
+
+    def send_held(self) -> float:
+        """Send a start message that was held for long; return the seconds until then."""
+        if self._held_until is None:
+            return math.inf
+        left = self._held_until - time.monotonic()
+        if left <= 0:
+            self.send()
+            return math.inf
+        return left
 
     def state(self, phase: str, why: str) -> None:
         """Send the phase of the attempt, and why it is in it."""
@@ -89,7 +108,8 @@ class Report:
 
     def begin(self, number: int) -> None:
         """Note that a binary begins, and send the messages about the previous one."""
-        self.send()
+        if self._held_until is None:
+            self.send()
         self.binary, self.binary_started = number, self.now()
 
     def is_open(self) -> bool:
@@ -121,6 +141,7 @@ class Report:
 
     def send(self) -> None:
         """Send the waiting messages; after a full disk the end message repeats them."""
+        self._held_until = None
         if self.unsent:
             name, text = self._file()
             try:
@@ -163,7 +184,7 @@ class Report:
 
         Only long messages can break a limit, so short ones are not checked.
         """
-        end = self.unsent[-1]
+        *before, end = self.unsent
         name, text = self._file()
         if len(text) <= shape.TEXT:
             return name, text
@@ -172,10 +193,9 @@ class Report:
         except ValueError as error:
             detail = "can't send its end message: %s" % one_line(str(error))
             failed = {"outcome": "failed", "reason": "verification", "detail": detail}
-            self.unsent = [
-                {**end, **bare, **failed, "outputs": [], "missing": [], "retained": None}
-            ]
-            self.unsent[0].pop("events", None)
+            plain = {**end, **bare, **failed, "outputs": [], "missing": [], "retained": None}
+            plain.pop("events", None)
+            self.unsent = [*(known for known in before if known["kind"] == "start"), plain]
             name, text = self._file()
         return name, text
 

@@ -8,6 +8,7 @@ import traceback
 from typing import Dict, FrozenSet, NamedTuple, Optional
 
 from d0ctl_wrapper.attempt.run.detach import RelayContext
+from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.wrapper import Wrapper
 from d0ctl_wrapper.host.channel import RelayChannel
 from d0ctl_wrapper.protocol.launch import Launch
@@ -33,13 +34,23 @@ def serve(context: RelayContext, channel: RelayChannel, inherited: "Optional[Lau
 
     After anything but a plain success, or if the process has changed, the wrapper ends.
     """
+    slot = Slot(context.paths)
+    try:
+        _serve(context, channel, slot, inherited)
+    finally:
+        slot.close()
+
+
+def _serve(
+    context: RelayContext, channel: RelayChannel, slot: Slot, inherited: "Optional[Launch]"
+) -> None:
     before = observe()
     for number in itertools.count(1):
         launch = channel.launch(inherited)
         if launch is None:
             return
         try:
-            wrapper = Wrapper(context, launch, channel.tell)
+            wrapper = Wrapper(context, launch, channel.tell, slot)
             name, text = wrapper.run()
         except BaseException:
             _leave_traceback(context.paths.attempt(launch["attempt"]))

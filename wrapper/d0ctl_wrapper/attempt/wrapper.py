@@ -15,6 +15,7 @@ from d0ctl_wrapper.attempt.report import Report, Tell
 from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.attempt.run.processes import ProcessTree, Terminated
+from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import acquire, inputs
 from d0ctl_wrapper.attempt.stage.carrier import Carrier, TransferOrders
 from d0ctl_wrapper.attempt.verdict import Failed
@@ -35,13 +36,15 @@ LEFTOVER_GRACE_S = 2.0
 class Wrapper:
     """The wrapper of one attempt."""
 
-    def __init__(self, context: RelayContext, launch: Launch, tell: Tell) -> None:
+    def __init__(self, context: RelayContext, launch: Launch, tell: Tell, slot: Slot) -> None:
         self.context = context
         self.launch = launch
         self.folder = context.paths.attempt(launch["attempt"])
-        self.tree = ProcessTree(self.folder, self._write_status)
+        self.slot = slot
+        self.is_simple = _is_simple(launch)
         self.report = Report(self.folder, launch, tell)
-        self.chain = Chain(context, launch, self.tree, self.report)
+        self.tree = ProcessTree(self.folder, self._write_status, self.report.send_held)
+        self.chain = Chain(context, launch, self.tree, self.report, slot)
         self.inputs = self.chain.inputs
         lease = launch["lease"]
         self.lease = LeaseWait(self.folder.node, context.boot_id, lease, self.tree, self.report)
@@ -52,18 +55,22 @@ class Wrapper:
 
     def run(self) -> "tuple[bytes, bytes]":
         """Do the work, clean up, and record the end message; return its name and text."""
-        self.report.start(self.context.boot_id, "staging-in" if self.launch["ahead"] else "running")
+        phase = "staging-in" if self.launch["ahead"] else "running"
+        self.report.start(self.context.boot_id, phase, is_held=self.is_simple)
         result = self._work()
         self.is_plain = (
-            result["outcome"] == "successful"
-            and not self.tree.was_signaled
-            and _is_simple(self.launch)
+            result["outcome"] == "successful" and not self.tree.was_signaled and self.is_simple
         )
         os.chdir("/")
         if not (result.get("outputs") or result.get("retained")):
             _try_remove(self.folder.cache)
-        for name in (b"work", b"staging"):
-            _try_remove(self.folder.file(name))
+        is_handed_on = (
+            self.is_plain and self.tree.is_reaper and self.slot.keep_folder(self.folder.work)
+        )
+        if not is_handed_on:
+            _try_remove(self.folder.work)
+        if not self.is_simple:
+            _try_remove(self.folder.file(b"staging"))
         return self.report.finish(result)
 
     def _work(self) -> "Dict[str, Any]":
@@ -99,7 +106,9 @@ class Wrapper:
 
     def _prepare(self) -> None:
         """Stage in the inputs and wait for CPUs."""
-        staged = inputs.prepare(self.folder, self.launch, self._carrier, self.chain.pause_point)
+        staged = inputs.prepare(
+            self.folder, self.launch, self.slot, self._carrier, self.chain.pause_point
+        )
         if acquire.is_needed(self.launch):
             self.report.extras["staged"] = staged
         self._wait_for_cpus()

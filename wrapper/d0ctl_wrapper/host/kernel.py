@@ -4,7 +4,7 @@ They are None where the kernel does not count, or a container hides it.
 """
 
 import os
-from typing import Dict, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from d0ctl_wrapper.protocol.paths import read
 
@@ -33,18 +33,20 @@ class Processors(NamedTuple):
 def memory(path: bytes = VMSTAT) -> "Optional[Memory]":
     """Read the counters of memory."""
     try:
-        lines = read(path).split(b"\n")
+        text = b"\n" + read(path)
     except OSError:
         return None
-    counts: "Dict[bytes, int]" = {}
-    for line in lines:
-        if line.startswith((b"pswp", b"oom_kill ")):
-            name, count = line.split()
-            counts[name] = int(count)
-    if b"oom_kill" not in counts:
+    killed = _count(text, b"oom_kill")
+    if killed is None:
         return None
-    swapped = (counts.get(b"pswpin", 0) * _PAGE, counts.get(b"pswpout", 0) * _PAGE)
-    return Memory(swapped[0], swapped[1], counts[b"oom_kill"])
+    swapped_in, swapped_out = _count(text, b"pswpin") or 0, _count(text, b"pswpout") or 0
+    return Memory(swapped_in * _PAGE, swapped_out * _PAGE, killed)
+
+
+def _count(text: bytes, name: bytes) -> "int | None":
+    """Return the number in the line that begins with a name; None if there is none."""
+    _, _, rest = text.partition(b"\n" + name + b" ")
+    return int(rest.partition(b"\n")[0]) if rest else None
 
 
 def processors(path: bytes = STAT) -> "Optional[Processors]":

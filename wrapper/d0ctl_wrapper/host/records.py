@@ -23,6 +23,17 @@ def write_record(folder: AttemptFolder, record: Record) -> None:
     write(folder.file(b"wrapper"), text.encode("ascii"))
 
 
+def link_record(folder: AttemptFolder, previous: "AttemptFolder | None") -> bool:
+    """Link the record of a previous attempt; return whether that was possible."""
+    if previous is None:
+        return False
+    try:
+        os.link(previous.file(b"wrapper"), folder.file(b"wrapper"))
+    except OSError:
+        return False
+    return True
+
+
 def read_record(folder: AttemptFolder) -> "Record | None":
     """Read the record of an attempt's wrapper; None if there is none."""
     try:

@@ -29,6 +29,7 @@ from d0ctl_wrapper.attempt.run.script import SHELLS, Script, ScriptContext
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.run.startup import Startup
 from d0ctl_wrapper.attempt.run.suspend import POLL_S, Suspension
+from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import software
 from d0ctl_wrapper.attempt.stage.input_list import InputList
 from d0ctl_wrapper.attempt.verdict import Failed
@@ -42,6 +43,9 @@ Binary = Dict[str, Any]
 GRACE_S = 10.0
 """The seconds from TERM to KILL for a binary that fails while it runs."""
 
+WATCH_AFTER_S = 0.05
+"""The seconds after which the watch over a binary begins; many end before."""
+
 WAITING = "waiting for inputs"
 """The reason for which the clock of a binary that started early is stopped."""
 
@@ -53,7 +57,12 @@ class Chain:
     """The chain of one attempt under way."""
 
     def __init__(
-        self, context: RelayContext, launch: Launch, tree: ProcessTree, report: Report
+        self,
+        context: RelayContext,
+        launch: Launch,
+        tree: ProcessTree,
+        report: Report,
+        slot: Slot,
     ) -> None:
         self.context = context
         self.launch = launch
@@ -61,7 +70,7 @@ class Chain:
         self.report = report
         self.folder = context.paths.attempt(launch["attempt"])
         self.inputs = {entry["name"] for entry in launch["inputs"]}
-        self.input_list = InputList(self.folder, launch, self.inputs, tree.check)
+        self.input_list = InputList(self.folder, launch, slot, self.inputs, tree.check)
         self.progress_file = self.folder.file(b"progress")
         self.command = CommandFile(self.folder)
         self.suspension: "Suspension | None" = None
@@ -191,10 +200,16 @@ class Chain:
 
     def _wait(self, pid: int, number: int, binary: Binary, who: str, rules: "Rules | None") -> None:
         """Wait for the end of a binary; record one that fails while it runs, too."""
+        clock = Clock()
+        if self.input_list.is_open:
+            clock.stop(WAITING)
+        self.suspension = self.report.current = None
+        self.guards.begin(clock)
         try:
-            watch = lambda: self._watch(number, binary, who, rules)  # noqa: E731
+            watch = lambda: self._watch(number, binary, who, rules, clock)  # noqa: E731
             if self.startup is None:
-                self.tree.wait(pid, watch)
+                is_urgent = self.input_list.is_open or orders.pause_asked(self.folder) is not None
+                self.tree.wait(pid, watch, watch_after=0.0 if is_urgent else WATCH_AFTER_S)
             else:
                 self.tree.wait(pid, watch, self.startup.answer)
                 self.startup.check(who)
@@ -224,11 +239,10 @@ class Chain:
             for remark in cores.collect(self.folder, self.launch, number, os.WCOREDUMP(status)):
                 self.report.remark(remark)
 
-    def _watch(self, number: int, binary: Binary, who: str, rules: "Rules | None") -> Watch:
-        """Return the watch over a binary that has just been started."""
-        clock = Clock()
-        if self.input_list.is_open:
-            clock.stop(WAITING)
+    def _watch(
+        self, number: int, binary: Binary, who: str, rules: "Rules | None", clock: Clock
+    ) -> Watch:
+        """Return the watch over a binary that has been started, by its running time."""
         self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
         logs = self.folder.logs(b"%d" % number)
         progress = source(binary["progress"], self.progress_file, logs, self.folder.work)

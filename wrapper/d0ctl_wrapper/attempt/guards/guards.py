@@ -37,15 +37,18 @@ class Guards:
         self._looping: "Looping | None" = None
         self._kills: "kernel.Memory | None" = None
 
+    def begin(self, clock: Clock) -> None:
+        """Note that a binary begins, with its running time."""
+        self._clock, self._kills, self._looping = clock, kernel.memory(), None
+
     def over(
         self, who: str, binary: "Dict[str, Any]", logs: "List[bytes]", clock: Clock,
         progress: ProgressReport, suspension: Suspension,
     ) -> "List[Watcher]":  # fmt: skip
-        """Return the watchers that guard a binary that has just been started."""
+        """Return the watchers that guard a binary that has begun."""
         work = self._folder.work
         outputs = [work + b"/" + to_path(output["name"]) for output in binary["outputs"]]
         signs = LifeSigns(lambda: progress.changes, [*logs, *outputs], work)
-        self._clock, self._kills = clock, kernel.memory()
         self._looping = Looping(who, binary, clock, signs, self._tree.usage)
         return [
             self._looping.poll,
@@ -56,17 +59,20 @@ class Guards:
 
     def end(self) -> "float | None":
         """Note that the binary has ended, and return its longest silence."""
-        if self._clock is None or self._looping is None:
+        if self._clock is None:
             return None
-        gap = self._looping.gap()
-        self._ran += self._clock.now()
+        ran = self._clock.now()
+        gap = self._looping.gap() if self._looping is not None else ran
+        self._ran += ran
         self._clock = self._looping = None
         return round(gap, 1)
 
     def judge(self, who: str, number: "int | None") -> None:
         """Raise Failed if the kernel killed a binary because memory ran out."""
+        if number != signal.SIGKILL or self._kills is None:
+            return
         now = kernel.memory()
-        if number != signal.SIGKILL or now is None or self._kills is None:
+        if now is None:
             return
         killed = now.killed - self._kills.killed
         if killed > 0:

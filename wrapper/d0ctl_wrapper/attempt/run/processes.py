@@ -21,7 +21,13 @@ class Terminated(Exception):
 class ProcessTree:
     """All descendants of this wrapper, which adopts their orphans."""
 
-    def __init__(self, folder: AttemptFolder, on_status_request: "Callable[[], None]") -> None:
+    def __init__(
+        self,
+        folder: AttemptFolder,
+        on_status_request: "Callable[[], None]",
+        before_sleep: "Callable[[], float]",
+    ) -> None:
+        """`before_sleep` does what is due, and returns the most seconds to sleep."""
         self.mark = (folder.node.base, b"%d" % folder.attempt)
         self.is_reaper = process.become_reaper()
         self.awaited = 0
@@ -36,30 +42,48 @@ class ProcessTree:
         self._before = 0.0
         self._highest = 0
         self.on_status_request = on_status_request
+        self._before_sleep = before_sleep
+        self._watch: "Callable[[], Watch] | None" = None
+        self._watching: "Watch | None" = None
 
     def wait(
         self,
         pid: int,
         watch: "Callable[[], Watch]",
         outcome: "Callable[[], int | None]" = lambda: None,
+        watch_after: float = 0.0,
     ) -> int:
         """Wait until child `pid` has ended and return its status; raise Terminated on SIGTERM.
 
-        `watch` returns the watch over it. Afterwards `cpu` and `rss` have the usage of the
-        processes that ended meanwhile. `outcome` may return the status of one below the child.
+        `watch` returns the watch over it, which begins after some seconds, or with the first
+        signal. Afterwards `cpu` and `rss` have the usage of the processes that ended meanwhile.
+        `outcome` may return the status of one below the child.
         """
         self.awaited, self.status, self.cpu, self.rss = pid, self.ended.get(pid), 0.0, 0
         self._outcome, self._highest = outcome, 0
         self._before = self.usage().cpu if pid in self.ended else 0.0
-        watching = watch()
-        while self.status is None:
-            caught = self._sleep(watching.delay())
-            if caught == signal.SIGTERM:
-                raise Terminated
-            self._reap()
-            if self.status is None:
-                watching.poll(caught == signal.SIGUSR1)
+        self._watch, self._watching = watch, None
+        begin_at = time.monotonic() + watch_after
+        try:
+            while self.status is None:
+                if self._watching is None and time.monotonic() >= begin_at:
+                    self._begin_watch()
+                watching = self._watching
+                delay = begin_at - time.monotonic() if watching is None else watching.delay()
+                caught = self._sleep(delay)
+                if caught == signal.SIGTERM:
+                    raise Terminated
+                self._reap()
+                if self.status is None and self._watching is not None:
+                    self._watching.poll(caught == signal.SIGUSR1)
+        finally:
+            self._watch = None
         return self.status
+
+    def _begin_watch(self) -> None:
+        """Begin the watch over the child that is awaited, if it has not begun."""
+        if self._watch is not None and self._watching is None:
+            self._watching = self._watch()
 
     def usage(self) -> "process.Usage":
         """Return the CPU time of the running binary so far, and its present memory."""
@@ -86,6 +110,7 @@ class ProcessTree:
 
     def check(self) -> None:
         """Answer status requests; raise Terminated if SIGTERM has arrived."""
+        self._before_sleep()
         caught = signal.sigtimedwait(_ORDERS, 0)
         while caught is not None:
             self.was_signaled = True
@@ -139,12 +164,20 @@ class ProcessTree:
 
     def _sleep(self, seconds: float) -> "int | None":
         """Sleep until a signal comes, and return it; SIGUSR1 is answered at once."""
-        caught = signal.sigtimedwait(SIGNALS, seconds)
-        if caught is not None and caught.si_signo != signal.SIGCHLD:
+        until = time.monotonic() + seconds
+        left = min(seconds, self._before_sleep())
+        caught = signal.sigtimedwait(SIGNALS, max(0.0, left))
+        while caught is None and time.monotonic() < until:
+            left = min(until - time.monotonic(), self._before_sleep())
+            caught = signal.sigtimedwait(SIGNALS, max(0.0, left))
+        if caught is None:
+            return None
+        if caught.si_signo != signal.SIGCHLD:
             self.was_signaled = True
-        if caught is not None and caught.si_signo == signal.SIGUSR1:
+        if caught.si_signo == signal.SIGUSR1:
+            self._begin_watch()
             self.on_status_request()
-        return None if caught is None else caught.si_signo
+        return caught.si_signo
 
     def _send_end(self, members: "set[int]", signaled: "set[int]", is_late: bool) -> None:
         for pid in members:

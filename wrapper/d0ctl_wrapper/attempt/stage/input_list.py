@@ -8,6 +8,7 @@ package started early or not (D0 Job Definition, Line Record).
 import os
 from typing import Any, Callable, Dict, List, Set
 
+from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import inputs as staged_inputs
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, write_all
@@ -26,11 +27,15 @@ class InputList:
         self,
         folder: AttemptFolder,
         launch: Launch,
+        slot: Slot,
         inputs: "Set[str]",
         pause_point: "Callable[[], None]",
     ) -> None:
         self.folder = folder
         self.list = folder.file(b"inputs")
+        self._slot = slot
+        self._is_shared = False
+        """Whether the list is an empty file that other attempts may have, too."""
         self.is_open: bool = launch["early"]
         self.is_early: bool = launch["early"]
         self.inputs = inputs
@@ -48,8 +53,18 @@ class InputList:
         self._number = number
         later = [entry["name"] for entry in self._entries if number in entry["binaries"]]
         names = [*binary["inputs"], *later]
-        write(self.list, _lines(names))
+        self._write(names)
         self._close(bool(names) and not self.is_open)
+
+    def _write(self, names: "List[str]") -> None:
+        """Write the list; one that is empty and stays so may be a link to another one."""
+        if self._is_shared:
+            remove(self.list)
+        self._is_shared = not (names or self.is_early or os.path.lexists(self.list))
+        if self._is_shared:
+            self._slot.make_empty_file(self.list)
+        else:
+            write(self.list, _lines(names))
 
     def poll(self) -> float:
         """Accept delivered inputs, and return the seconds until the next check."""

@@ -4,6 +4,7 @@ import os
 import stat
 from typing import Any, Callable, Dict, List
 
+from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import acquire
 from d0ctl_wrapper.attempt.stage.carrier import Carrier
 from d0ctl_wrapper.attempt.verdict import Failed
@@ -17,6 +18,7 @@ from d0ctl_wrapper.protocol.text import one_line
 def prepare(
     folder: AttemptFolder,
     launch: Launch,
+    slot: Slot,
     carrier: "Callable[[], Carrier]",
     pause_point: "Callable[[], None]",
 ) -> "List[Dict[str, Any]]":
@@ -25,14 +27,16 @@ def prepare(
     `carrier` fetches the inputs with a locator; returns descriptions of the copies.
     """
     staged = acquire.fetch(folder, launch, carrier()) if acquire.is_needed(launch) else []
-    _link_all(folder, launch, pause_point)
+    _link_all(folder, launch, slot, pause_point)
     return staged
 
 
-def _link_all(folder: AttemptFolder, launch: Launch, pause_point: "Callable[[], None]") -> None:
+def _link_all(
+    folder: AttemptFolder, launch: Launch, slot: Slot, pause_point: "Callable[[], None]"
+) -> None:
     check(launch["inputs"])
     try:
-        os.mkdir(folder.work, 0o700)
+        slot.make_folder(folder.work)
         for entry in launch["inputs"]:
             link(folder.work, entry, pause_point)
         os.chdir(folder.work)

@@ -28,6 +28,9 @@ class WrapperProcess:
         self.started = found.started if found is not None else 0
         self.end = end
         self.attempt: "int | None" = None
+        self.record: "records.Record | None" = None
+        self.recorded: "AttemptFolder | None" = None
+        """The folder in which this record was written."""
         self.attempts = 0
         self.is_signaled = False
         self.idle_since = 0.0
@@ -105,10 +108,15 @@ class WrapperPool:
         return wrapper.pid
 
     def _claim(self, folder: AttemptFolder, wrapper: WrapperProcess, cpus: int) -> None:
-        """Record an idle wrapper as that of an attempt."""
+        """Record an idle wrapper as that of an attempt.
+
+        An equal record of its previous attempt is linked, if it exists and has links left.
+        """
         record = records.Record(wrapper.pid, wrapper.started, self._context.boot_id, cpus)
         try:
-            records.write_record(folder, record)
+            if record != wrapper.record or not records.link_record(folder, wrapper.recorded):
+                records.write_record(folder, record)
+                wrapper.record, wrapper.recorded = record, folder
         except OSError:
             self._rest(wrapper)
             raise
