@@ -113,3 +113,61 @@ def test_a_click_on_the_line_between_tree_and_pane_gives_the_pane_room(
         await desk.until(lambda: desk.main.about.size.width > before + 10, "more room")
 
     dashboard(script)
+
+
+async def drag(desk: Desk, column: int) -> None:
+    """Drag the line between tree and details to a column of the screen."""
+    edge = desk.main.details.region.x
+    await desk.hands.mouse_down("#right", offset=(0, 3))
+    await desk.hands.hover(offset=((edge + column) // 2, 4))
+    await desk.hands.hover(offset=(column, 4))
+    await desk.hands.mouse_up(offset=(column, 4))
+    await desk.hands.click("#tree", offset=(30, 0))
+
+
+def test_the_line_between_tree_and_details_can_be_dragged_both_ways(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        edge = desk.main.details.region
+        for column in (50, 90, 95, 30):
+            await drag(desk, column)
+            await desk.until(lambda wanted=column: edge_of(desk) == wanted, f"it is at {column}")  # type: ignore[misc]
+        assert desk.main.tree_view.size.width == 30 and edge.right == 120
+        await drag(desk, 118)
+        await desk.until(lambda: edge_of(desk) == 96, "some of the details are left")
+        await drag(desk, 2)
+        await desk.until(lambda: edge_of(desk) == 24, "some of the tree is left")
+
+    dashboard(script)
+
+
+def edge_of(desk: Desk) -> int:
+    """Return the column of the line between tree and details."""
+    return desk.main.details.region.x
+
+
+def test_a_dragged_width_lasts_through_other_screens_the_zoom_and_a_narrow_terminal(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await drag(desk, 50)
+        await desk.until(lambda: edge_of(desk) == 50, "it is dragged")
+        await desk.press("o", "escape")
+        await desk.until(lambda: edge_of(desk) == 50, "it lasts")
+        await desk.press("v")
+        await desk.until(lambda: desk.main.about.size.width > 110, "the whole screen")
+        await desk.press("v")
+        await desk.until(lambda: edge_of(desk) == 50, "it is back")
+        await desk.hands.resize_terminal(80, 30)
+        await desk.until(lambda: desk.main.about.size.width >= 78, "the pane is below the tree")
+        await desk.hands.resize_terminal(120, 36)
+        await desk.until(lambda: edge_of(desk) == 50, "it is beside it again")
+        await desk.press("greater_than_sign")
+        await desk.until(lambda: edge_of(desk) == 48, "the usual wide pane")
+
+    dashboard(script)

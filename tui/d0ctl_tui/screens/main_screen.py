@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
@@ -27,6 +26,7 @@ from d0ctl_tui.screens.failures import FailuresScreen
 from d0ctl_tui.screens.nodes import NodeStrip
 from d0ctl_tui.screens.search_box import Choice, Finder
 from d0ctl_tui.widgets.about_pane import AboutPane
+from d0ctl_tui.widgets.details import Details
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 from d0ctl_tui.widgets.status_lines import Band, Page
 from d0ctl_tui.widgets.tree import Tree
@@ -50,6 +50,7 @@ class MainScreen(Screen[None]):
         glyphs = board.glyphs
         self.tree_view = Tree(board.source, glyphs)
         self.about = AboutPane(board.source, glyphs, board.interval)
+        self.details = Details(self.about)
         self.bands = [
             Band("header", board.header, glyphs),
             Band("columns", self._heading, glyphs),
@@ -69,8 +70,7 @@ class MainScreen(Screen[None]):
             with Vertical(id="left"):
                 yield columns
                 yield self.tree_view
-            with Vertical(id="right"):
-                yield self.about
+            yield self.details
         with Horizontal(id="below"):
             yield from self.strips
         yield footer
@@ -151,7 +151,7 @@ class MainScreen(Screen[None]):
         """Give the whole screen to what is chosen, or take it back."""
         self.zoomed = not self.zoomed
         self.query_one("#left").display = not self.zoomed
-        self.query_one("#right").set_class(self.zoomed, "-zoomed")
+        self.details.zoom(self.zoomed)
         (self.about if self.zoomed else self.tree_view).focus()
         self.about.whole = self.zoomed
         self.about.renew()
@@ -301,15 +301,10 @@ class MainScreen(Screen[None]):
 
     def action_wider(self) -> None:
         """Give more room to the pane beside the tree, or take it back."""
-        self.query_one("#right").toggle_class("-broad")
+        self.details.widen()
 
     def _heading(self, columns: int) -> Line:
         return rows.heading(self.tree_view.columns)
-
-    def on_click(self, event: events.Click) -> None:
-        """The line between tree and pane gives the pane more room."""
-        if event.widget is self.query_one("#right") and event.x == 0:
-            self.action_wider()
 
     def _footer(self, columns: int) -> Line:
         return self.board.foot(MAIN, columns, self._chosen())

@@ -1,0 +1,67 @@
+"""The pane beside the tree, whose left edge can be dragged."""
+
+from textual import events
+from textual.containers import Vertical
+
+from d0ctl_tui.widgets.about_pane import AboutPane
+
+LEAST = 24
+"""How many columns the tree and the pane keep each, however the edge is dragged."""
+
+
+class Details(Vertical):
+    """The details of the chosen row, as wide as a person wants them while the dashboard is open."""
+
+    def __init__(self, about: AboutPane) -> None:
+        super().__init__(about, id="right")
+        self._columns: int | None = None
+        self._is_dragged = False
+
+    def widen(self) -> None:
+        """Give it more room, or take it back; a width that was dragged is given up."""
+        self._columns = None
+        self.toggle_class("-broad")
+        self._fit()
+
+    def zoom(self, zoomed: bool) -> None:
+        """Give it the whole screen, or take it back."""
+        self.set_class(zoomed, "-zoomed")
+        self._fit()
+
+    def on_resize(self, _: events.Resize) -> None:
+        """A terminal of another size may have no room for this width."""
+        self._fit()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the edge."""
+        self._is_dragged = False
+        if event.widget is self and event.x == 0 and self._is_beside:
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Move the edge to the mouse."""
+        if self.app.mouse_captured is self and event.screen_x != self.region.x:
+            self._is_dragged = True
+            self._columns = self.region.right - event.screen_x
+            self._fit()
+
+    def on_mouse_up(self, _: events.MouseUp) -> None:
+        """Let go of the edge."""
+        self.release_mouse()
+
+    def on_click(self, event: events.Click) -> None:
+        """Make it wider by a click on its edge."""
+        if event.widget is self and event.x == 0 and not self._is_dragged:
+            self.widen()
+
+    @property
+    def _is_beside(self) -> bool:
+        """Whether it is beside the tree, and not below it or alone."""
+        return not self.screen.has_class("-narrow") and not self.has_class("-zoomed")
+
+    def _fit(self) -> None:
+        if self._columns is None or not self._is_beside:
+            self.styles.width = None
+        else:
+            most = self.screen.size.width - LEAST
+            self.styles.width = max(LEAST, min(self._columns, most))
