@@ -21,7 +21,8 @@ MOST_NAMED = 3
 _LEVELS = ("job", "stage", "line", "package", "binary")
 _JOB = re.compile(r"[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*", re.ASCII)
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
-_WILD = frozenset("*?[")
+WILD = frozenset("*?[")
+"""What makes a pattern of the name of a job."""
 
 
 class Span(Struct, frozen=True):
@@ -92,7 +93,7 @@ class Selector(Struct, frozen=True):
     @property
     def is_plain(self) -> bool:
         """Whether it is a job by its name and numbers of the other levels, without filters."""
-        return not (self.is_filtered or self.stage_name or _WILD.intersection(self.job))
+        return not (self.is_filtered or self.stage_name or WILD.intersection(self.job))
 
     @property
     def is_one(self) -> bool:
@@ -104,9 +105,9 @@ class Selector(Struct, frozen=True):
         """The first level that may mean several; empty where none does."""
         if self.also:
             jobs = {part.job for part in self.parts}
-            return "job" if len(jobs) > 1 or _WILD & set(self.job) else "stage"
+            return "job" if len(jobs) > 1 or WILD & set(self.job) else "stage"
         stage_is_one = self.stage_name is not None or self.stage.is_one
-        single = (not _WILD & set(self.job), stage_is_one, self.line.is_one,
+        single = (not WILD & set(self.job), stage_is_one, self.line.is_one,
                   self.package.is_one, self.binary.is_one)  # fmt: skip
         for level, is_single in zip(_LEVELS[: self.depth], single, strict=False):
             if not is_single:
@@ -265,7 +266,7 @@ def _one_binary(span: Span, text: str) -> Span:
 
 
 def _stage_name(part: str, text: str) -> str:
-    if not part or not part.isprintable() or _WILD & set(part):
+    if not part or not part.isprintable() or WILD & set(part):
         raise BadUsage(f"`{part}` in `{text}` is no stage: name it, or give a number, "
                        "a range as `1-3` or `*`")  # fmt: skip
     return part

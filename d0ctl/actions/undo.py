@@ -4,7 +4,11 @@ import shlex
 from collections.abc import Iterable
 
 from d0ctl.actions.action import Plan
-from d0ctl.select import Selector
+from d0ctl.select import MOST_NAMED, WILD, Selector
+from d0ctl.units import count
+
+MOST = 20
+"""How many selectors of the command that undoes an action are printed."""
 
 
 def command(verb: str, targets: Iterable[str], *more: str) -> str:
@@ -24,3 +28,16 @@ def in_state(plan: Plan, state: str, *, always: bool = False) -> list[str]:
     if is_one and not always:
         return paths(target)
     return [f"{path}:{state}" for path in paths(target)]
+
+
+def sentence(plan: Plan) -> str:
+    """Return what is printed of the command that undoes an action; empty if nothing undoes it."""
+    target = plan.request.target
+    if not plan.undo:
+        return ""
+    if not isinstance(target, Selector) or len(target.parts) <= MOST:
+        return f"to undo: {plan.undo}"
+    begin = " ".join(plan.undo.split(" ", 2 + MOST_NAMED)[: 2 + MOST_NAMED])
+    job = next((part.job for part in target.parts if not WILD & set(part.job)), "JOB")
+    return (f"to undo: {begin} ... ({count(len(target.parts), 'selector')}): the whole command "
+            f"is `undo` of the first of `actions` in `d0ctl history {job} --json`")  # fmt: skip

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from d0ctl import actions, select
-from d0ctl.actions import ACTIONS, Action
+from d0ctl.actions import ACTIONS, Action, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Person, Target
 from d0ctl.actions.option import Option, fields_of, read
 from d0ctl.cli import changing, options, session
@@ -209,8 +209,8 @@ def carry_out(request: AnyRequest[Any, Any]) -> None:
         is_driven = not action.starts_packages or any_driver(store)
     for line in actions.report(plan):
         emit(line)
-    if plan.undo:
-        say(clean(f"to undo: {plan.undo}"))
+    if undoing := undo.sentence(plan):
+        say(clean(undoing))
     if plan.packages and not is_driven:
         say("no daemon is running, so nothing new starts: d0ctl daemon start")
 

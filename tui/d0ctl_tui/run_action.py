@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl import actions
-from d0ctl.actions import ACTIONS
+from d0ctl.actions import ACTIONS, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Target, Way
 from d0ctl.actions.option import hint, read_words
 from d0ctl.config import Home
@@ -71,7 +71,7 @@ class PlannedAction(Struct, frozen=True):
         with open_store(home) as store, database_errors(home):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
                                  now=time.time(), seen=seen)  # fmt: skip
-        return [*actions.report(plan), *([f"to undo: {plan.undo}"] if plan.undo else [])]
+        return [*actions.report(plan), *filter(None, [undo.sentence(plan)])]
 
 
 def latest(home: Home) -> int | None:
