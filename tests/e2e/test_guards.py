@@ -99,3 +99,25 @@ def test_a_full_disk_is_freed_of_what_nobody_needs(site: Site, disk: Path) -> No
     assert re.search(r"the disk has \S+ .B left, less than the reserve of 5\.2 MB", answer)
     assert re.search(r"resumed: the disk has 5\d MB left again", answer)
     assert (site.home / "results/full/told").read_text() == "52428800\n"
+
+
+FILLS = """\
+job: fills
+policy: {disk-full: {tries: 0}}
+stages: [{lines: [{run: "head -c 98M /dev/zero > big; sleep 300"}]}]
+"""
+
+
+def test_the_site_says_how_much_of_a_disk_stays_free_and_for_how_long_one_waits(
+    site: Site, disk: Path
+) -> None:
+    site.add("farm", None, "--dir", disk)
+    site.alone()
+    text = "defaults: {reserve: 4MB, patience: 1s}"
+    site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
+
+    assert site.d0ctl("run", site.write(FILLS)).code == 1
+
+    (attempt,) = site.package("fills/1/1/1")["attempts"]
+    assert attempt["reason"] == "disk-full"
+    assert re.search(r"less than the reserve of 4\.0 MB, for \d+(\.\d)? s now", attempt["message"])

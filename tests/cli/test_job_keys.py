@@ -1,0 +1,117 @@
+"""Keys of a job, its stages and lines by what they change, as typed before anything runs."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import Site, document
+from tests.support.world import World
+
+
+def submit(d0ctl: Type, folder: Path, text: str, *words: str) -> str:
+    """Submit a job of this text; its name."""
+    path = folder / "file.yaml"
+    path.write_text(text)
+    done = d0ctl("submit", str(path), "--json", *words)
+    assert done.exit_code == 0, done.output
+    return str(document(done.stdout)["job"])
+
+
+ONE = "stages: [{lines: [{run: 'true'}]}]"
+
+
+@pytest.mark.parametrize(("key", "name"), [("job: own", "own"), ("", "file-001")])
+def test_a_job_has_its_own_name_or_that_of_its_file(
+    d0ctl: Type, site: Site, tmp_path: Path, key: str, name: str
+) -> None:
+    assert submit(d0ctl, tmp_path, f"{key}\n{ONE}") == name
+
+
+@pytest.mark.parametrize(("key", "is_shown"), [("title: Second pass", True), ("", False)])
+def test_the_title_of_a_job_is_in_its_status(
+    d0ctl: Type, site: Site, tmp_path: Path, key: str, is_shown: bool
+) -> None:
+    name = submit(d0ctl, tmp_path, f"{key}\n{ONE}")
+
+    assert ("Second pass" in d0ctl("status", name).stdout) is is_shown
+
+
+@pytest.mark.parametrize(("key", "is_held"), [("hold: yes", True), ("", False)])
+def test_a_job_that_is_submitted_on_hold_waits_for_release(
+    d0ctl: Type, site: Site, tmp_path: Path, key: str, is_held: bool
+) -> None:
+    name = submit(d0ctl, tmp_path, f"{key}\n{ONE}")
+    world = World(site.store)
+
+    world.schedule()
+    assert site.phase(f"{name}/1/1/1") == ("ready" if is_held else "assigned")
+
+    if is_held:
+        assert d0ctl("release", name).exit_code == 0
+        world.schedule()
+        assert site.phase(f"{name}/1/1/1") == "assigned"
+
+
+def test_a_job_of_higher_priority_is_scheduled_first(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    for key in ("job: low\npriority: 10", "job: usual", "job: high\npriority: 51"):
+        submit(d0ctl, tmp_path, f"{key}\n{ONE}")
+
+    World(site.store, cpus=1).schedule()
+
+    phases = {name: site.phase(f"{name}/1/1/1") for name in ("low", "usual", "high")}
+    assert phases == {"low": "ready", "usual": "ready", "high": "assigned"}
+
+
+@pytest.mark.parametrize(("key", "name"), [("name: first", "first"), ("", "n=7")])
+def test_a_line_is_shown_by_its_name(
+    d0ctl: Type, site: Site, tmp_path: Path, key: str, name: str
+) -> None:
+    line = f"{{for: {{n: [7]}}, packages: [{{run: 'echo {{n}}'}}]{', ' if key else ''}{key}}}"
+    job = submit(d0ctl, tmp_path, f"stages: [{{lines: [{line}]}}]")
+
+    assert name in d0ctl("status", f"{job}/1/1").stdout
+
+
+@pytest.mark.parametrize(("key", "phase"), [("required: no", "waiting"), ("", "dropped")])
+def test_a_package_goes_on_without_a_dropped_input_only_if_it_is_not_required(
+    d0ctl: Type, site: Site, tmp_path: Path, key: str, phase: str
+) -> None:
+    job = submit(
+        d0ctl,
+        tmp_path,
+        f"""\
+stages:
+  - lines:
+      - {{run: touch a, outputs: a}}
+      - {{run: touch b, outputs: b}}
+      - run: "cat {{inputs}}"
+        inputs: [{{file: a, required: no}}, {{file: b{", " if key else ""}{key}}}]
+""",
+    )
+
+    assert d0ctl("kill-line", f"{job}/1/2", "--drop-outputs", "--yes").exit_code == 0
+
+    assert site.phase(f"{job}/1/3/1") == phase
+
+
+def test_the_last_input_that_is_not_required_drops_its_package(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    job = submit(
+        d0ctl,
+        tmp_path,
+        """\
+stages:
+  - lines:
+      - {run: touch a, outputs: a}
+      - {run: touch b, outputs: b}
+      - {run: "cat {inputs}", inputs: [a, {file: b, required: no}]}
+""",
+    )
+
+    assert d0ctl("kill-line", f"{job}/1/2", "--drop-outputs", "--yes").exit_code == 0
+
+    assert site.phase(f"{job}/1/3/1") == "dropped"

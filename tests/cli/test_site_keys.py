@@ -1,0 +1,82 @@
+"""Keys that say what a node has and what a package needs: `submit` refuses packages by them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import Site
+
+SOFTWARE = "software: [{name: reco, version: v1, script: 'true', %s}]"
+
+FITS = {
+    "cpus": ("cpus: 3", "nodes: {localhost: {cpus: 2}}", "nodes: {localhost: {cpus: 3}}"),
+    "memory": (
+        "memory: 8GB", "nodes: {localhost: {memory: 7GB}}", "nodes: {localhost: {memory: 9GB}}",
+    ),
+    "platform of a node": (
+        "platform: sl7", "nodes: {localhost: {}}", "nodes: {localhost: {platform: sl7}}",
+    ),
+    "platform of a cluster": (
+        "platform: sl7", "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {}}",
+        "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {platform: sl7}}",
+    ),
+    "cluster of a node": (
+        "platform: sl7", "nodes: {localhost: {}}\nclusters: {lab: {platform: sl7}}",
+        "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {platform: sl7}}",
+    ),
+    "services of a node": (
+        "needs: SAM", "nodes: {localhost: {}}", "nodes: {localhost: {services: SAM}}",
+    ),
+    "services of a cluster": (
+        "needs: SAM", "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {}}",
+        "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {services: SAM}}",
+    ),
+    "platform of software": (
+        "software: reco/v1", SOFTWARE % "platform: sl7", SOFTWARE % "shell: sh",
+    ),
+    "needs of software": ("software: reco/v1", SOFTWARE % "needs: SAM", SOFTWARE % "shell: sh"),
+}  # fmt: skip
+"""What a package says, a site that can never run it, and one that can."""
+
+
+@pytest.mark.parametrize("key", FITS)
+def test_what_a_node_has_and_a_package_needs_decides_what_is_refused(
+    d0ctl: Type, site: Site, tmp_path: Path, key: str
+) -> None:
+    site.up()
+    package, small, large = FITS[key]
+    job = tmp_path / "job.yaml"
+    job.write_text(f"stages: [{{lines: [{{run: 'true', {package}}}]}}]")
+
+    for text, code in ((small, 4), (large, 0)):
+        (tmp_path / "site.yaml").write_text(text)
+        applied = d0ctl("site", "apply", str(tmp_path / "site.yaml"), "--yes")
+        assert applied.exit_code == 0, applied.output
+        done = d0ctl("submit", str(job))
+        assert done.exit_code == code, done.output
+        assert ("no node can ever take" in done.output) is (code == 4)
+
+
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [
+        ("nodes: small", 4),
+        ("nodes: large", 0),
+        ("exclude-nodes: large", 4),
+        ("exclude-nodes: small", 0),
+    ],
+)
+def test_a_package_goes_to_the_nodes_that_it_names_and_to_no_excluded_one(
+    d0ctl: Type, tmp_path: Path, key: str, code: int
+) -> None:
+    for name, cpus in (("small", "1"), ("large", "4")):
+        words = ("node", "add", name, "--local", "--same-machine", "--cpus", cpus)
+        assert d0ctl(*words).exit_code == 0
+    d0ctl("node", "remove", "localhost", "--yes")
+    job = tmp_path / "job.yaml"
+    job.write_text(f"stages: [{{lines: [{{run: 'true', cpus: 4, {key}}}]}}]")
+
+    done = d0ctl("submit", str(job))
+
+    assert done.exit_code == code, done.output
