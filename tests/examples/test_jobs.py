@@ -103,4 +103,4 @@ def test_the_demo_across_nodes_makes_the_folder_of_its_home(
 
     assert site.folder == tmp_path / ".demo" / "ssh"
     assert (site.home / "d0ctl.db").exists()
-    assert capfd.readouterr().err == ""
+    assert capfd.readouterr().err == "to undo: d0ctl node resume localhost\n"
