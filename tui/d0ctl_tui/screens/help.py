@@ -39,10 +39,10 @@ class Help(Dialog[None]):
         self.call_after_refresh(self.page.renew)
 
     def _draw(self, columns: int) -> list[Line]:
-        return keys(self.commands, columns)
+        return keys(self.commands, columns, self.board.glyphs.ellipsis)
 
 
-def keys(commands: Iterable[Command], columns: int) -> list[Line]:
+def keys(commands: Iterable[Command], columns: int, ellipsis: str) -> list[Line]:
     """The keys by section, in one column or two."""
     order = list(TITLES)
     ranked = sorted(commands, key=lambda command: order.index(command.section))
@@ -57,7 +57,7 @@ def keys(commands: Iterable[Command], columns: int) -> list[Line]:
     while blocks and len(left) < half - 2:
         left += blocks.pop(0)
     right = [line for block in blocks for line in block]
-    return _beside(left, right, columns // 2)
+    return _beside(left, right, columns, ellipsis)
 
 
 def _row(command: Command) -> Line:
@@ -65,11 +65,13 @@ def _row(command: Command) -> Line:
     return ((pad(command.key, KEY), "key"), (title, "plain"))
 
 
-def _beside(left: Sequence[Line], right: Sequence[Line], columns: int) -> list[Line]:
+def _beside(left: Sequence[Line], right: Sequence[Line], columns: int, ellipsis: str) -> list[Line]:
+    half = columns // 2
     lines: list[Line] = []
     for index in range(max(len(left), len(right))):
         one: Sequence[Span] = left[index] if index < len(left) else EMPTY
         other: Sequence[Span] = right[index] if index < len(right) else EMPTY
-        one = fit(one, columns - 2)
-        lines.append((*one, (" " * (columns - width(one)), ""), *other))
+        one = fit(one, half - 2, ellipsis=ellipsis)
+        other = fit(other, columns - half, ellipsis=ellipsis)
+        lines.append((*one, (" " * (half - width(one)), ""), *other))
     return lines

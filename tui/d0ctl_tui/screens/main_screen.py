@@ -183,7 +183,7 @@ class MainScreen(Screen[None]):
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
         self.find(
-            "search: path, job, stage, node, file, package, reason, message",
+            "search all by path, name or word",
             search_results.everywhere,
             slow=True,
         )

@@ -9,12 +9,15 @@ from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
 from d0ctl.show.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.spans import EMPTY, Line, merged, width
+from d0ctl.show.spans import ELLIPSIS, EMPTY, Line, cell_len, merged, width
 from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.commands import MOVE, bindings
 
 WHEEL = 3
 """How many lines a turn of the mouse wheel scrolls."""
+
+PLAIN = {ELLIPSIS: ".", "·": "-", "→": ">"}
+"""What stands for signs of our own texts in ASCII; all other letters are question marks."""
 
 
 class PlainRail(ScrollBarRender):
@@ -185,6 +188,8 @@ class LineView(ScrollView, can_focus=True):
             line = (*line, (" " * spare, ""))
         lit = there and self.has_cursor and number == self.cursor
         over = "" if not lit else "cursor" if self.is_lit else "blurred"
+        if self.glyphs is ASCII:
+            line = tuple((in_ascii(text), look) for text, look in line)
         strip = Strip([Segment(text, self.style_of(look, over)) for text, look in merged(line)])
         return strip.crop(0, columns) if spare < 0 else strip
 
@@ -199,6 +204,13 @@ class LineView(ScrollView, can_focus=True):
                     style += self.screen.get_component_rich_style(f"look--{name}", partial=True)
             self._styles[key] = style
         return self._styles[key]
+
+
+def in_ascii(text: str) -> str:
+    """Return a text of the same width without other characters than ASCII."""
+    if text.isascii():
+        return text
+    return "".join(one if one.isascii() else PLAIN.get(one) or "?" * cell_len(one) for one in text)
 
 
 def _difference(old: Strip | None, new: Strip, row: int, columns: int) -> Region:

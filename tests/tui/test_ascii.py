@@ -1,0 +1,36 @@
+"""With `--ascii` every screen is in ASCII, however narrow it is."""
+
+import pytest
+
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
+from d0ctl_tui.app import Terminal
+from tests.support.building import Site, production
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_screens import settle
+
+WAYS = {
+    "tree": (), "help": ("question_mark",), "palette": ("colon",), "filter": ("f",),
+    "search": ("slash", *"prod"), "nodes": ("o",), "failures": ("F", "space"),
+    "plan": ("K",), "card": ("v",), "marks": ("space", "space"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [(40, 12), (60, 20), (80, 32)])
+@pytest.mark.parametrize("name", WAYS)
+def test_a_screen_is_in_ascii(
+    site: Site, dashboard: Open, name: str, size: tuple[int, int]
+) -> None:
+    site.submit(production("a-production-with-a-name-that-is-long"))
+    site.submit(production(title="Größe der 測試 …"))
+    site.fail("prod/1/2/1", stderr="Fatal: corrupt block\n")
+    host = "a-host-with-a-name-of-more-than-eighteen-letters"
+    registry.add(site.store, Address(host, "ssh", host), cpus=1)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("d0ctl")
+        await desk.press(*WAYS[name])
+        await settle(desk)
+        assert [line for line in desk.screen.splitlines() if not line.isascii()] == []
+
+    dashboard(script, start="prod/1/2/1", size=size, terminal=Terminal(ascii=True, plain=True))
