@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.e2e.site import PATIENCE_S, Done, Site, fingerprint
 from tests.support.waiting import wait_until
 
 SOFTWARE = {
@@ -154,3 +154,77 @@ def test_a_job_is_held_after_as_many_alike_failures_as_it_or_its_site_says(
     assert site.d0ctl("run", site.write(f"job: alike\n{of_job}\n{lines}")).code == 1
 
     assert (site.phases("alike")["failed"] < 6) is is_held
+
+
+def test_a_site_file_says_how_a_node_is_reached_and_where_it_keeps_its_files(site: Site) -> None:
+    sshd = site.start_sshd("farm")
+    key = sshd.identity.rename(f"{sshd.identity}-{os.getuid()}")
+    site.ssh_config.write_text(f"IdentityFile {sshd.identity}-%i\n")  # only ssh knows this token
+    folder = site.folder / "d0-files"
+    trust = f'destination: {sshd.destination}, same-machine: yes, accept-key: "{fingerprint(sshd)}"'
+
+    def apply(more: str) -> Done:
+        text = f"nodes: {{farm: {{{trust}, {more}}}}}"
+        return site.d0ctl("site", "apply", site.write(text, "site.yaml"), "--yes")
+
+    assert apply("via: fabric").code == 6
+    missing = apply(f"identity: {key}, python: /no/python3")
+    assert (missing.code, "/no/python3" in missing.err) == (6, True), missing
+    assert not folder.exists()
+    done = apply(f"via: openssh, dir: {folder}")
+    assert done.code == 0, done
+    assert list(folder.glob("*/farm/bin/*"))
+
+
+def test_a_result_waits_while_it_would_take_the_reserve_of_the_control_host(site: Site) -> None:
+    site.add("farm")
+    site.alone()
+    text = "defaults: {control-reserve: 900TB}"
+    site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
+    site.start_daemon()
+    site.submit("job: far\nstages: [{lines: [{run: echo x > a, outputs: a}]}]")
+    site.wait_phase("far/1/1/1", "transferring")
+
+    wait_until(lambda: "control-reserve" in site.ok("why", "far/1/1/1"), PATIENCE_S, "it says why")
+
+    assert not (site.home / "results/far/a").exists()
+    site.ok("site", "apply", site.write("defaults: {}", "site.yaml"), "--yes")
+    site.wait_phase("far/1/1/1", "done")
+
+
+PROGRESS = """\
+job: seen
+stages:
+  - lines:
+      - {run: "HERE", progress: {log: 'event (\\d+) of (\\d+)'}}
+      - {run: "HERE"}
+      - binaries:
+          - {run: 'true', runtime: 10s}
+          - {run: "HERE", runtime: 30s, progress: {log: 'event (\\d+) of (\\d+)'}}
+      - binaries: [{software: short/v1}, {software: long/v1}]
+"""
+
+CATALOGUE = """\
+nodes: {localhost: {cpus: 4}}
+software:
+  - {name: short, version: v1, script: 'true', runtime: 10s}
+  - {name: long, version: v1, script: "HERE", runtime: 30s,
+     progress: {log: 'event (\\d+) of (\\d+)'}}
+"""
+
+
+def test_progress_is_read_and_weighted_as_job_and_catalogue_say(site: Site) -> None:
+    go = site.folder / "go"
+    program = f"echo event 20 of 40; until test -e {go}; do sleep 0.1; done"
+    text = CATALOGUE.replace("HERE", program)
+    site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
+    site.start_daemon()
+    site.submit(PROGRESS.replace("HERE", program))
+
+    def percents() -> list[float | None]:
+        packages = [site.package(f"seen/1/{line}/1") for line in range(1, 5)]
+        return [one["progress"] and one["progress"]["percent"] for one in packages]
+
+    wait_until(lambda: percents() == [50.0, None, 62.5, 62.5], 60, "all have said how far they are")
+    go.touch()
+    site.ok("wait", "seen")
