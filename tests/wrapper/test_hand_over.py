@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import wait_until
+from tests.support.waiting import Pid, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.serving import process_of, wrapper_of
@@ -60,14 +60,14 @@ def test_a_wrapper_ends_after_anything_but_a_plain_success(
     single: Client, described: Frame
 ) -> None:
     single.launch(described)
-    used = process_of(single, 1)
+    used = wrapper_of(single, 1)
     if described.get("early"):
         single.send("input_stream", attempts=[{"attempt": 1, "inputs": [], "closed": True}])
     single.end(1)
-    wait_until(lambda: not used.lives())
+    wait_until(lambda: Pid.of(used) is None)
 
     assert single.run(binary("true"), attempt=2)["outcome"] == "successful"
-    assert wrapper_of(single, 2) != used.number
+    assert wrapper_of(single, 2) != used
 
 
 def test_a_wrapper_ends_after_staging_in(single: Client, tmp_path: Path) -> None:
