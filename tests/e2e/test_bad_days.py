@@ -152,7 +152,8 @@ def test_a_connection_that_is_cut_again_and_again_loses_nothing(
 def test_a_frozen_sshd_that_thaws_has_lost_nothing(site: Site, farm: Sshd, record: Path) -> None:
     farm.freeze()
     let_go(site, record)
-    assert site.phases("held").keys() <= {"running", "unreachable"}
+    # The start message is held for a moment, so the freeze may come before it.
+    assert site.phases("held").keys() <= {"starting", "running", "unreachable"}
     farm.thaw()
 
     assert_whole(site, record)
