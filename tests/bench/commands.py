@@ -19,8 +19,9 @@ def measure(options: Options) -> Iterator[Figure]:
             submit(store, job(count, files=True), now=time.time(), actor="bench")
         nothing = _seconds([PYTHON, "-c", "pass"])
         yield Figure("P5", "python -c pass", nothing, "s")
+        took = _seconds([*D0CTL, "--version"])
+        yield from _told("d0ctl --version", took, nothing, "2 x python -c pass")
         for what, words, budget in (
-            ("--version", ["--version"], "0.12 s"),
             ("status", ["status"], "0.25 s"),
             ("status JOB", ["status", "bench"], "0.25 s"),
             ("why PACKAGE", ["why", f"bench/1/{count}/1"], "0.25 s"),
