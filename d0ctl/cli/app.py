@@ -12,7 +12,7 @@ from d0ctl import __version__
 from d0ctl.actions.table import ACTIONS
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
-from d0ctl.cli.terminal.failures import forget_output, told_failures
+from d0ctl.cli.terminal.failures import forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain
 from d0ctl.errors import ExitCode
 
@@ -71,7 +71,7 @@ class Commands(TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Turn expected failures into one line and an exit code."""
-        with told_failures():
+        with reported_failures():
             return super().main(*args, **extra)
 
 

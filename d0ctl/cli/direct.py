@@ -44,7 +44,7 @@ def parse(words: Sequence[str]) -> Call | None:
 def _take_home(words: list[str]) -> Path | None:
     """Take `--home HOME` off the start or the end of words."""
     for place in (0, len(words) - 2):
-        if len(words) > place + 1 >= 1 and words[place] == "--home" and words[place + 1]:
+        if len(words) >= 2 and words[place] == "--home" and words[place + 1]:
             home = Path(words[place + 1])
             del words[place : place + 2]
             return home
@@ -54,10 +54,10 @@ def _take_home(words: list[str]) -> Path | None:
 def run(call: Call) -> None:
     """Run a command, and end as it would end by Typer."""
     from d0ctl.cli import session
-    from d0ctl.cli.terminal.failures import told_failures
+    from d0ctl.cli.terminal.failures import reported_failures
 
     session.settings.home = call.home
-    with told_failures():
+    with reported_failures():
         if call.command == "why":
             from d0ctl.cli.commands.looking import explanation
 

@@ -14,7 +14,7 @@ from d0ctl.units import clean
 
 
 @contextmanager
-def told_failures() -> Iterator[None]:
+def reported_failures() -> Iterator[None]:
     """Run a command; print an expected error, and exit with its code."""
     try:
         try:
@@ -22,7 +22,7 @@ def told_failures() -> Iterator[None]:
         finally:
             sys.stdout.flush()
     except D0Error as error:
-        tell(error)
+        report(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
@@ -31,7 +31,7 @@ def told_failures() -> Iterator[None]:
         sys.exit(ExitCode.DONE)
     except OSError as error:
         if in_home(error):
-            tell(unusable(home().root, error))
+            report(unusable(home().root, error))
             sys.exit(ExitCode.DATABASE)
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -45,7 +45,7 @@ def forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def tell(error: D0Error) -> None:
+def report(error: D0Error) -> None:
     """Print an error and its hint; with --debug the chain of causes, too."""
     if settings.debug:
         import traceback

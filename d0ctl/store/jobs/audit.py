@@ -26,17 +26,19 @@ def latest(store: Store) -> int:
 
 def since(store: Store, seen: int) -> AuditEntry | None:
     """The last thing done to any of the chosen packages since that number."""
-    return _entry(store.row("deed_since", seen=seen))
+    return _entry(store.row("audit_entry_since", seen=seen))
 
 
 def on_job_since(store: Store, job: str, verbs: Sequence[str], seen: int) -> AuditEntry | None:
     """The last thing of these kinds done to a whole job since that number."""
-    return _entry(store.row("deed_on_job_since", job=job, verbs=json.dumps(list(verbs)), seen=seen))
+    return _entry(
+        store.row("audit_entry_on_job_since", job=job, verbs=json.dumps(list(verbs)), seen=seen)
+    )
 
 
 def last(store: Store) -> AuditEntry | None:
     """The last thing done to one of the chosen packages, or to its line."""
-    return _entry(store.row("last_deed"))
+    return _entry(store.row("latest_audit_entry"))
 
 
 def _entry(row: Row | None) -> AuditEntry | None:

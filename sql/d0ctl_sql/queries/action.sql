@@ -15,7 +15,7 @@ select at, actor, verb, target, note, packages, undo from action
 -- The number of the last thing that anybody did.
 select coalesce(max(id), 0) from action;
 
--- name: deed_since
+-- name: audit_entry_since
 -- The last thing done to any of the chosen packages after an action.
 select action.at, action.actor, action.verb, action.target, action.note,
        action.undo
@@ -27,14 +27,14 @@ select action.at, action.actor, action.verb, action.target, action.note,
                 where event.at = action.at and event.actor = action.actor)
  order by action.id desc limit 1;
 
--- name: deed_on_job_since
+-- name: audit_entry_on_job_since
 -- The last thing of these kinds done to a whole job after an action.
 select at, actor, verb, target, note, undo
   from action
  where id > :seen and :job glob target and verb in (select value from json_each(:verbs))
  order by id desc limit 1;
 
--- name: last_deed
+-- name: latest_audit_entry
 -- The last thing done to one of the first of the chosen packages, or to its line.
 select action.at, action.actor, action.verb, action.target, action.note,
        action.undo

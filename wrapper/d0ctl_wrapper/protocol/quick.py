@@ -12,7 +12,9 @@ Checking = TypeVar("Checking", bound=Check)
 Fields = Mapping[str, Check]
 Defaults = Mapping[str, Tuple[Check, Any]]
 
-_TESTS: "Dict[Check, Tuple[str, Dict[str, Any]]]" = {}
+TESTS: "Dict[Check, Tuple[str, Dict[str, Any]]]" = {}
+"""The expression of each check that has one, and the names in it."""
+
 _VALUE = re.compile(r"\bx\b")
 
 
@@ -24,23 +26,15 @@ def test(expression: str, **names: Any) -> "Callable[[Checking], Checking]":
     """Say in an expression of `x` and `names` which values a check returns as they are."""
 
     def register(check: Checking) -> Checking:
-        _TESTS[check] = expression, names
+        TESTS[check] = expression, names
         return check
 
     return register
 
 
-def tests() -> "List[Tuple[Check, Check]]":
-    """Return each check that has an expression, and its expression as a check of its own."""
-    return [
-        (check, eval("lambda x: " + expression, dict(names)))
-        for check, (expression, names) in _TESTS.items()
-    ]
-
-
 def of(check: Check) -> "Optional[Tuple[str, Dict[str, Any]]]":
     """Return the expression of a check and its names; None if it has none."""
-    return _TESTS.get(check)
+    return TESTS.get(check)
 
 
 def record(fields: Fields, others: Defaults) -> "Optional[Check]":
