@@ -1,6 +1,5 @@
 """A site that tells people, and a mail server that takes what it sends."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
 from tests.support.building import Site
+from tests.support.site_file import apply_site
 from tests.support.smtp import PostOffice
 
 Say = Callable[..., None]
@@ -38,12 +38,12 @@ def post() -> Iterator[PostOffice]:
 
 @pytest.fixture
 def say(store: Store, post: PostOffice) -> Say:
-    """Put a section `mail` in force, that sends through the server; `_` stands for `-`."""
+    """Apply a site file whose mail goes through the server; `_` stands for `-`."""
 
     def write(**more: Any) -> None:
         said = post.said(**PEOPLE) | {key.replace("_", "-"): one for key, one in more.items()}
+        apply_site(store, mail=said)
         with store.writing():
-            store.change("keep_setting", name="mail", value=json.dumps(said))
             collect(store, now=0.0)
 
     return write
