@@ -18,7 +18,7 @@ __all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "latest"
            "report", "request"]  # fmt: skip
 
 
-def request(name: str, target: TargetType, **options: Any) -> AnyRequest[TargetType, Any]:
+def request(name: str, target: TargetType, /, **options: Any) -> AnyRequest[TargetType, Any]:
     """Return the request of an action by its name, with its options as keywords."""
     return ACTIONS[name].request(target, **options)
 

@@ -24,10 +24,13 @@ FOLDERS = {
 }
 """The modules of commands, by their folder in `commands`."""
 
+NEW_JOBS = ("submit", "clone")
+"""The actions that make jobs; the others of one word act on jobs."""
+
 GROUPS = {
-    "Run jobs": FOLDERS["running"],
+    "Run jobs": (*FOLDERS["running"], "clone"),
     "Look": FOLDERS["looking"],
-    "Act on jobs": tuple(name for name in ACTIONS if " " not in name and name != "submit"),
+    "Act on jobs": tuple(name for name in ACTIONS if " " not in name and name not in NEW_JOBS),
     "Files and nodes": FOLDERS["nodes"],
     "Administer": FOLDERS["admin"],
 }
@@ -83,7 +86,7 @@ def _command(name: str) -> Any:
 
 def _app_of(name: str) -> typer.Typer:
     """Import a command; `node` is in the module `node`."""
-    if name in GROUPS["Act on jobs"]:
+    if name in ACTIONS and name not in FOLDERS["running"]:
         from d0ctl.cli.action_command import command
 
         return command(name)

@@ -58,7 +58,7 @@ def read_text(
         raise BadJobFile(faults.lines())
     advise(recipe, checked.files, faults.warnings)
     spec = _spec(recipe, checked, name, named, source)
-    return replace(spec, warnings=tuple(faults.warnings.lines()))
+    return replace(spec, text=text, warnings=tuple(faults.warnings.lines()))
 
 
 def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: str) -> JobSpec:

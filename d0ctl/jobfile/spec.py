@@ -177,5 +177,7 @@ class JobSpec(Struct, frozen=True):
     max_alike_failures: int | None = None
     """The number of similar failures of a stage without a success after which the job is held;
     0 means never, None leaves that to the site."""
+    text: str = ""
+    """The job file as it was read; empty if the job was made otherwise."""
     warnings: tuple[str, ...] = ()
     """One line for each thing that can run, but may be a mistake."""

@@ -23,6 +23,7 @@ from tests.tui.conftest import Desk, Open
 KEYS = {
     "H": "hold", "L": "release", "R": "retry", "K": "kill", "D": "kill-line", "U": "restore-line",
     "P": "priority", "S": "pause", "C": "resume", "E": "finish", "M": "set-status", "X": "remove",
+    "A": "clone",
 }  # fmt: skip
 
 
@@ -68,6 +69,7 @@ REQUESTS = [
     request("priority", parse_all(["a", "b"]), priority=7),
     request("set-status", parse("a/1/1/1"), status="successful"),
     request("remove", parse("a")),
+    request("clone", parse("a"), parameters={"run": "2"}, name="b", hold=True),
     request("node add", NodeName("farm"), destination="emmy@farm", cpus=3,
             accept_keys=("SHA256:a", "SHA256:b"), via="openssh"),
     request("node add", NodeName("here"), local=True, same_machine=True),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from d0ctl.actions.action import Action, AnyRequest, Author, Plan
+from d0ctl.actions.action import Action, AnyRequest, Author, Plan, TargetType
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
@@ -103,8 +103,14 @@ def prepare(store: Store, request: SubmitRequest, now: float) -> SubmitRequest:
     target, options = request.target, request.options
     if options.spec is not None:
         return request
-    spec = read(store, target.brief, target.text, options.parameters)
-    return replace(request, options=replace(options, spec=spec))
+    return with_spec(request, read(store, target.brief, target.text, options.parameters))
+
+
+def with_spec(
+    request: AnyRequest[TargetType, SubmitOptions], spec: JobSpec
+) -> AnyRequest[TargetType, SubmitOptions]:
+    """Return the request with what its job file says."""
+    return replace(request, options=replace(request.options, spec=spec))
 
 
 def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:

@@ -1,9 +1,12 @@
 """A job on its way in: by short transactions, visible whole or not at all."""
 
 import gc
-from collections.abc import Callable, Iterator
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec
@@ -91,11 +94,9 @@ def _begin(
         if name is None and spec.named:
             name = spec.name
         if name is None:
-            name = _free_name(store, spec.name)
+            name = free_name(store, spec.name)
         elif name in {row[0] for row in store.rows("job_names_like", pattern=name)}:
-            raise Refused(
-                f"there is a job `{name}` already", hint=f"--as {_free_name(store, name)}"
-            )
+            raise Refused(f"there is a job `{name}` already", hint=f"--as {free_name(store, name)}")
         job = store.value(
             "make_job",
             name=name,
@@ -115,12 +116,36 @@ def _begin(
             mail=spec.mail,
             most_alike=spec.max_alike_failures,
         )
+        if spec.text:
+            store.change("keep_job_text", job=job, text=zlib.compress(spec.text.encode()))
     return int(job), name
 
 
-def _free_name(store: Store, stem: str) -> str:
+def free_name(store: Store, stem: str) -> str:
+    """Return the next name that is not taken: STEM-001, STEM-002."""
     taken = {row[0] for row in store.rows("job_names_like", pattern=f"{stem}-[0-9]*")}
     number = 1
     while f"{stem}-{number:03d}" in taken:
         number += 1
     return f"{stem}-{number:03d}"
+
+
+class JobText(NamedTuple):
+    """A job file with what is needed to read it again."""
+
+    text: str
+    directory: Path
+    source: str
+    parameters: Mapping[str, str]
+    """The values of the parameters that are texts, those of `--set` among them."""
+
+
+def text_of(store: Store, job: int) -> JobText | None:
+    """Return the job file of a job as it was submitted; None if it was not made from one."""
+    row = store.row("job_text", job=job)
+    if row is None or row["text"] is None:
+        return None
+    values = json.loads(row["parameters"])
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    text = zlib.decompress(row["text"]).decode()
+    return JobText(text, Path(row["directory"]), row["source"], texts)

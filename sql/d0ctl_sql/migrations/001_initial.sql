@@ -225,6 +225,12 @@ create table job (
     finish_since  real
 ) strict;
 
+-- The job file of a job as it was read, from which `clone` submits it again; packed by zlib.
+create table job_text (
+    job_id integer primary key references job on delete cascade,
+    text   blob not null
+) strict;
+
 -- The daemon looks for jobs to finish at every turn.
 create index job_finishing on job (id) where finish is not null;
 

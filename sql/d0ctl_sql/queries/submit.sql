@@ -8,6 +8,16 @@ values (:name, :title, :originator, :priority, :hold, :hold_actor, :hold_note, :
         :most_alike)
 returning id;
 
+-- name: keep_job_text
+-- The job file of a job, packed.
+insert into job_text (job_id, text) values (:job, :text);
+
+-- name: job_text
+-- What is needed to read the job file of a job again.
+select job_text.text, job.directory, job.source, job.parameters
+  from job left join job_text on job_text.job_id = job.id
+ where job.id = :job;
+
 -- name: job_names_like
 -- Names of jobs that begin like this one, to find the next free number.
 select name from job where name glob :pattern;
