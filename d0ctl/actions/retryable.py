@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.schedule.place import Demand
+from d0ctl.schedule.place import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -25,22 +25,22 @@ def not_retryable(
 ) -> dict[int, str]:
     """Return the selected packages that another try would not help, with a clause that says why.
 
-    They would have this memory, wall time and changes of their demand.
+    They would have this memory, wall time and changes of their requirement.
     """
     limits = retry.at_a_limit(store, memory, wall_time)
     found = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
     for package, name in retry.without_inputs(store).items():
         found[package] = f"it needs file `{name}` of a dropped line"
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
-    for demand in retry.demands(store):
-        if why := _no_node(nodes, catalogue, retry.changed(demand, changes)):
-            found |= dict.fromkeys(retry.of_demand(store, demand["id"]), why)
+    for requirement in retry.requirements(store):
+        if why := _no_node(nodes, catalogue, retry.changed(requirement, changes)):
+            found |= dict.fromkeys(retry.of_requirement(store, requirement["id"]), why)
     return found
 
 
 def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any]) -> str | None:
     """Return why no node can ever take packages that ask for this; None if one can."""
-    demand = Demand(
+    requirement = Requirement(
         id=0,
         ready=1,
         cpus=asked["cpus"],
@@ -52,5 +52,5 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any]) -> st
         software=catalogue.platforms(asked["software"]),
         needs=catalogue.needs(asked["software"], asked["needs"]),
     )
-    reasons = nodes.misfits(demand)
+    reasons = nodes.misfits(requirement)
     return f"no node can take it: {in_words(reasons)}" if reasons else None

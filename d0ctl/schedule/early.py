@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from d0ctl.schedule.place import Decision, Demand, NodeRoom, suited
+from d0ctl.schedule.place import Decision, NodeRoom, Requirement, suited
 
 MOST_OPEN = 64
 """The most packages that wait for inputs on a node, and the most that only deliver outputs there.
@@ -13,7 +13,7 @@ Each of them is a process.
 
 def place_open(
     nodes: Sequence[NodeRoom],
-    demand: Demand,
+    requirement: Requirement,
     packages: Sequence[int],
     bytes_of: Mapping[int, Mapping[int, int]],
 ) -> list[Decision]:
@@ -22,8 +22,10 @@ def place_open(
     Packages that wait and packages that deliver are counted apart: one may wait for what another
     delivers, and would wait forever if there were no room for that one.
     """
-    fits = [node for node in suited(demand, nodes) if node.on_trial is None]
-    places = {node.id: MOST_OPEN - (node.delivering if demand.stay else node.open) for node in fits}
+    fits = [node for node in suited(requirement, nodes) if node.on_trial is None]
+    places = {
+        node.id: MOST_OPEN - (node.delivering if requirement.stay else node.open) for node in fits
+    }
     decisions = []
     for package in packages:
         there = bytes_of.get(package, {})

@@ -53,7 +53,7 @@ class NodeRoom(Struct, frozen=True):
     disk_used: int = 0
 
 
-class Demand(Struct, frozen=True):
+class Requirement(Struct, frozen=True):
     """What alike packages request of a node, and how many of them are ready.
 
     `pace` is how many seconds such a package took lately, None if not known. `software` has for
@@ -132,39 +132,39 @@ class _Hand(Struct):
         self.memory = None if node.memory is None else node.memory - node.memory_used
         self.disk = None if node.disk_free is None else node.disk_free - node.disk_used
 
-    def holds(self, demand: Demand) -> int:
-        """Return for how many packages of a demand its memory and its disk suffice."""
-        pairs = ((self.memory, demand.memory), (self.disk, demand.space))
+    def holds(self, requirement: Requirement) -> int:
+        """Return for how many packages with a requirement its memory and its disk suffice."""
+        pairs = ((self.memory, requirement.memory), (self.disk, requirement.space))
         return min((max(0, left) // asked for left, asked in pairs if asked and left is not None),
                    default=UNBOUNDED)  # fmt: skip
 
-    def ahead(self, demand: Demand) -> int:
-        """Return how many CPUs' worth of a demand it may get beyond its CPUs."""
-        return demand.ahead(self.node.cpus) if self.node.on_trial is None else 0
+    def ahead(self, requirement: Requirement) -> int:
+        """Return how many CPUs' worth of a requirement it may get beyond its CPUs."""
+        return requirement.ahead(self.node.cpus) if self.node.on_trial is None else 0
 
-    def most(self, demand: Demand) -> int:
-        """Return how many packages of a demand it can take, whatever their inputs."""
-        room = max(self.free, self.rest) if demand.fetches else self.free
-        most = max(0, room + self.ahead(demand)) // demand.cpus
-        return min(most, self.bound(demand), self.holds(demand))
+    def most(self, requirement: Requirement) -> int:
+        """Return how many packages with a requirement it can take, whatever their inputs."""
+        room = max(self.free, self.rest) if requirement.fetches else self.free
+        most = max(0, room + self.ahead(requirement)) // requirement.cpus
+        return min(most, self.bound(requirement), self.holds(requirement))
 
-    def bound(self, demand: Demand) -> int:
-        """Return how many packages of a demand it may take as a suspect."""
-        if demand.trusting and self.node.on_trial is None:
+    def bound(self, requirement: Requirement) -> int:
+        """Return how many packages with a requirement it may take as a suspect."""
+        if requirement.trusting and self.node.on_trial is None:
             return self.others
-        return self.bounds.get(demand.stage, self.others)
+        return self.bounds.get(requirement.stage, self.others)
 
-    def take(self, demand: Demand, is_brought: bool) -> None:
+    def take(self, requirement: Requirement, is_brought: bool) -> None:
         """Give a package to the node."""
-        self.rest -= demand.cpus
+        self.rest -= requirement.cpus
         if self.memory is not None:
-            self.memory -= demand.memory or 0
+            self.memory -= requirement.memory or 0
         if self.disk is not None:
-            self.disk -= demand.space or 0
+            self.disk -= requirement.space or 0
         if not is_brought:
-            self.free -= demand.cpus
-        if demand.stage in self.bounds:
-            self.bounds[demand.stage] -= 1
+            self.free -= requirement.cpus
+        if requirement.stage in self.bounds:
+            self.bounds[requirement.stage] -= 1
         if self.node.on_trial is not None:
             self.bounds, self.others = {}, 0
 
@@ -177,35 +177,35 @@ class Decision(Struct, frozen=True):
     cost: int
 
 
-def misfit(demand: Demand, node: NodeRoom) -> str | None:
-    """Return why packages of a demand can never run on a node; None if they can."""
-    if demand.nodes and node.name not in demand.nodes:
+def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
+    """Return why packages with a requirement can never run on a node; None if they can."""
+    if requirement.nodes and node.name not in requirement.nodes:
         return "not in its node list"
-    if demand.stay and node.name != demand.stay:
-        return f"its outputs are on `{demand.stay}`, and only have to be delivered"
-    if node.name in demand.exclude_nodes:
+    if requirement.stay and node.name != requirement.stay:
+        return f"its outputs are on `{requirement.stay}`, and only have to be delivered"
+    if node.name in requirement.exclude_nodes:
         return "excluded by the package"
-    if demand.platform and demand.platform != node.platform:
-        return f"platform {node.platform or 'unknown'}, not {demand.platform}"
-    for title, platforms in demand.software.items():
+    if requirement.platform and requirement.platform != node.platform:
+        return f"platform {node.platform or 'unknown'}, not {requirement.platform}"
+    for title, platforms in requirement.software.items():
         if platforms is not None and node.platform not in platforms:
             return f"no software {title} for platform {node.platform or 'unknown'}"
-    for service in demand.needs:
+    for service in requirement.needs:
         if service not in node.services:
             return f"no service {service}"
-    if demand.cpus > node.cpus:
-        return f"{node.cpus} CPUs, needs {demand.cpus}"
-    if demand.memory and node.memory and demand.memory > node.memory:
-        return f"{size(node.memory)} of memory, needs {size(demand.memory)}"
-    if demand.space and node.disk and demand.space > node.disk:
-        return f"a disk of {size(node.disk)}, needs {size(demand.space)}"
+    if requirement.cpus > node.cpus:
+        return f"{node.cpus} CPUs, needs {requirement.cpus}"
+    if requirement.memory and node.memory and requirement.memory > node.memory:
+        return f"{size(node.memory)} of memory, needs {size(requirement.memory)}"
+    if requirement.space and node.disk and requirement.space > node.disk:
+        return f"a disk of {size(node.disk)}, needs {size(requirement.space)}"
     return None
 
 
-def suited(demand: Demand, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
-    """Return the nodes that packages of a demand may go to."""
-    fits = [node for node in nodes if misfit(demand, node) is None]
-    for name in (demand.excluded, demand.avoid):
+def suited(requirement: Requirement, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
+    """Return the nodes that packages with a requirement may go to."""
+    fits = [node for node in nodes if misfit(requirement, node) is None]
+    for name in (requirement.excluded, requirement.avoid):
         others = [node for node in fits if node.name != name]
         if any(node.on_trial is None for node in others):
             fits = others
@@ -214,38 +214,38 @@ def suited(demand: Demand, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
 
 def place(
     nodes: Sequence[NodeRoom],
-    demands: Iterable[Demand],
+    requirements: Iterable[Requirement],
     oldest: Callable[[int, int], Sequence[int]],
     local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
     brought: Callable[[Sequence[int]], Mapping[int, Brought]] = lambda packages: NOTHING_BROUGHT,
     bounds: Rooms = NO_BOUNDS,
 ) -> list[Decision]:
-    """Decide for as many packages as can be taken, in the order of `demands`.
+    """Decide for as many packages as can be taken, in the order of `requirements`.
 
-    `oldest(demand, n)` returns its n oldest ready packages, `local_bytes` how many bytes of a
+    `oldest(requirement, n)` returns its n oldest ready packages, `local_bytes` how many bytes of a
     package's inputs each cluster has, `brought` how many files. The work grows with the free
-    CPUs and the ready demands, never with the number of packages that wait or are done.
+    CPUs and the ready requirements, never with the number of packages that wait or are done.
     """
-    wanted_by = list(demands)
+    wanted_by = list(requirements)
     trust = _by_node(bounds)
     hands = [_hand(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
     decisions: list[Decision] = []
-    for demand in wanted_by:
-        fitting = {node.id for node in suited(demand, nodes)}
+    for requirement in wanted_by:
+        fitting = {node.id for node in suited(requirement, nodes)}
         fits = [hand for hand in hands if hand.node.id in fitting]
-        most = sum(hand.most(demand) for hand in fits)
+        most = sum(hand.most(requirement) for hand in fits)
         if not most:
             continue
-        packages = oldest(demand.id, min(most, demand.ready))
+        packages = oldest(requirement.id, min(most, requirement.ready))
         bytes_of = local_bytes(packages)
-        wanted = brought(packages) if demand.fetches else NOTHING_BROUGHT
+        wanted = brought(packages) if requirement.fetches else NOTHING_BROUGHT
         for package in packages:
             places = bytes_of.get(package, {})
-            hand = _best(fits, demand, places, wanted.get(package))
-            if hand is None and not demand.fetches:
+            hand = _best(fits, requirement, places, wanted.get(package))
+            if hand is None and not requirement.fetches:
                 break
             if hand is not None:
-                hand.take(demand, _is_brought(wanted.get(package), hand.node))
+                hand.take(requirement, _is_brought(wanted.get(package), hand.node))
                 carried = max(places.values(), default=0) - places.get(hand.node.cluster, 0)
                 decisions.append(Decision(package, hand.node.id, carried))
     return decisions
@@ -259,14 +259,17 @@ def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:
 
 
 def _hand(
-    node: NodeRoom, nodes: Sequence[NodeRoom], demands: Sequence[Demand], bounds: dict[int, int]
+    node: NodeRoom,
+    nodes: Sequence[NodeRoom],
+    requirements: Sequence[Requirement],
+    bounds: dict[int, int],
 ) -> _Hand:
     """Return what a node can take; one on trial takes a package of the stage that it failed."""
     free, rest = node.cpus - node.used, 2 * node.cpus - node.used - node.bringing
     if node.on_trial is None:
         return _Hand(node, free, rest, bounds)
-    own = [demand for demand in demands if demand.stage == node.on_trial]
-    if any(node in suited(demand, nodes) for demand in own):
+    own = [requirement for requirement in requirements if requirement.stage == node.on_trial]
+    if any(node in suited(requirement, nodes) for requirement in own):
         return _Hand(node, free, rest, {node.on_trial: 1}, others=0)
     return _Hand(node, free, rest, {}, others=1)
 
@@ -277,7 +280,7 @@ def _is_brought(files: Brought | None, node: NodeRoom) -> bool:
 
 def _best(
     fits: Sequence[_Hand],
-    demand: Demand,
+    requirement: Requirement,
     places: Mapping[int, int],
     files: Brought | None,
 ) -> _Hand | None:
@@ -288,16 +291,18 @@ def _best(
 
     def room(hand: _Hand) -> int:
         left = hand.rest if _is_brought(files, hand.node) else hand.free
-        return left + hand.ahead(demand)
+        return left + hand.ahead(requirement)
 
     return max(
         (
             hand
             for hand in fits
-            if room(hand) >= demand.cpus and hand.bound(demand) > 0 and hand.holds(demand) > 0
+            if room(hand) >= requirement.cpus
+            and hand.bound(requirement) > 0
+            and hand.holds(requirement) > 0
         ),
         key=lambda hand: (
-            hand.free + hand.ahead(demand) >= demand.cpus,
+            hand.free + hand.ahead(requirement) >= requirement.cpus,
             places.get(hand.node.cluster, 0),
             room(hand) / hand.node.cpus,
         ),

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
-from d0ctl.schedule.place import Demand, NodeRoom, misfit
+from d0ctl.schedule.place import NodeRoom, Requirement, misfit
 
 
 class Cause(enum.StrEnum):
@@ -79,24 +79,24 @@ class NodeState(Struct, frozen=True):
         """Whether it is about to be contacted, and may then take packages."""
         return self.state == "unknown" and self.returns
 
-    def misfit(self, demand: Demand) -> str | None:
-        """Return why packages of a demand can never run on it; None if they can."""
+    def misfit(self, requirement: Requirement) -> str | None:
+        """Return why packages with a requirement can never run on it; None if they can."""
         if not self.reached and not self.sized:
-            demand = replace(demand, cpus=1)
+            requirement = replace(requirement, cpus=1)
         if not self.reached and self.room.platform is None:
-            demand = replace(demand, platform=None, software={})
-        return misfit(demand, self.room)
+            requirement = replace(requirement, platform=None, software={})
+        return misfit(requirement, self.room)
 
 
 class Work(Struct, frozen=True):
-    """A job, or a part of one: its counts, and the demands of what is ready.
+    """A job, or a part of one: its counts, and the requirements of what is ready.
 
     With `releases` the policy will release some of its held packages; `awaiting` counts launched
     packages that only wait for inputs; `outside` is the work of other jobs that it waits for.
     """
 
     counts: Counts
-    demands: Sequence[Demand] = ()
+    requirements: Sequence[Requirement] = ()
     held: bool = False
     paused: bool = False
     releases: bool = False
@@ -219,7 +219,7 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
         return Cause.PAUSED
     if work.open > work.ready + work.silent:
         return None
-    if not work.ready or any(_is_served(demand, nodes) for demand in work.demands):
+    if not work.ready or any(_is_served(requirement, nodes) for requirement in work.requirements):
         return None
     return Cause.IMPOSSIBLE if unfit >= work.ready else Cause.NO_FITTING_NODE
 
@@ -235,24 +235,28 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
     return cause in LACKS_NODE and any(_could_serve(node, work) for node in nodes)
 
 
-def _is_served(demand: Demand, nodes: Sequence[NodeState]) -> bool:
-    """Return whether a node takes, or is about to take, packages of a demand."""
-    return any((node.takes or node.is_coming) and node.misfit(demand) is None for node in nodes)
+def _is_served(requirement: Requirement, nodes: Sequence[NodeState]) -> bool:
+    """Return whether a node takes, or is about to take, packages with a requirement."""
+    return any(
+        (node.takes or node.is_coming) and node.misfit(requirement) is None for node in nodes
+    )
 
 
 def _could_serve(node: NodeState, work: Work) -> bool:
     if not node.returns:
         return False
-    return not work.demands or any(node.misfit(demand) is None for demand in work.demands)
+    return not work.requirements or any(
+        node.misfit(requirement) is None for requirement in work.requirements
+    )
 
 
 def _unfit(work: Work, nodes: Sequence[NodeState]) -> tuple[int, dict[str, str]]:
     """Return how many ready packages no node can ever take, and the reasons for the first."""
     number = 0
     why: dict[str, str] = {}
-    for demand in work.demands:
-        found = {node.room.name: node.misfit(demand) for node in nodes}
+    for requirement in work.requirements:
+        found = {node.room.name: node.misfit(requirement) for node in nodes}
         if nodes and None not in found.values():
-            number += demand.ready
+            number += requirement.ready
             why = why or {name: str(reason) for name, reason in found.items()}
     return number, why

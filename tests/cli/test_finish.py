@@ -57,7 +57,7 @@ def test_nothing_of_a_job_that_is_being_finished_starts_again(site: Site, d0ctl:
 
     site.end("prod/1/1/1", "lost", reason="lost")
     assert site.phase("prod/1/1/1") == "ready"
-    assert placement.demands(site.store) == []
+    assert placement.requirements(site.store) == []
     with site.store.writing():
         assert sweep(site.store, now=time.time()) == 1
 
@@ -150,13 +150,13 @@ def test_submitting_a_job_by_its_name_says_how_to_continue_it(site: Site, d0ctl:
 def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: Type) -> None:
     site.submit(production("one"))
     site.submit(production("two"))
-    first = placement.demands(site.store)[0].id
+    first = placement.requirements(site.store)[0].id
 
     result = d0ctl("priority", "two", "80")
 
     assert result.stdout == "priority of job `two`: 50 -> 80\n"
     assert result.stderr == "to undo: d0ctl priority two 50\n"
-    assert placement.demands(site.store)[0].id != first
+    assert placement.requirements(site.store)[0].id != first
     assert d0ctl("priority", "two", "80").exit_code == 4
     assert d0ctl("priority", "two", "101").exit_code == 2
     assert d0ctl("priority", "two/1", "5").exit_code == 2

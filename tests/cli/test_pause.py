@@ -29,7 +29,7 @@ def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: T
 
     assert (result.exit_code, result.stdout) == (0, "paused job `prod`\n")
     assert result.stderr == "to undo: d0ctl resume prod\n"
-    assert placement.demands(site.store) == []
+    assert placement.requirements(site.store) == []
     answer = document(d0ctl("status", name, "--json").stdout)
     assert (answer["paused"], answer["pause"]["reason"]) == (True, "disk check")
     assert "is paused by" in d0ctl("why", "prod/1/1/1").stdout
@@ -45,7 +45,7 @@ def test_a_resumed_job_goes_on(site: Site, d0ctl: Type) -> None:
 
     assert d0ctl("resume", "prod").stdout == "resumed job `prod`\n"
 
-    assert len(placement.demands(site.store)) == 1
+    assert len(placement.requirements(site.store)) == 1
     refused = d0ctl("resume", "prod")
     assert refused.exit_code == 4
     assert "is not paused as a whole" in refused.stderr

@@ -97,8 +97,9 @@ def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
     one = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert one["cpus"] == 2
     row = site.store.connection.execute(
-        "select demand.memory, demand.nodes, wall_time, environment, ready from package"
-        " join demand on demand.id = demand_id where package.id = ?", [site.id_of("prod/1/1/1")]
+        "select requirement.memory, requirement.nodes, wall_time, environment, ready from package"
+        " join requirement on requirement.id = requirement_id where package.id = ?",
+        [site.id_of("prod/1/1/1")],
     ).fetchone()  # fmt: skip
     assert tuple(row) == (4_000_000_000, '["localhost"]', 7200.0, '{"CUT":"3","SEED":"a=b"}', 2)
     assert faults(site.store) == []

@@ -201,10 +201,10 @@ def test_a_kill_of_what_only_waits_at_its_node_is_confirmed_at_once(session: Ses
     session.daemon()
     wait_until(lambda: session.runs()["a"], 20)
     with open_store(session.home) as store:  # as if it had been sent ahead, being short
-        change(store, "demand", pace=0.001)
+        change(store, "requirement", pace=0.001)
     session.submit(job("two", [simple(session.ran("b"))]))
     with open_store(session.home) as store:
-        change(store, "demand", pace=0.001)
+        change(store, "requirement", pace=0.001)
     session.wait_for(two_1_1_1="starting")
     began = time.monotonic()
 

@@ -170,8 +170,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/schedule/place.py",
         "misfit: `>` becomes `>=`",
-        "if demand.cpus > node.cpus:",
-        "if demand.cpus >= node.cpus:",
+        "if requirement.cpus > node.cpus:",
+        "if requirement.cpus >= node.cpus:",
         ("tests/schedule",),
     ),
     Mutant(
@@ -205,8 +205,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/schedule/place.py",
         "_best: 0 becomes 1",
-        "if room(hand) >= demand.cpus and hand.bound(demand) > 0 and hand.holds(demand) > 0",
-        "if room(hand) >= demand.cpus and hand.bound(demand) > 0 and hand.holds(demand) > 1",
+        "if room(hand) >= requirement.cpus and hand.bound(requirement) > 0 and hand.holds(requirement) > 0",
+        "if room(hand) >= requirement.cpus and hand.bound(requirement) > 0 and hand.holds(requirement) > 1",
         ("tests/schedule",),
     ),
     Mutant(

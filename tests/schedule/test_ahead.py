@@ -6,8 +6,8 @@ from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import (
     Brought,
     Decision,
-    Demand,
     NodeRoom,
+    Requirement,
     place,
 )
 
@@ -21,8 +21,8 @@ def decide_far(nodes: Sequence[NodeRoom], ready: int, brought: Mapping[int, Brou
     """The nodes that packages 1000, 1001 ... go to, of which some read what lies elsewhere."""
     found = place(
         nodes,
-        [Demand(1, ready, fetches=True)],
-        lambda demand, limit: [1000 + n for n in range(limit)],
+        [Requirement(1, ready, fetches=True)],
+        lambda requirement, limit: [1000 + n for n in range(limit)],
         lambda packages: {},
         lambda packages: brought,
     )
@@ -61,9 +61,9 @@ def test_inputs_that_lie_in_the_cluster_are_not_brought() -> None:
 
 def test_open_packages_go_where_most_of_their_inputs_are_however_busy_that_is() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=1, used=1), NodeRoom(2, "b", 2, cpus=1, used=0)]
-    demand = Demand(1, 3, early=True)
+    requirement = Requirement(1, 3, early=True)
 
-    found = place_open(nodes, demand, [7, 8], {7: {1: 100}})
+    found = place_open(nodes, requirement, [7, 8], {7: {1: 100}})
 
     assert found == [Decision(7, 1, 0), Decision(8, 2, 0)]
 
@@ -71,17 +71,17 @@ def test_open_packages_go_where_most_of_their_inputs_are_however_busy_that_is() 
 def test_a_node_has_a_bounded_number_of_open_packages() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=1, used=0, open=MOST_OPEN - 1)]
 
-    assert len(place_open(nodes, Demand(1, 3, early=True), [1, 2, 3], {})) == 1
+    assert len(place_open(nodes, Requirement(1, 3, early=True), [1, 2, 3], {})) == 1
 
 
 def test_a_package_that_only_delivers_goes_to_its_node_however_full_that_is() -> None:
     full = NodeRoom(1, "a", 1, cpus=1, used=1, open=MOST_OPEN)
     nodes = [full, NodeRoom(2, "b", 2, cpus=1, used=0)]
 
-    assert place_open(nodes, Demand(1, 1, stay="a"), [7], {}) == [Decision(7, 1, 0)]
+    assert place_open(nodes, Requirement(1, 1, stay="a"), [7], {}) == [Decision(7, 1, 0)]
 
 
 def test_a_node_has_a_bounded_number_of_packages_that_only_deliver() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=1, used=0, delivering=MOST_OPEN - 1)]
 
-    assert len(place_open(nodes, Demand(1, 3, stay="a"), [1, 2, 3], {})) == 1
+    assert len(place_open(nodes, Requirement(1, 3, stay="a"), [1, 2, 3], {})) == 1

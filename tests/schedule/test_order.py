@@ -93,8 +93,8 @@ def test_a_driver_of_one_job_schedules_no_other(store: Store) -> None:
     submitted(store, job("second"))
     World(store)
 
-    assert len(placement.demands(store)) == 2
-    assert len(placement.demands(store, first)) == 1
+    assert len(placement.requirements(store)) == 2
+    assert len(placement.requirements(store, first)) == 1
 
 
 def test_a_line_goes_on_only_when_the_package_before_has_succeeded(store: Store) -> None:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from d0ctl.schedule.place import (
     AHEAD_MOST,
     Decision,
-    Demand,
     NodeRoom,
+    Requirement,
     misfit,
     place,
     suited,
@@ -21,14 +21,14 @@ from d0ctl.units import size
 
 def decide(
     nodes: Sequence[NodeRoom],
-    demands: Sequence[Demand],
+    requirements: Sequence[Requirement],
     where: Mapping[int, Mapping[int, int]] | None = None,
 ) -> list[Decision]:
-    """Place the packages 1000, 1001 ... of demand 1, 2000 ... of demand 2 and so on."""
+    """Place the packages 1000, 1001 ... of requirement 1, 2000 ... of requirement 2 and so on."""
     return place(
         nodes,
-        demands,
-        lambda demand, limit: [demand * 1000 + n for n in range(limit)],
+        requirements,
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
         lambda packages: where or {},
     )
 
@@ -45,7 +45,7 @@ rooms = st.builds(
 )
 
 wishes = st.builds(
-    Demand,
+    Requirement,
     id=st.integers(1, 99),
     ready=st.integers(1, 30),
     cpus=st.integers(1, 6),
@@ -61,29 +61,31 @@ wishes = st.builds(
     st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
     st.lists(wishes, max_size=6, unique_by=lambda wish: wish.id),
 )
-def test_nothing_goes_where_it_does_not_fit(nodes: list[NodeRoom], demands: list[Demand]) -> None:
-    decisions = decide(nodes, demands)
+def test_nothing_goes_where_it_does_not_fit(
+    nodes: list[NodeRoom], requirements: list[Requirement]
+) -> None:
+    decisions = decide(nodes, requirements)
 
-    by_id, by_demand = {n.id: n for n in nodes}, {d.id: d for d in demands}
+    by_id, by_requirement = {n.id: n for n in nodes}, {d.id: d for d in requirements}
     given_out = dict.fromkeys(by_id, 0)
     for decision in decisions:
-        demand, node = by_demand[decision.package // 1000], by_id[decision.node]
-        assert misfit(demand, node) is None
-        given_out[node.id] += demand.cpus
-        limit = node.cpus + demand.ahead(node.cpus)
+        requirement, node = by_requirement[decision.package // 1000], by_id[decision.node]
+        assert misfit(requirement, node) is None
+        given_out[node.id] += requirement.cpus
+        limit = node.cpus + requirement.ahead(node.cpus)
         assert node.used + given_out[node.id] <= limit
     packages = [decision.package for decision in decisions]
     assert len(set(packages)) == len(packages)
-    for demand in demands:
-        mine = [package for package in packages if package // 1000 == demand.id]
-        assert len(mine) <= demand.ready
+    for requirement in requirements:
+        mine = [package for package in packages if package // 1000 == requirement.id]
+        assert len(mine) <= requirement.ready
         assert mine == sorted(mine)
 
 
-def test_the_first_demand_gets_the_room_and_the_next_what_is_left() -> None:
+def test_the_first_requirement_gets_the_room_and_the_next_what_is_left() -> None:
     node = NodeRoom(1, "a", 1, cpus=3, used=0)
 
-    decisions = decide([node], [Demand(1, ready=2), Demand(2, ready=5)])
+    decisions = decide([node], [Requirement(1, ready=2), Requirement(2, ready=5)])
 
     assert [decision.package for decision in decisions] == [1000, 1001, 2000]
 
@@ -91,7 +93,7 @@ def test_the_first_demand_gets_the_room_and_the_next_what_is_left() -> None:
 def test_a_package_goes_where_its_inputs_are() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=8, used=0), NodeRoom(2, "b", 2, cpus=1, used=0)]
 
-    (decision,) = decide(nodes, [Demand(1, ready=1)], {1000: {1: 10, 2: 500}})
+    (decision,) = decide(nodes, [Requirement(1, ready=1)], {1000: {1: 10, 2: 500}})
 
     assert decision == Decision(1000, 2, cost=0)
 
@@ -99,7 +101,7 @@ def test_a_package_goes_where_its_inputs_are() -> None:
 def test_what_must_be_carried_is_what_a_decision_costs() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=1, used=0)]
 
-    (decision,) = decide(nodes, [Demand(1, ready=1)], {1000: {1: 10, 2: 500}})
+    (decision,) = decide(nodes, [Requirement(1, ready=1)], {1000: {1: 10, 2: 500}})
 
     assert decision.cost == 490
 
@@ -107,7 +109,7 @@ def test_what_must_be_carried_is_what_a_decision_costs() -> None:
 def test_packages_without_inputs_spread_over_the_nodes() -> None:
     nodes = [NodeRoom(n, str(n), n, cpus=4, used=0) for n in (1, 2)]
 
-    decisions = decide(nodes, [Demand(1, ready=4)])
+    decisions = decide(nodes, [Requirement(1, ready=4)])
 
     assert sorted(decision.node for decision in decisions) == [1, 1, 2, 2]
 
@@ -115,7 +117,7 @@ def test_packages_without_inputs_spread_over_the_nodes() -> None:
 def test_a_wide_package_that_fits_nowhere_now_lets_narrow_ones_pass() -> None:
     node = NodeRoom(1, "a", 1, cpus=4, used=2)
 
-    decisions = decide([node], [Demand(1, ready=1, cpus=4), Demand(2, ready=3)])
+    decisions = decide([node], [Requirement(1, ready=1, cpus=4), Requirement(2, ready=3)])
 
     assert [decision.package for decision in decisions] == [2000, 2001]
 
@@ -123,31 +125,33 @@ def test_a_wide_package_that_fits_nowhere_now_lets_narrow_ones_pass() -> None:
 def test_short_packages_are_sent_ahead_and_long_ones_are_not() -> None:
     node = NodeRoom(1, "a", 1, cpus=2, used=2)
 
-    assert decide([node], [Demand(1, ready=500, pace=10.0)]) == []
-    assert decide([node], [Demand(1, ready=500)]) == []
-    assert len(decide([node], [Demand(1, ready=500, pace=0.0625)])) == 9
-    assert len(decide([node], [Demand(1, ready=500, pace=0.0)])) == AHEAD_MOST
+    assert decide([node], [Requirement(1, ready=500, pace=10.0)]) == []
+    assert decide([node], [Requirement(1, ready=500)]) == []
+    assert len(decide([node], [Requirement(1, ready=500, pace=0.0625)])) == 9
+    assert len(decide([node], [Requirement(1, ready=500, pace=0.0)])) == AHEAD_MOST
 
 
 def test_the_node_of_the_last_attempt_is_left_out_when_another_fits() -> None:
     bad, good = NodeRoom(1, "bad", 1, cpus=4, used=0), NodeRoom(2, "good", 2, cpus=4, used=3)
-    demand = Demand(1, ready=3, avoid="bad")
+    requirement = Requirement(1, ready=3, avoid="bad")
 
-    assert [one.node for one in decide([bad, good], [demand])] == [2]
-    assert [one.node for one in decide([bad], [demand])] == [1, 1, 1]
+    assert [one.node for one in decide([bad, good], [requirement])] == [2]
+    assert [one.node for one in decide([bad], [requirement])] == [1, 1, 1]
     small = NodeRoom(2, "small", 2, cpus=1, used=0)
-    assert [one.node for one in decide([bad, small], [Demand(1, 1, cpus=2, avoid="bad")])] == [1]
+    assert [one.node for one in decide([bad, small], [Requirement(1, 1, cpus=2, avoid="bad")])] == [
+        1
+    ]
 
 
 def test_each_misfit_says_why() -> None:
     node = NodeRoom(1, "a", 1, cpus=2, used=0, memory=100, platform="linux-aarch64")
 
-    assert misfit(Demand(1, 1), node) is None
-    assert misfit(Demand(1, 1, nodes=["b"]), node) == "not in its node list"
-    assert misfit(Demand(1, 1, exclude_nodes=["a"]), node) == "excluded by the package"
-    assert "platform linux-aarch64" in (misfit(Demand(1, 1, platform="x"), node) or "")
-    assert misfit(Demand(1, 1, cpus=3), node) == "2 CPUs, needs 3"
-    assert misfit(Demand(1, 1, memory=200), node) == ("100 B of memory, needs 200 B")
+    assert misfit(Requirement(1, 1), node) is None
+    assert misfit(Requirement(1, 1, nodes=["b"]), node) == "not in its node list"
+    assert misfit(Requirement(1, 1, exclude_nodes=["a"]), node) == "excluded by the package"
+    assert "platform linux-aarch64" in (misfit(Requirement(1, 1, platform="x"), node) or "")
+    assert misfit(Requirement(1, 1, cpus=3), node) == "2 CPUs, needs 3"
+    assert misfit(Requirement(1, 1, memory=200), node) == ("100 B of memory, needs 200 B")
 
 
 @given(
@@ -156,19 +160,20 @@ def test_each_misfit_says_why() -> None:
     st.data(),
 )
 def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
-    nodes: list[NodeRoom], demands: list[Demand], data: st.DataObject
+    nodes: list[NodeRoom], requirements: list[Requirement], data: st.DataObject
 ) -> None:
-    demands = [replace(one, stage=data.draw(st.integers(1, 2))) for one in demands]
+    requirements = [replace(one, stage=data.draw(st.integers(1, 2))) for one in requirements]
     nodes = [replace(one, on_trial=data.draw(st.none() | st.integers(1, 3))) for one in nodes]
     pairs = [(stage, node.id) for stage in (1, 2) for node in nodes]
     bounds = data.draw(st.dictionaries(st.sampled_from(pairs), st.integers(0, 3))) if pairs else {}
 
     decisions = place(
-        nodes, demands, lambda demand, limit: [demand * 1000 + n for n in range(limit)],
+        nodes, requirements,
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
         lambda packages: {}, bounds=bounds,
     )  # fmt: skip
 
-    stages = {one.id: one.stage for one in demands}
+    stages = {one.id: one.stage for one in requirements}
     given_out = Counter((stages[one.package // 1000], one.node) for one in decisions)
     tried = {node.id: node.on_trial for node in nodes if node.on_trial is not None}
     for (stage, node), n in given_out.items():
@@ -176,7 +181,7 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
     for node, burnt in tried.items():
         got = [stage for (stage, where), n in given_out.items() for _ in range(n) if where == node]
         assert len(got) <= 1
-        others = [one for one in demands if one.stage == burnt]
+        others = [one for one in requirements if one.stage == burnt]
         room = next(one for one in nodes if one.id == node)
         if got and got != [burnt]:
             assert not any(room in suited(one, nodes) for one in others)
@@ -185,14 +190,14 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
 def test_one_that_is_to_be_tried_is_no_other_node_to_go_to() -> None:
     well = NodeRoom(1, "a", 1, cpus=1, used=0)
     tried = NodeRoom(2, "b", 2, cpus=1, used=0, on_trial=7)
-    demand = Demand(1, ready=2, avoid="a", stage=7)
+    requirement = Requirement(1, ready=2, avoid="a", stage=7)
 
-    assert [room.name for room in suited(demand, [well, tried])] == ["a", "b"]
+    assert [room.name for room in suited(requirement, [well, tried])] == ["a", "b"]
 
 
 def test_a_node_on_trial_takes_one_package_of_the_stage_it_burnt_and_none_before_it() -> None:
     tried = NodeRoom(1, "a", 1, cpus=8, used=0, on_trial=7)
-    other, burnt = Demand(1, ready=3, stage=6), Demand(2, ready=3, stage=7)
+    other, burnt = Requirement(1, ready=3, stage=6), Requirement(2, ready=3, stage=7)
 
     assert [one.package for one in decide([tried], [other, burnt])] == [2000]
     assert [one.package for one in decide([tried], [other])] == [1000]
@@ -201,20 +206,20 @@ def test_a_node_on_trial_takes_one_package_of_the_stage_it_burnt_and_none_before
 def test_packages_on_a_node_share_its_memory() -> None:
     node = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=200)
 
-    assert len(decide([node], [Demand(1, ready=9, memory=300)])) == 2
-    assert len(decide([node], [Demand(1, ready=9, memory=900)])) == 0
-    assert len(decide([node], [Demand(1, ready=9)])) == 8
-    assert misfit(Demand(1, ready=1, memory=900), node) is None
+    assert len(decide([node], [Requirement(1, ready=9, memory=300)])) == 2
+    assert len(decide([node], [Requirement(1, ready=9, memory=900)])) == 0
+    assert len(decide([node], [Requirement(1, ready=9)])) == 8
+    assert misfit(Requirement(1, ready=1, memory=900), node) is None
 
 
 def test_packages_on_a_node_share_its_free_disk() -> None:
     node = NodeRoom(1, "a", 1, cpus=8, used=0, disk=1000, disk_free=500, disk_used=100)
 
-    assert len(decide([node], [Demand(1, ready=9, space=200)])) == 2
-    assert len(decide([node], [Demand(1, ready=9, space=600)])) == 0
-    assert misfit(Demand(1, ready=1, space=600), node) is None
+    assert len(decide([node], [Requirement(1, ready=9, space=200)])) == 2
+    assert len(decide([node], [Requirement(1, ready=9, space=600)])) == 0
+    assert misfit(Requirement(1, ready=1, space=600), node) is None
     assert (
-        misfit(Demand(1, ready=1, space=1200), node)
+        misfit(Requirement(1, ready=1, space=1200), node)
         == f"a disk of {size(1000)}, needs {size(1200)}"
     )
 
@@ -223,4 +228,4 @@ def test_a_package_that_finds_too_little_memory_goes_to_another_node() -> None:
     full = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=900)
     other = NodeRoom(2, "b", 2, cpus=1, used=0, memory=1000)
 
-    assert [one.node for one in decide([full, other], [Demand(1, ready=3, memory=500)])] == [2]
+    assert [one.node for one in decide([full, other], [Requirement(1, ready=3, memory=500)])] == [2]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
-from d0ctl.schedule.place import Demand, NodeRoom
+from d0ctl.schedule.place import NodeRoom, Requirement
 from d0ctl.schedule.standstill import Cause, NodeState, Work, standing
 
 
@@ -16,9 +16,9 @@ def node(name: str = "a", state: str = "up", cpus: int = 4, **more: Any) -> Node
     return NodeState(NodeRoom(1, name, 1, cpus, 0), state, **more)
 
 
-def ready(number: int = 3, **demand: object) -> Work:
+def ready(number: int = 3, **requirement: object) -> Work:
     """Work of which all is ready."""
-    return Work({"ready": number}, [Demand(1, number, **demand)])  # type: ignore[arg-type]
+    return Work({"ready": number}, [Requirement(1, number, **requirement)])  # type: ignore[arg-type]
 
 
 def test_ready_packages_move_while_a_node_can_take_them() -> None:
@@ -55,7 +55,7 @@ def test_what_stops_work_is_named_with_whether_it_may_end_by_itself(
 
 
 def test_a_daemon_that_is_missing_comes_before_all_else() -> None:
-    held = Work({"ready": 1}, [Demand(1, 1, cpus=99)], held=True)
+    held = Work({"ready": 1}, [Requirement(1, 1, cpus=99)], held=True)
 
     assert standing(held, [node(state="down")], driven=False).cause is Cause.NO_DAEMON
 
@@ -73,7 +73,7 @@ def test_a_node_that_was_never_reached_can_be_ruled_out_by_its_name_alone() -> N
 
 
 def test_packages_that_no_node_can_take_are_counted_while_others_move() -> None:
-    work = Work({"ready": 5}, [Demand(1, 2, cpus=64), Demand(2, 3)])
+    work = Work({"ready": 5}, [Requirement(1, 2, cpus=64), Requirement(2, 3)])
 
     found = standing(work, [node()], driven=True)
 
@@ -95,8 +95,8 @@ def test_a_package_that_runs_keeps_a_paused_job_moving() -> None:
 def test_work_that_is_left_either_moves_or_has_a_cause(
     counts: dict[str, int], nodes: list[NodeState], driven: bool, held: bool, paused: bool
 ) -> None:
-    demands = [Demand(1, n)] if (n := counts.get(Phase.READY, 0)) else []
-    work = Work(counts, demands, held, paused)
+    requirements = [Requirement(1, n)] if (n := counts.get(Phase.READY, 0)) else []
+    work = Work(counts, requirements, held, paused)
 
     found = standing(work, nodes, driven=driven)
 

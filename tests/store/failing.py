@@ -19,10 +19,10 @@ def say(store: Store, **rules: dict[str, Any]) -> None:
 
 
 def row(store: Store, package: int = 1) -> Any:
-    """A package with its demand."""
+    """A package with its requirement."""
     return store.connection.execute(
-        "select package.*, demand.memory, demand.avoid, demand.boost from package"
-        " join demand on demand.id = demand_id where package.id = ?", [package],
+        "select package.*, requirement.memory, requirement.avoid, requirement.boost from package"
+        " join requirement on requirement.id = requirement_id where package.id = ?", [package],
     ).fetchone()  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Failures answered by policies in the store: what packages, attempts and demands become."""
+"""Failures answered by policies in the store: what packages, attempts and requirements become."""
 
 from d0ctl.store import Store
 from d0ctl.store.nodes import placement
@@ -67,7 +67,7 @@ def test_what_was_lost_goes_before_what_has_not_begun(store: Store) -> None:
     launch(world)
     fail(store, "lost", outcome="lost")
 
-    first = placement.demands(store)[0]
+    first = placement.requirements(store)[0]
 
     assert placement.oldest(store, first.id, 9) == [1]
 

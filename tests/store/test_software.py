@@ -23,8 +23,8 @@ def assign(store: Store) -> dict[str, int]:
 
     with store.writing():
         decisions = place(
-            placement.nodes(store), placement.demands(store),
-            lambda demand, limit: placement.oldest(store, demand, limit),
+            placement.nodes(store), placement.requirements(store),
+            lambda requirement, limit: placement.oldest(store, requirement, limit),
             lambda packages: placement.local_bytes(store, packages),
         )  # fmt: skip
         placement.assign(store, decisions, now=NOW)

@@ -18,7 +18,18 @@ from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, line, package, phases, simple, stage, submitted
 from tests.support.world import World
 
-TABLES = ("job", "stage", "line", "package", "binary", "file", "input", "demand", "need", "purge")
+TABLES = (
+    "job",
+    "stage",
+    "line",
+    "package",
+    "binary",
+    "file",
+    "input",
+    "requirement",
+    "need",
+    "purge",
+)
 
 
 def rows(store: Store) -> dict[str, int]:

@@ -85,15 +85,17 @@ class RetryOptions(Options):
     """What the packages run with other parameters; `prepare` finds out."""
 
     @property
-    def demand(self) -> dict[str, Any]:
+    def requirement(self) -> dict[str, Any]:
         """The part that concerns the choice of a node."""
         import json
 
         given = {"memory": self.memory, "disk": self.disk, "cpus": self.cpus}
-        demand: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        requirement: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not None
+        }
         if self.nodes:
-            demand["nodes"] = json.dumps(list(self.nodes))
-        return demand
+            requirement["nodes"] = json.dumps(list(self.nodes))
+        return requirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         raise _nothing(store, request.target, kept)
     retry.keep_phases(store, able)
     options = request.options
-    reasons = not_retryable(store, options.memory, options.wall_time, options.demand, now)
+    reasons = not_retryable(store, options.memory, options.wall_time, options.requirement, now)
     retry.leave_out(store, reasons)
     phases = lifecycle.phases(store)
     refused = Counter(reasons.values())
@@ -180,8 +182,8 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
     options: RetryOptions = plan.request.options
     if options.from_scratch:
         retry.start_over(store)
-    if options.demand:
-        retry.change_demands(store, options.demand)
+    if options.requirement:
+        retry.change_requirements(store, options.requirement)
     if options.wall_time is not None:
         retry.change_wall_time(store, options.wall_time)
     if options.environment:

@@ -43,36 +43,36 @@ def _find_needed(desk: Desk) -> None:
 def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision]:
     """Decide for all jobs, or for one and the packages of other jobs that it needs."""
     nodes = placement.nodes(store, now=now)
-    demands = placement.demands(store, job)
+    requirements = placement.requirements(store, job)
     if job is not None:
-        demands = makers.demands(store) + demands
-    if not nodes or not demands:
+        requirements = makers.requirements(store) + requirements
+    if not nodes or not requirements:
         return []
-    others = {demand.id for demand in demands if job not in (None, demand.job)}
-    demands = node_record.left_out(store, demands, nodes)
-    demands, rooms = node_record.suspects(store, demands, nodes, now)
+    others = {requirement.id for requirement in requirements if job not in (None, requirement.job)}
+    requirements = node_record.left_out(store, requirements, nodes)
+    requirements, rooms = node_record.suspects(store, requirements, nodes, now)
     decisions = place(
         nodes,
-        [demand for demand in demands if not demand.stay],
-        lambda demand, limit: _list_of(demand, others).oldest(store, demand, limit),
+        [requirement for requirement in requirements if not requirement.stay],
+        lambda requirement, limit: _list_of(requirement, others).oldest(store, requirement, limit),
         lambda packages: placement.local_bytes(store, packages),
         lambda packages: placement.brought(store, packages),
         rooms,
     )
-    for demand in demands:
-        if demand.early or demand.stay:
-            limit = min(demand.ready, MOST_OPEN * len(nodes))
-            ready = _list_of(demand.id, others)
-            find = ready.oldest if demand.stay else ready.waiting_open
-            packages = find(store, demand.id, limit)
+    for requirement in requirements:
+        if requirement.early or requirement.stay:
+            limit = min(requirement.ready, MOST_OPEN * len(nodes))
+            ready = _list_of(requirement.id, others)
+            find = ready.oldest if requirement.stay else ready.waiting_open
+            packages = find(store, requirement.id, limit)
             local = placement.local_bytes(store, packages)
-            decisions += place_open(nodes, demand, packages, local)
+            decisions += place_open(nodes, requirement, packages, local)
     return decisions
 
 
-def _list_of(demand: int, others: Collection[int]) -> ModuleType:
-    """Return the module that lists the ready packages of a demand; of other jobs, needed ones."""
-    return makers if demand in others else placement
+def _list_of(requirement: int, others: Collection[int]) -> ModuleType:
+    """Return the module that lists its ready packages; of other jobs, only needed ones."""
+    return makers if requirement in others else placement
 
 
 def settle_jobs(desk: Desk, turn: Turn) -> None:

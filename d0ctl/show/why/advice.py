@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.model import Reason
-from d0ctl.show.why.common import demand_of
+from d0ctl.show.why.common import requirement_of
 from d0ctl.show.why.missing_command import missing_command
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import NodeView, node_views
@@ -109,8 +109,8 @@ def _dropped_input(store: Store, one: PackageView) -> str | None:
 
 def _unfit(store: Store, one: PackageView, nodes: list[NodeView], memory: int | None) -> str | None:
     """Return why no node can ever take a package with this much memory; None if one can."""
-    demand = replace(demand_of(store, one), memory=memory)
-    reasons = {view.name: view.node.misfit(demand) for view in nodes}
+    requirement = replace(requirement_of(store, one), memory=memory)
+    reasons = {view.name: view.node.misfit(requirement) for view in nodes}
     if not reasons or None in reasons.values():
         return None
     return listed(f"`{name}`: {why}" for name, why in list(reasons.items())[:3])

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from d0ctl.schedule.place import Demand, NodeRoom, misfit
+from d0ctl.schedule.place import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
@@ -82,10 +82,10 @@ def room_of(row: Row) -> NodeRoom:
     )  # fmt: skip
 
 
-def demand_of(store: Store, one: PackageView) -> Demand:
+def requirement_of(store: Store, one: PackageView) -> Requirement:
     """Return the resources and nodes that a package requests."""
     catalogue = Catalogue(store)
-    return Demand(
+    return Requirement(
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
         software=catalogue.platforms(one.software),
@@ -94,15 +94,15 @@ def demand_of(store: Store, one: PackageView) -> Demand:
     )  # fmt: skip
 
 
-def objection(row: Row, demand: Demand, now: float) -> str | None:
+def objection(row: Row, requirement: Requirement, now: float) -> str | None:
     """Return why a node can't take a package, other than being full; None if it can."""
     if row["state"] == "down":
         return f"is down since {moment(row['since'], now)}: {row['trouble'] or 'no answer'}"
     if row["drained"]:
         return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
     is_known = row["state"] == "up"
-    if (is_known or demand.nodes or demand.exclude_nodes) and (
-        unfit := misfit(demand, room_of(row))
+    if (is_known or requirement.nodes or requirement.exclude_nodes) and (
+        unfit := misfit(requirement, room_of(row))
     ):
         return f"is ruled out: {unfit}"
     return None if is_known else "is not in contact yet"

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.place import Demand, misfit
+from d0ctl.schedule.place import Requirement, misfit
 from d0ctl.show.why import node_pauses, recovery
-from d0ctl.show.why.common import MOST, demand_of, objection, room_of, usage
+from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import registry
@@ -33,8 +33,8 @@ VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 def room(subject: Subject) -> str:
     """Return why no node has taken it yet; add a fact for each node, or each group of nodes."""
     explanation, rows = subject.explanation, registry.capacities(subject.store)
-    demand = demand_of(subject.store, subject.package)
-    out = {row["name"]: why for row in rows if (why := objection(row, demand, subject.now))}
+    requirement = requirement_of(subject.store, subject.package)
+    out = {row["name"]: why for row in rows if (why := objection(row, requirement, subject.now))}
     out |= node_pauses.objection(subject, [row for row in rows if row["name"] not in out])
     fits = [row for row in rows if row["name"] not in out]
     explanation.facts += grouped(out)
@@ -50,13 +50,13 @@ def room(subject: Subject) -> str:
         explanation.commands += ["d0ctl daemon start", f"d0ctl run {subject.package.job}"]
         return "no daemon is running"
     if not fits:
-        _suggest_nodes(subject, rows, demand)
-        _close_matches(subject, rows, demand)
+        _suggest_nodes(subject, rows, requirement)
+        _close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
         return "no node can take it"
     why = _turn(subject, fits)
     if "full_since" in explanation.details:
-        _suggest_nodes(subject, [row for row in rows if row["name"] in out], demand)
+        _suggest_nodes(subject, [row for row in rows if row["name"] in out], requirement)
         explanation.commands.append(
             f"d0ctl why {fits[0]['name']}" if len(fits) == 1 else "d0ctl node list"
         )
@@ -66,12 +66,12 @@ def room(subject: Subject) -> str:
 def _turn(subject: Subject, fits: Sequence[Row]) -> str:
     """Return why none of the nodes that could take it has done so."""
     one, explanation = subject.package, subject.explanation
-    demand = demand_of(subject.store, subject.package)
+    requirement = requirement_of(subject.store, subject.package)
     if one.stay:
         return (
             f"it starts on {_names(fits)} as soon as its turn comes: it only delivers its outputs"
         )
-    lacking = {row["name"]: why for row in fits if (why := _lacks(row, demand))}
+    lacking = {row["name"]: why for row in fits if (why := _lacks(row, requirement))}
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [row for row in fits
             if row["cpus"] - row["used"] >= one.cpus and row["name"] not in lacking]  # fmt: skip
@@ -97,15 +97,15 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
     return f"it starts on {_names(free[:MOST], 'or')} as soon as its turn comes"
 
 
-def _lacks(row: Row, demand: Demand) -> str | None:
+def _lacks(row: Row, requirement: Requirement) -> str | None:
     """Return of what too little is left on a node, memory or disk; None if enough."""
     memory, used = row["memory"], row["memory_used"]
-    if demand.memory and memory and memory - used < demand.memory:
-        return f"has {size(max(0, memory - used))} of memory left, needs {size(demand.memory)}"
+    if requirement.memory and memory and memory - used < requirement.memory:
+        return f"has {size(max(0, memory - used))} of memory left, needs {size(requirement.memory)}"
     free, promised = row["disk_free"], row["disk_used"]
-    if demand.space and free is not None and free - promised < demand.space:
+    if requirement.space and free is not None and free - promised < requirement.space:
         left = size(max(0, free - promised))
-        return f"has {left} of disk left, needs {size(demand.space)}"
+        return f"has {left} of disk left, needs {size(requirement.space)}"
     return None
 
 
@@ -137,20 +137,22 @@ def _plural(kind: str) -> str:
     return f"{VERBS.get(verb, verb)} {rest}"
 
 
-def _suggest_nodes(subject: Subject, rows: Sequence[Row], demand: Demand) -> None:
+def _suggest_nodes(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> None:
     """Suggest how suitable nodes that are drained or down may take packages again."""
     for row in rows:
-        if misfit(demand, room_of(row)) is None and len(subject.explanation.commands) < MOST:
+        if misfit(requirement, room_of(row)) is None and len(subject.explanation.commands) < MOST:
             verb = "resume" if row["drained"] and row["state"] != "down" else "check"
             subject.explanation.commands.append(f"d0ctl node {verb} {row['name']}")
 
 
-def _close_matches(subject: Subject, rows: Sequence[Row], demand: Demand) -> None:
+def _close_matches(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> None:
     """Say which nodes could take it if a single request were dropped."""
     explanation = subject.explanation
     usable = [row for row in rows if row["state"] == "up" and not row["drained"]]
     for request, without in REQUESTS.items():
-        able = [row for row in usable if misfit(replace(demand, **without), room_of(row)) is None]
+        able = [
+            row for row in usable if misfit(replace(requirement, **without), room_of(row)) is None
+        ]
         if able:
             explanation.facts.append(f"without {request}, {_named_or_counted(able)} could take it")
 

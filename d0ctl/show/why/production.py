@@ -152,15 +152,15 @@ def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
         return None
     outside = job.work.outside
     work = job.work if job.work.ready or outside is None else outside
-    if cause is Cause.OTHER_JOB and not work.demands:
+    if cause is Cause.OTHER_JOB and not work.requirements:
         return _other_jobs(job)
     if not nodes:
         return "there is no node at all"
     reasons = {
         node.room.name: f"is ruled out ({why})" if why else str(node.gone)
-        for demand in work.demands
+        for requirement in work.requirements
         for node in nodes
-        if (why := node.misfit(demand)) or node.gone
+        if (why := node.misfit(requirement)) or node.gone
     }
     named = [f"`{name}` {why}" for name, why in list(reasons.items())[:MOST_NODES]]
     if (more := len(reasons) - MOST_NODES) > 0:

@@ -168,8 +168,10 @@ def _forgive(store: Store, failed: Sequence[Row], node: str, now: float) -> None
     store.change_many("forgive_attempt", ((row["id"],) for row in failed))
     standing = [row for row in failed if row["stands"]]
     note = f"it failed because of `{node}`, so it runs elsewhere"
-    for row, demand in zip(standing, elsewhere(store, standing), strict=True):
-        store.change("run_elsewhere", package=row["package_id"], demand=demand, now=now, note=note)
+    for row, requirement in zip(standing, elsewhere(store, standing), strict=True):
+        store.change(
+            "run_elsewhere", package=row["package_id"], requirement=requirement, now=now, note=note
+        )
 
 
 def forget_jobs(store: Store, *, actor: str, note: str | None, now: float) -> None:

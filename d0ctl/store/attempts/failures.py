@@ -38,7 +38,7 @@ class Answer(Struct, frozen=True):
     phase: str
     verdict: Verdict
     not_before: float | None = None
-    demand: int | None = None
+    requirement: int | None = None
     wall_time: float | None = None
     note: str | None = None
 
@@ -53,9 +53,9 @@ def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int
     if not failures:
         return {}
     cases = _cases(store, failures)
-    policies, demands, places = Policies(store), _Demands(store), _Places(store)
+    policies, requirements, places = Policies(store), _Requirements(store), _Places(store)
     return {
-        one.attempt: _answer(one, cases[one.attempt], policies, demands, places, now)
+        one.attempt: _answer(one, cases[one.attempt], policies, requirements, places, now)
         for one in failures
     }
 
@@ -70,7 +70,7 @@ def _answer(
     one: Failure,
     row: Row,
     policies: Policies,
-    demands: "_Demands",
+    requirements: "_Requirements",
     places: "_Places",
     now: float,
 ) -> Answer:
@@ -81,7 +81,7 @@ def _answer(
         phase=_phase(found),
         verdict=found.verdict,
         not_before=now + found.delay if found.delay else None,
-        demand=demands.after(row, found, is_whole=one.is_whole),
+        requirement=requirements.after(row, found, is_whole=one.is_whole),
         wall_time=found.wall_time,
         note=sentence(one.reason, one.message, found),
     )
@@ -128,28 +128,28 @@ class _Places(Struct):
         if reason == Reason.SOFTWARE_MISSING and row["software"] != NOTHING:
             return True
         failed = {row["node_name"], *(row["places"] or "").split()}
-        return any(name not in failed for name in self._names(row["demand_id"]))
+        return any(name not in failed for name in self._names(row["requirement_id"]))
 
-    def _names(self, demand: int) -> list[str]:
-        """The nodes that packages of a demand may go to."""
+    def _names(self, requirement: int) -> list[str]:
+        """The nodes that packages with a requirement may go to."""
         if self._rooms is None:
             self._rooms = placement.nodes(self.store)
-        if demand not in self._fits:
-            row = self.store.row("demand_wishes", demand=demand)
+        if requirement not in self._fits:
+            row = self.store.row("requirement_by_id", requirement=requirement)
             assert row is not None
-            requests = placement.demand_of(row, Catalogue(self.store))
-            self._fits[demand] = [n.name for n in self._rooms if misfit(requests, n) is None]
-        return self._fits[demand]
+            requests = placement.requirement_of(row, Catalogue(self.store))
+            self._fits[requirement] = [n.name for n in self._rooms if misfit(requests, n) is None]
+        return self._fits[requirement]
 
 
-class _Demands(Struct):
+class _Requirements(Struct):
     """What packages ask for when they are tried again, found or made once for a batch."""
 
     store: Store
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def after(self, row: Row, found: Judgement, *, is_whole: bool = False) -> int | None:
-        """The demand for the next attempt; None where that is what it was.
+        """The requirement for the next attempt; None where that is what it was.
 
         A package whose outputs are all there stays at its node, unless its rule says elsewhere.
         """
@@ -161,47 +161,47 @@ class _Demands(Struct):
         memory = found.memory or row["memory"]
         avoid = row["node_name"] if found.elsewhere else None
         asked = self.like(row, memory, avoid, found.priority, stay)
-        return None if asked == row["demand_id"] else asked
+        return None if asked == row["requirement_id"] else asked
 
     def like(
         self, row: Row, memory: int | None, avoid: str | None, boost: int, stay: str | None = None
     ) -> int:
-        """The demand that asks for the same, but for this, after an attempt that failed."""
+        """The requirement that asks for the same, but for this, after an attempt that failed."""
         failed_on = row["node_name"]
         former = row["memory"], row["avoid"], row["boost"], row["failed_on"], row["stay"]
         if (memory, avoid, boost, failed_on, stay) == former:
-            return int(row["demand_id"])
+            return int(row["requirement_id"])
         wanted: Mapping[str, Any] = {
-            "demand": row["demand_id"], "memory": memory, "avoid": avoid, "boost": boost,
+            "requirement": row["requirement_id"], "memory": memory, "avoid": avoid, "boost": boost,
             "failed_on": failed_on, "stay": stay,
         }  # fmt: skip
         key = tuple(wanted.values())
         if key not in self.known:
-            self.known[key] = self.store.value("demand_like", **wanted) or self.store.value(
-                "make_demand_like", **wanted
+            self.known[key] = self.store.value("requirement_like", **wanted) or self.store.value(
+                "make_requirement_like", **wanted
             )
         return self.known[key]
 
 
 def staying(store: Store, rows: Sequence[Row]) -> list[int]:
-    """The demands of packages that are to go to the node of their last attempt and no other."""
-    demands = _Demands(store)
+    """Return requirements that only the node of the last attempt of each package meets."""
+    requirements = _Requirements(store)
     return [
-        demands.like(row, row["memory"], row["avoid"], row["boost"], row["node_name"])
+        requirements.like(row, row["memory"], row["avoid"], row["boost"], row["node_name"])
         for row in rows
     ]
 
 
 def leaving(store: Store, rows: Sequence[Row]) -> list[int]:
-    """The demands of packages that may go to any node again, as nothing of theirs is left."""
-    demands = _Demands(store)
-    return [demands.like(row, row["memory"], row["avoid"], row["boost"]) for row in rows]
+    """The requirements of packages that may go to any node again, as nothing of theirs is left."""
+    requirements = _Requirements(store)
+    return [requirements.like(row, row["memory"], row["avoid"], row["boost"]) for row in rows]
 
 
 def elsewhere(store: Store, rows: Sequence[Row]) -> list[int]:
-    """The demands of packages that are to run on another node than that of their last attempt."""
-    demands = _Demands(store)
-    return [demands.like(row, row["memory"], row["node_name"], row["boost"]) for row in rows]
+    """Return requirements that avoid the node of the last attempt of each package."""
+    requirements = _Requirements(store)
+    return [requirements.like(row, row["memory"], row["node_name"], row["boost"]) for row in rows]
 
 
 def refused(
@@ -224,7 +224,7 @@ def refused(
             "settle_refused", node=node, attempt=attempt, now=now,
             phase="cooloff" if found.is_again else "held",
             not_before=None if delay is None else now + delay,
-            demand=_Demands(store).after(row, found) or row["demand_id"],
+            requirement=_Requirements(store).after(row, found) or row["requirement_id"],
             note=sentence(one.reason, message, found), trouble=f"{one.reason}: {message}",
         )
     )  # fmt: skip

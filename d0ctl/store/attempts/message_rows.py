@@ -61,7 +61,7 @@ class _End(NamedTuple):
     package: int
     partial: bool
     answer: str | None
-    demand: int | None
+    requirement: int | None
     wall_time: float | None
     note: str | None
 
@@ -201,7 +201,7 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
         package=context["package_id"],
         partial=end.get("partial", False),
         answer=answer.verdict.value if answer else None,
-        demand=answer.demand if answer else None,
+        requirement=answer.requirement if answer else None,
         wall_time=answer.wall_time if answer else None,
         note=answer.note if answer else None,
     )

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 class Applied(Struct):
-    """The outcome of a batch: attempts nobody knows, how long packages of a demand took, how many
-    bytes of disk nodes are short of, and which nodes were drained or resumed.
+    """The outcome of a batch: unknown attempts, run times by requirement, how many bytes of disk
+    nodes are short of, and which nodes were drained or resumed.
     """
 
     unknown: set[int] = field(default_factory=set)
@@ -63,9 +63,11 @@ def apply(store: Store, messages: "Sequence[Message]", *, now: float) -> Applied
 
 
 def keep_pace(store: Store, applied: Applied) -> None:
-    """Keep how long packages of each demand lately took: the scheduler plans with it."""
-    for demand, durations in applied.durations.items():
-        store.change("demand_pace", demand=demand, pace=sum(durations) / len(durations))
+    """Keep how long packages with each requirement lately took: the scheduler plans with it."""
+    for requirement, durations in applied.durations.items():
+        store.change(
+            "requirement_pace", requirement=requirement, pace=sum(durations) / len(durations)
+        )
 
 
 def fail(
@@ -126,7 +128,7 @@ def _apply_ends(
     message_rows.add_ends(store, ends, verdicts)
     for end, context in ends:
         if (took := endings.duration(end, context, now)) is not None:
-            applied.durations.setdefault(context["demand_id"], []).append(took)
+            applied.durations.setdefault(context["requirement_id"], []).append(took)
     if message_rows.add_places(store, ends):
         # `keep_staged` replaces the locations that `purge_former_staged` compares with.
         for query in ("purge_former_staged", "unpurge_staged", "weigh_staged", "keep_stored"):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, ExclusionLimits, NodeRecord, Tally, is_excluded
-from d0ctl.schedule.place import AHEAD_S, Demand, NodeRoom, Rooms, misfit
+from d0ctl.schedule.place import AHEAD_S, NodeRoom, Requirement, Rooms, misfit
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
@@ -99,18 +99,20 @@ def tally(row: Row) -> Tally:
     return Tally(row["successful"], row["failed"])
 
 
-def left_out(store: Store, demands: Sequence[Demand], nodes: Sequence[NodeRoom]) -> list[Demand]:
-    """Return the demands with `excluded` set where the job excludes the node they failed on."""
-    failed = {demand.job for demand in demands if demand.failed_on is not None}
+def left_out(
+    store: Store, requirements: Sequence[Requirement], nodes: Sequence[NodeRoom]
+) -> list[Requirement]:
+    """Return them with `excluded` set where the job excludes the node they failed on."""
+    failed = {requirement.job for requirement in requirements if requirement.failed_on is not None}
     if not failed:
-        return list(demands)
+        return list(requirements)
     names = {node.id: node.name for node in nodes}
     excluded = {
         (job, names[node]) for job in failed for node in excluded_nodes(store, job) if node in names
     }
     return [
         replace(one, excluded=one.failed_on) if (one.job, one.failed_on) in excluded else one
-        for one in demands
+        for one in requirements
     ]
 
 
@@ -132,29 +134,31 @@ def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:
 
 
 def suspects(
-    store: Store, demands: Sequence[Demand], nodes: Sequence[NodeRoom], now: float
-) -> tuple[list[Demand], Rooms]:
-    """Return how many more packages of a stage each suspect may take, and the demands.
+    store: Store, requirements: Sequence[Requirement], nodes: Sequence[NodeRoom], now: float
+) -> tuple[list[Requirement], Rooms]:
+    """Return how many more packages of a stage each suspect may take, and the requirements.
 
-    Demands are marked as `trusting` where all nodes that fit have failed: then the suspects may
-    take them without a limit.
+    Requirements are marked as `trusting` where all nodes that fit have failed: then the suspects
+    may take them without a limit.
     """
-    stages = {demand.stage: demand for demand in demands}
+    stages = {requirement.stage: requirement for requirement in requirements}
     found: dict[tuple[int, int], int] = {}
-    for stage, demand in stages.items():
-        if len(nodes) > 1 and demand.pace is not None and demand.pace <= AHEAD_S:
+    for stage, requirement in stages.items():
+        if len(nodes) > 1 and requirement.pace is not None and requirement.pace <= AHEAD_S:
             found |= _not_ahead(store, stage, nodes)
     streaks = _streaks(store, stages)
     if not streaks:
-        return list(demands), found
+        return list(requirements), found
     bounds, marked = limits(store), []
-    for demand in demands:
-        known = streaks.get(demand.stage, {})
-        fitting = frozenset(n.id for n in nodes if n.on_trial is None and misfit(demand, n) is None)
+    for requirement in requirements:
+        known = streaks.get(requirement.stage, {})
+        fitting = frozenset(
+            n.id for n in nodes if n.on_trial is None and misfit(requirement, n) is None
+        )
         limited = bad_nodes.suspect_limits(known, fitting, bounds, now)
-        marked.append(demand if limited or not known else replace(demand, trusting=True))
+        marked.append(requirement if limited or not known else replace(requirement, trusting=True))
         for node, most in limited.items():
-            found[demand.stage, node] = _left(store, demand.stage, node, most)
+            found[requirement.stage, node] = _left(store, requirement.stage, node, most)
     return marked, found
 
 

@@ -118,7 +118,7 @@ def _disbelieve(store: Store, row: Row, message: str, now: float) -> None:
     store.change("fail_transferring", package=package, now=now, note=answer.note)
     store.change(
         "answer_failed", package=package, now=now, phase=answer.phase,
-        not_before=answer.not_before, demand=answer.demand, wall_time=answer.wall_time,
+        not_before=answer.not_before, requirement=answer.requirement, wall_time=answer.wall_time,
         note=answer.note,
     )  # fmt: skip
     store.change("end_result_transfers", package=package)

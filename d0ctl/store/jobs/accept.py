@@ -31,10 +31,10 @@ def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, n
 
     It runs no binary, compares each file with what was left, and ends as any other does.
     """
-    for row, demand in zip(rows, failures.staying(store, rows), strict=True):
+    for row, requirement in zip(rows, failures.staying(store, rows), strict=True):
         store.change(
-            "accept_outputs", package=row["package_id"], attempt=row["attempt"], demand=demand,
-            actor=actor, note=note, now=now,
+            "accept_outputs", package=row["package_id"], attempt=row["attempt"],
+            requirement=requirement, actor=actor, note=note, now=now,
         )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ class Intake(Struct):
     consumed: set[int] = field(default_factory=set)
     plain: list[int] = field(default_factory=list)
     """Files that go to results/ if nothing consumes them."""
-    demands: dict[Row, int] = field(default_factory=dict)
+    requirements: dict[Row, int] = field(default_factory=dict)
     absent: set[int] = field(default_factory=set)
     """Files of other jobs that are not there: not yet, or no more."""
     late: list[tuple[int, int, int, InputSpec]] = field(default_factory=list)
@@ -150,8 +150,8 @@ class Intake(Struct):
             chunk.early.append((self._gathered(spec, own) - missing, missing, package))
         chunk.packages.append(PackageRow(
             package, self.job, stage, line, seq, spec.name, "waiting" if missing else "ready",
-            missing, self._demand(stage, spec, is_early), self.now, spec.wall_time, spec.looping,
-            base_name(spec.wrapper.file) if spec.wrapper else None,
+            missing, self._requirement(stage, spec, is_early), self.now, spec.wall_time,
+            spec.looping, base_name(spec.wrapper.file) if spec.wrapper else None,
             as_json(spec.wrapper_parameters), as_json(spec.environment), as_json(spec.policy),
         ))  # fmt: skip
 
@@ -233,18 +233,18 @@ class Intake(Struct):
         self.store.change("keep_need", job=self.job, maker=row["job_id"])
         return row["id"], int(not row["present"])
 
-    def _demand(self, stage: int, spec: PackageSpec, is_early: bool) -> int:
+    def _requirement(self, stage: int, spec: PackageSpec, is_early: bool) -> int:
         fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
         room = space(spec)
         key = (
             stage, spec.cpus, spec.memory, spec.disk, room, spec.platform, spec.nodes,
             spec.exclude_nodes, is_early, fetches, *wants(spec),
         )  # fmt: skip
-        demand = self.demands.get(key)
-        if demand is None:
-            demand = self.demands[key] = int(
+        requirement = self.requirements.get(key)
+        if requirement is None:
+            requirement = self.requirements[key] = int(
                 self.store.value(
-                    "make_demand",
+                    "make_requirement",
                     job=self.job,
                     stage=stage,
                     cpus=spec.cpus,
@@ -260,7 +260,7 @@ class Intake(Struct):
                     needs=json.dumps(key[-1]),
                 )
             )
-        return demand
+        return requirement
 
 
 def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:

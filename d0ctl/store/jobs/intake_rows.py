@@ -32,7 +32,7 @@ class PackageRow(NamedTuple):
     name: str
     phase: str
     missing: int
-    demand: int
+    requirement: int
     changed: float
     wall_time: float | None
     looping: float | None

@@ -8,7 +8,7 @@ from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import remake
 
-DEMANDED = (
+REQUIRED = (
     "cpus", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "software", "needs",
     "early", "fetches",
 )  # fmt: skip
@@ -24,33 +24,33 @@ def leave_out(store: Store, packages: Iterable[int]) -> None:
     store.change_many("leave_out_package", ((package,) for package in packages))
 
 
-def demands(store: Store) -> list[Row]:
+def requirements(store: Store) -> list[Row]:
     """What the chosen packages ask of a node."""
-    return store.rows("chosen_demands")
+    return store.rows("chosen_requirements")
 
 
-def of_demand(store: Store, demand: int) -> list[int]:
-    """The chosen packages of a demand."""
-    return [row[0] for row in store.rows("choose_of_demand", demand=demand)]
+def of_requirement(store: Store, requirement: int) -> list[int]:
+    """The chosen packages with a requirement."""
+    return [row[0] for row in store.rows("choose_of_requirement", requirement=requirement)]
 
 
-def changed(demand: Row, requests: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a demand with changed requests."""
+def changed(requirement: Row, requests: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a requirement with changed requests."""
     space = {"space": requests["disk"]} if "disk" in requests else {}
-    return {name: {**requests, **space}.get(name, demand[name]) for name in DEMANDED}
+    return {name: {**requests, **space}.get(name, requirement[name]) for name in REQUIRED}
 
 
-def change_demands(store: Store, requests: Mapping[str, Any]) -> None:
+def change_requirements(store: Store, requests: Mapping[str, Any]) -> None:
     """Let the chosen packages ask for something else; those that ask the same share a row."""
-    for demand in demands(store):
-        asked = changed(demand, requests)
-        if all(asked[name] == demand[name] for name in DEMANDED):
+    for requirement in requirements(store):
+        asked = changed(requirement, requests)
+        if all(asked[name] == requirement[name] for name in REQUIRED):
             continue
-        place = {"job": demand["job_id"], "stage": demand["stage_id"]}
-        new = store.value("same_demand", **place, **asked)
+        place = {"job": requirement["job_id"], "stage": requirement["stage_id"]}
+        new = store.value("same_requirement", **place, **asked)
         if new is None:
-            new = store.value("make_demand", **place, **asked)
-        store.change("change_demand", old=demand["id"], new=new)
+            new = store.value("make_requirement", **place, **asked)
+        store.change("change_requirement", old=requirement["id"], new=new)
 
 
 def at_a_limit(store: Store, memory: int | None, wall_time: float | None) -> dict[int, str]:
@@ -102,8 +102,8 @@ def start_over(store: Store) -> None:
     store.change("purge_kept_of_chosen")
     store.change("forget_kept_of_chosen")
     bound = {row["package_id"]: row for row in rows if row["stay"] is not None}
-    demands = failures.leaving(store, list(bound.values()))
-    store.change_many("ask_otherwise", zip(demands, bound, strict=True))
+    requirements = failures.leaving(store, list(bound.values()))
+    store.change_many("ask_otherwise", zip(requirements, bound, strict=True))
 
 
 def make_again(store: Store, *, actor: str, note: str | None, now: float) -> None:

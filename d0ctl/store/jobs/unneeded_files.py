@@ -128,10 +128,10 @@ def _drop_left(store: Store, rows: Sequence[Row]) -> None:
         store.change("purge_expired", attempt=row["id"])
         store.change("forget_expired", attempt=row["id"])
     bound = [row for row in rows if row["stay"] is not None]
-    demands = failures.leaving(store, bound)
+    requirements = failures.leaving(store, bound)
     store.change_many("ask_otherwise",
-                      ((demand, row["package_id"])
-                       for row, demand in zip(bound, demands, strict=True)))  # fmt: skip
+                      ((requirement, row["package_id"])
+                       for row, requirement in zip(bound, requirements, strict=True)))  # fmt: skip
 
 
 def _find(store: Store) -> None:

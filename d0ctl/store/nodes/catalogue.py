@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from d0ctl.store.connection import Row, Store
 
 NOTHING = "[]"
-"""What a demand has that asks for no software, or for no service."""
+"""What a requirement has that asks for no software, or for no service."""
 
 
 def services_of(row: Row) -> tuple[str, ...]:

@@ -7,15 +7,15 @@ from msgspec import Struct
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec, PackageSpec
-from d0ctl.schedule.place import Demand
+from d0ctl.schedule.place import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
-from d0ctl.store.nodes.placement import demand_of
+from d0ctl.store.nodes.placement import requirement_of
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.units import listed
 
 MOST_NAMED = 3
-"""How many nodes or demands a message names; it counts the rest."""
+"""How many nodes or requirements a message names; it counts the rest."""
 
 
 class Misfit(Struct, frozen=True):
@@ -41,12 +41,12 @@ class Nodes:
     def __init__(self, store: Store, *, now: float) -> None:
         self._views = node_views(store, now=now)
 
-    def misfits(self, demand: Demand) -> Mapping[str, str]:
-        """Return why no node can ever take packages of a demand, by node.
+    def misfits(self, requirement: Requirement) -> Mapping[str, str]:
+        """Return why no node can ever take packages with a requirement, by node.
 
         It is empty if a node can, and while there is no node at all.
         """
-        found = {view.name: view.node.misfit(demand) for view in self._views}
+        found = {view.name: view.node.misfit(requirement) for view in self._views}
         return {} if None in found.values() else {name: str(why) for name, why in found.items()}
 
 
@@ -60,7 +60,7 @@ def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def space(spec: PackageSpec) -> int | None:
-    """Return how much of a node's disk a package may take, rounded up so that few demands differ.
+    """Return how much of a node's disk a package may take, rounded up so that few rows differ.
 
     That is its `disk`; without it the sizes of its outputs and inputs and the largest work files
     of its binaries, as far as they are said.
@@ -75,11 +75,11 @@ def space(spec: PackageSpec) -> int | None:
 
 
 def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
-    """Return what a job asks for that no node can ever give, one entry for each demand."""
+    """Return what a job asks for that no node can ever give, one entry for each requirement."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     found = (
-        Misfit(row["stage"], nodes.misfits(demand_of(row, catalogue)))
-        for row in store.rows("demands_of_job", job=job)
+        Misfit(row["stage"], nodes.misfits(requirement_of(row, catalogue)))
+        for row in store.rows("requirements_of_job", job=job)
     )
     return [one for one in found if one.nodes]
 
@@ -106,12 +106,12 @@ def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
     for stage, cpus, memory, platform, named, excluded, room, software, needs in sorted(
         asked, key=repr
     ):
-        demand = Demand(
+        requirement = Requirement(
             0, 1, cpus, memory, platform, named, excluded,
             catalogue.platforms(json.dumps(software)),
             catalogue.needs(json.dumps(software), json.dumps(needs)), space=room,
         )  # fmt: skip
-        found.append(Misfit(stage, nodes.misfits(demand)))
+        found.append(Misfit(stage, nodes.misfits(requirement)))
     return [one for one in found if one.nodes]
 
 
@@ -126,7 +126,7 @@ def refuse(misfits: Sequence[Misfit]) -> None:
 
 
 def lines(misfits: Sequence[Misfit]) -> Iterator[str]:
-    """Yield a line for each of the first demands that no node meets."""
+    """Yield a line for each of the first requirements that no node meets."""
     texts = list(dict.fromkeys(str(one) for one in misfits))
     yield from texts[: 2 * MOST_NAMED]
     if len(texts) > 2 * MOST_NAMED:

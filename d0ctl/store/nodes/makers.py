@@ -1,9 +1,9 @@
 """Packages of other jobs that a job needs: `run JOB` runs them, too."""
 
-from d0ctl.schedule.place import Demand
+from d0ctl.schedule.place import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
-from d0ctl.store.nodes.placement import demand_of
+from d0ctl.store.nodes.placement import requirement_of
 
 
 def find(store: Store, job: int) -> None:
@@ -13,17 +13,19 @@ def find(store: Store, job: int) -> None:
         store.change("find_needed", job=job)
 
 
-def demands(store: Store) -> list[Demand]:
-    """Return the demands of the listed packages that are ready, the most urgent first."""
+def requirements(store: Store) -> list[Requirement]:
+    """Return the requirements of the listed packages that are ready, the most urgent first."""
     catalogue = Catalogue(store)
-    return [demand_of(row, catalogue) for row in store.rows("needed_demands")]
+    return [requirement_of(row, catalogue) for row in store.rows("needed_requirements")]
 
 
-def oldest(store: Store, demand: int, limit: int) -> list[int]:
-    """Return the oldest listed packages of a demand that are ready."""
-    return [row[0] for row in store.rows("needed_packages", demand=demand, limit=limit)]
+def oldest(store: Store, requirement: int, limit: int) -> list[int]:
+    """Return the oldest listed packages with a requirement that are ready."""
+    return [row[0] for row in store.rows("needed_packages", requirement=requirement, limit=limit)]
 
 
-def waiting_open(store: Store, demand: int, limit: int) -> list[int]:
-    """Return the oldest listed packages of a demand that start while they wait for inputs."""
-    return [row[0] for row in store.rows("needed_open_packages", demand=demand, limit=limit)]
+def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
+    """Return the oldest of them that start while they wait for inputs."""
+    return [
+        row[0] for row in store.rows("needed_open_packages", requirement=requirement, limit=limit)
+    ]

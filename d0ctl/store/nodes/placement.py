@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from d0ctl.model import Counts
-from d0ctl.schedule.place import Brought, Decision, Demand, NodeRoom
+from d0ctl.schedule.place import Brought, Decision, NodeRoom, Requirement
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
@@ -26,17 +26,17 @@ def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
     ]
 
 
-def demands(store: Store, job: int | None = None) -> list[Demand]:
-    """Demands with ready packages, the most urgent first; of one job, or of all."""
-    rows = store.rows("ready_demands", job=job)
+def requirements(store: Store, job: int | None = None) -> list[Requirement]:
+    """Requirements with ready packages, the most urgent first; of one job, or of all."""
+    rows = store.rows("ready_requirements", job=job)
     catalogue = Catalogue(store)
-    return [demand_of(row, catalogue) for row in rows]
+    return [requirement_of(row, catalogue) for row in rows]
 
 
-def demand_of(row: Row, catalogue: Catalogue) -> Demand:
-    """A demand as the scheduler takes it."""
+def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
+    """A requirement as the scheduler takes it."""
     return make(
-        Demand,
+        Requirement,
         row,
         nodes=json.loads(row["nodes"]),
         exclude_nodes=json.loads(row["exclude_nodes"]),
@@ -49,9 +49,9 @@ def demand_of(row: Row, catalogue: Catalogue) -> Demand:
     )
 
 
-def oldest(store: Store, demand: int, limit: int) -> list[int]:
-    """The oldest ready packages of a demand."""
-    return [row[0] for row in store.rows("ready_packages", demand=demand, limit=limit)]
+def oldest(store: Store, requirement: int, limit: int) -> list[int]:
+    """The oldest ready packages with a requirement."""
+    return [row[0] for row in store.rows("ready_packages", requirement=requirement, limit=limit)]
 
 
 def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
@@ -64,9 +64,9 @@ def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[i
     return places
 
 
-def waiting_open(store: Store, demand: int, limit: int) -> list[int]:
-    """The oldest ready packages of a demand that are to start while they wait for inputs."""
-    return [row[0] for row in store.rows("open_packages", demand=demand, limit=limit)]
+def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
+    """The oldest ready packages with a requirement that are to start while they wait for inputs."""
+    return [row[0] for row in store.rows("open_packages", requirement=requirement, limit=limit)]
 
 
 def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:

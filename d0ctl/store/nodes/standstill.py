@@ -13,7 +13,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import makers
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.placement import counts_of, demand_of
+from d0ctl.store.nodes.placement import counts_of, requirement_of
 from d0ctl.store.nodes.site import default
 from d0ctl.units import duration
 
@@ -127,12 +127,12 @@ def part_standing(
     views = node_views(store, now=now)
     whole = _of_job(store, job, views)
     if stage is not None:
-        demands = [one for one in whole.work.demands if one.stage == stage]
+        requirements = [one for one in whole.work.requirements if one.stage == stage]
     else:
         ready = {row["id"]: row["n"] for row in store.rows("ready_chosen")}
-        known = [one for one in whole.work.demands if one.id in ready]
-        demands = [replace(one, ready=ready[one.id]) for one in known]
-    work = replace(whole.work, counts=part, demands=demands, awaiting={}, outside=None)
+        known = [one for one in whole.work.requirements if one.id in ready]
+        requirements = [replace(one, ready=ready[one.id]) for one in known]
+    work = replace(whole.work, counts=part, requirements=requirements, awaiting={}, outside=None)
     found = of_part(work, whole.standing, [view.node for view in views])
     return whole if found is whole.standing else replace(whole, work=work, standing=found)
 
@@ -192,25 +192,25 @@ def _jobs(
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("standing_counts", job=job):
         counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
-    demands: dict[int, list[Row]] = {}
-    for row in store.rows("standing_demands", job=job):
-        demands.setdefault(row["job_id"], []).append(row)
+    requirements: dict[int, list[Row]] = {}
+    for row in store.rows("standing_requirements", job=job):
+        requirements.setdefault(row["job_id"], []).append(row)
     nodes = [view.node for view in views]
     catalogue = Catalogue(store)
     found = []
     for row in store.rows("standing_jobs", job=job):
         of_job: Counts = counts.get(row["id"], {})
-        work = _work(store, row, of_job, demands.get(row["id"], []), catalogue)
+        work = _work(store, row, of_job, requirements.get(row["id"], []), catalogue)
         found.append(_judge(store, row, work, nodes, driven=driven))
     return found
 
 
 def _work(
-    store: Store, job: Row, counts: Mapping[str, int], demands: list[Row], catalogue: Catalogue
+    store: Store, job: Row, counts: Mapping[str, int], requirements: list[Row], catalogue: Catalogue
 ) -> Work:
     releases = bool(counts.get("held")) and store.row("releases_to_come", job=job["id"]) is not None
     return Work(
-        counts, [demand_of(row, catalogue) for row in demands], bool(job["hold"]),
+        counts, [requirement_of(row, catalogue) for row in requirements], bool(job["hold"]),
         bool(job["pause"]), releases, _awaiting(store, job["id"], counts),
     )  # fmt: skip
 
@@ -249,4 +249,4 @@ def _outside(store: Store, rows: Sequence[Row]) -> Work:
         is_idle = row["is_held"] and row["phase"] in IDLE_WHEN_HELD
         counts[Phase.HELD if is_idle else row["phase"]] += row["n"]
     releases = any(row["phase"] == Phase.HELD and row["releases"] for row in rows)
-    return Work(counts, makers.demands(store), releases=releases)
+    return Work(counts, makers.requirements(store), releases=releases)

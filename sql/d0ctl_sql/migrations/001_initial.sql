@@ -290,8 +290,8 @@ create index line_dropped on line (stage_id) where dropped is not null;
 
 -- Packages -----------------------------------------------------------------------------------
 
--- What packages require of a node; packages of a stage with the same requirements share a row.
-create table demand (
+-- What packages require of a node; packages of a stage with equal requirements share a row.
+create table requirement (
     id            integer primary key,
     job_id        integer not null references job on delete cascade,
     stage_id      integer not null,
@@ -318,12 +318,12 @@ create table demand (
     pace          real                     -- run time of recent packages
 ) strict;
 
-create index demand_of_job on demand (job_id);
+create index requirement_of_job on requirement (job_id);
 
 -- The scheduler starts here: a few rows instead of all ready packages.
-create index demand_ready on demand (job_id) where ready > 0;
+create index requirement_ready on requirement (job_id) where ready > 0;
 
-create index demand_stay on demand (stay) where stay is not null;
+create index requirement_stay on requirement (stay) where stay is not null;
 
 -- A package: its binaries run on one node, one after the other. `or` in `status` and `is_live`, as
 -- `in (...)` makes each update of a phase 10 % slower.
@@ -334,7 +334,7 @@ create table package (
     line_id     integer not null references line,
     seq         integer not null,
     name        text not null,
-    demand_id   integer not null,
+    requirement_id integer not null,
 
     phase       text not null references phase,
     status      text not null generated always as (
@@ -396,8 +396,8 @@ create table package (
 -- Selections by phase within a job, such as `--failed`.
 create index package_in_phase on package (job_id, phase);
 
--- The ready packages of a demand, oldest first, for the scheduler.
-create index package_ready on package (demand_id, id) where phase = 'ready';
+-- The ready packages with a requirement, oldest first, for the scheduler.
+create index package_ready on package (requirement_id, id) where phase = 'ready';
 
 -- The packages on a node; as many as there are CPUs, however large the job.
 create index package_live on package (node_id) where is_live = 1;
@@ -1088,8 +1088,8 @@ create view v_package as
            job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path,
            job.name as job, stage.seq as stage, stage.name as stage_name, line.seq as line,
            line.name as line_name, package.seq as package, package.name, package.status,
-           package.phase, package.note, node.name as node, package.attempts, demand.cpus,
-           demand.memory,
+           package.phase, package.note, node.name as node, package.attempts, requirement.cpus,
+           requirement.memory,
            strftime('%Y-%m-%dT%H:%M:%SZ', package.changed, 'unixepoch') as changed,
            package.changed as changed_s,
            strftime('%Y-%m-%dT%H:%M:%SZ', attempt.started, 'unixepoch') as started,
@@ -1101,7 +1101,7 @@ create view v_package as
       join stage on stage.job_id = job.id
       join line on line.stage_id = stage.id
       join package on package.line_id = line.id
-      join demand on demand.id = package.demand_id
+      join requirement on requirement.id = package.requirement_id
       left join node on node.id = package.node_id
       left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
      where job.visible = 1;
@@ -1162,7 +1162,7 @@ begin
     select raise(abort, 'not a transition');
 end;
 
--- Counters: `stage_count`, `demand.ready`; and the history: `event`.
+-- Counters: `stage_count`, `requirement.ready`; and the history: `event`.
 
 create trigger stage_counted after insert on stage
 begin
@@ -1176,15 +1176,15 @@ end;
 
 create trigger package_made_ready after insert on package when new.phase = 'ready'
 begin
-    update demand set ready = ready + 1 where id = new.demand_id;
+    update requirement set ready = ready + 1 where id = new.requirement_id;
 end;
 
 create trigger package_moved after update of phase on package when old.phase <> new.phase
 begin
     update stage_count set n = n - 1 where stage_id = new.stage_id and phase = old.phase;
     update stage_count set n = n + 1 where stage_id = new.stage_id and phase = new.phase;
-    update demand set ready = ready + 1 where new.phase = 'ready' and id = new.demand_id;
-    update demand set ready = ready - 1 where old.phase = 'ready' and id = new.demand_id;
+    update requirement set ready = ready + 1 where new.phase = 'ready' and id = new.requirement_id;
+    update requirement set ready = ready - 1 where old.phase = 'ready' and id = new.requirement_id;
     insert into event (at, package_id, old, new, attempt_id, node_id, actor, note)
     values (new.changed, new.id, old.phase, new.phase, new.attempt_id, new.node_id,
             new.actor, new.note);
@@ -1429,9 +1429,6 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('conduct',        'conduct_of_job',             '1000 100'),
     ('conduct',        'conduct_of_node',            '1000 50'),
     ('conduct',        'conduct_streak',             '20 5'),
-    ('demand',         'demand_of_job',              '300 3'),
-    ('demand',         'demand_ready',               '10 2'),
-    ('demand',         'demand_stay',                '10 5'),
     ('event',          'event_of_package',           '6000000 6'),
     ('feed',           'feed',                       '1000 100 1'),
     ('feed',           'feed_due',                   '20 5'),
@@ -1470,6 +1467,9 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('progress',       null,                         '1000'),
     ('purge',          'purge_of_node',              '1000 100'),
     ('purge',          'purge_of_path',              '100 1'),
+    ('requirement',    'requirement_of_job',         '300 3'),
+    ('requirement',    'requirement_ready',          '10 2'),
+    ('requirement',    'requirement_stay',           '10 5'),
     ('setting',        'setting',                    '10 1'),
     ('software',       'sqlite_autoindex_software_1', '50 5 2 1'),
     ('software_order', 'software_order_open',        '5 1'),

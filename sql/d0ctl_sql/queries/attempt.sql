@@ -1,12 +1,12 @@
 -- name: launchable_packages
 -- Assigned packages of a node whose inputs and archives are there.
 select package.id
-  from package join demand on demand.id = package.demand_id
+  from package join requirement on requirement.id = package.requirement_id
  where package.node_id = :node and package.phase = 'assigned' and package.staging = 0
-   and (demand.software = '[]' or not exists (
+   and (requirement.software = '[]' or not exists (
            select 1 from node_software as wanted
             where wanted.node_id = :node and wanted.cluster_id <> 1 and wanted.archive like '/%'
-              and wanted.title in (select value from json_each(demand.software))
+              and wanted.title in (select value from json_each(requirement.software))
               and not exists (select 1 from archive_copy
                                where archive_copy.node_id = :node
                                  and archive_copy.checksum = wanted.checksum
@@ -17,7 +17,7 @@ select package.id
 -- A new attempt for each package decided on.
 insert into attempt (package_id, number, node_id, node_name, base, launched, delivers, kind)
 select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
-       demand.stay is node.name,
+       requirement.stay is node.name,
        case when package.attempts = 0 then 'first'
             when (select coalesce(last.answer = 'restart', last.outcome = 'lost')
                     from attempt as last
@@ -25,7 +25,7 @@ select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
             then 'restart' else 'resubmit' end
   from decision
   join package on package.id = decision.package_id and package.phase = 'assigned'
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   join node on node.id = package.node_id;
 
 -- name: purge_left
@@ -71,13 +71,13 @@ select package.id, package.node_id
 -- name: launch_details
 -- What the wrapper must know of each package decided on.
 select package.attempt_id, package.attempts as number, package.id as package_id,
-       demand.stay is node.name as delivers, package.environment, package.accept, demand.cpus,
-       demand.memory, demand.disk, package.wall_time, package.looping, package.early,
-       package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id, job.parameters,
-       package_path.path
+       requirement.stay is node.name as delivers, package.environment, package.accept,
+       requirement.cpus, requirement.memory, requirement.disk, package.wall_time, package.looping,
+       package.early, package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id,
+       job.parameters, package_path.path
   from decision
   join package on package.id = decision.package_id
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   join node on node.id = package.node_id
   join job on job.id = package.job_id
   join package_path on package_path.package_id = package.id

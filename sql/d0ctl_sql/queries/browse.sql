@@ -55,16 +55,15 @@ select count(*)
 select package.*, node.name as node, job.name as job, job.hold as job_hold,
        job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
-       line.dropped as line_dropped,
-       line.named as line_named, demand.cpus, demand.memory, demand.disk, demand.space,
-       demand.platform,
-       demand.nodes, demand.exclude_nodes, demand.software, demand.needs,
-       demand.avoid, demand.failed_on, demand.stay
+       line.dropped as line_dropped, line.named as line_named, requirement.cpus,
+       requirement.memory, requirement.disk, requirement.space, requirement.platform,
+       requirement.nodes, requirement.exclude_nodes, requirement.software, requirement.needs,
+       requirement.avoid, requirement.failed_on, requirement.stay
   from job
   join stage on stage.job_id = job.id and stage.seq = :stage
   join line on line.stage_id = stage.id and line.seq = :line
   join package on package.line_id = line.id and package.seq = :package
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   left join node on node.id = package.node_id
  where job.name = :job and job.visible = 1;
 
@@ -194,8 +193,8 @@ select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.me
 -- name: ready_before
 -- A job with ready packages and a higher priority, which comes first.
 select job.name, job.priority
-  from demand join job on job.id = demand.job_id
- where demand.ready > 0 and job.visible = 1 and job.hold = 0 and job.pause = 0
+  from requirement join job on job.id = requirement.job_id
+ where requirement.ready > 0 and job.visible = 1 and job.hold = 0 and job.pause = 0
    and job.finish is null
    and job.priority > (select priority from job where id = :job)
  limit 1;
@@ -330,26 +329,29 @@ select distinct package_path.path
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
        node.drain_note, node.trouble,
-       (select coalesce(sum(demand.cpus), 0)
-          from package join demand on demand.id = package.demand_id
+       (select coalesce(sum(requirement.cpus), 0)
+          from package join requirement on requirement.id = package.requirement_id
          where package.node_id = node.id
            and package.is_live = 1
-           and package.phase <> 'staging-in' and package.staging = 0 and demand.stay is null
+           and package.phase <> 'staging-in' and package.staging = 0 and requirement.stay is null
            and not (package.early = 1 and package.awaited > 0)) as used,
        (select max(coalesce(attempt.started, attempt.launched, package.changed))
-          from package join demand on demand.id = package.demand_id and demand.stay is null
+          from package
+          join requirement on requirement.id = package.requirement_id and requirement.stay is null
           left join attempt on attempt.id = package.attempt_id and attempt.ended is null
          where package.node_id = node.id
            and package.is_live = 1
            and package.phase <> 'staging-in' and package.staging = 0
            and not (package.early = 1 and package.awaited > 0)) as taken,
        node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free,
-       (select coalesce(sum(demand.memory), 0)
-          from package join demand on demand.id = package.demand_id and demand.stay is null
+       (select coalesce(sum(requirement.memory), 0)
+          from package
+          join requirement on requirement.id = package.requirement_id and requirement.stay is null
          where package.node_id = node.id
            and package.is_live = 1) as memory_used,
-       (select coalesce(sum(demand.space), 0)
-          from package join demand on demand.id = package.demand_id and demand.stay is null
+       (select coalesce(sum(requirement.space), 0)
+          from package
+          join requirement on requirement.id = package.requirement_id and requirement.stay is null
          where package.node_id = node.id
            and package.is_live = 1) as disk_used
   from node join cluster on cluster.id = node.cluster_id
@@ -357,9 +359,9 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
 
 -- name: node_jobs
 -- Whose packages take the cpus of a node.
-select job.name, count(*) as n, sum(demand.cpus) as cpus
+select job.name, count(*) as n, sum(requirement.cpus) as cpus
   from package
-  join demand on demand.id = package.demand_id and demand.stay is null
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
   join job on job.id = package.job_id
  where package.node_id = :node
    and package.is_live = 1

@@ -68,12 +68,13 @@ select job.name || '/' || stage.seq as subject,
 -- name: check_ready
 -- Jobs whose number of ready packages is wrong for the scheduler.
 select job.name as subject,
-       demand.ready || ' given to the scheduler as ready, really ' || coalesce(counted.n, 0) as detail
-  from demand
-  join job on job.id = demand.job_id and job.visible = 1
-  left join (select demand_id, count(*) as n from package where phase = 'ready'
-              group by demand_id) as counted on counted.demand_id = demand.id
- where demand.ready <> coalesce(counted.n, 0)
+       requirement.ready || ' given to the scheduler as ready, really '
+           || coalesce(counted.n, 0) as detail
+  from requirement
+  join job on job.id = requirement.job_id and job.visible = 1
+  left join (select requirement_id, count(*) as n from package where phase = 'ready'
+              group by requirement_id) as counted on counted.requirement_id = requirement.id
+ where requirement.ready <> coalesce(counted.n, 0)
  limit 20;
 
 -- name: check_missing
@@ -222,18 +223,19 @@ select package_path.path as subject,
  limit 20;
 
 -- name: check_strays
--- Packages of no job, stage or demand, or of a stage that is not that of their line.
+-- Packages of no job, stage or requirement, or of a stage that is not that of their line.
 select coalesce(job.name || '/', '') || 'package ' || package.id as subject,
        case when job.id is null then 'is of no job'
-            when demand.id is null then 'is of no demand'
+            when requirement.id is null then 'is of no requirement'
             else 'is not of the stage of its line' end as detail
   from package
   left join line on line.id = package.line_id
   left join stage on stage.id = line.stage_id
   left join job on job.id = package.job_id
-  left join demand on demand.id = package.demand_id and demand.job_id = package.job_id
+  left join requirement on requirement.id = package.requirement_id
+     and requirement.job_id = package.job_id
  where package.id > :after and package.id <= :upto
-   and (job.id is null or demand.id is null or stage.id is not package.stage_id
+   and (job.id is null or requirement.id is null or stage.id is not package.stage_id
         or stage.job_id is not package.job_id)
  limit 20;
 
@@ -360,8 +362,8 @@ select 'table ' || name as subject, detail || ' is no JSON' as detail
          union all select 'node', node.name, services from node
          union all select 'job', job.name, parameters from job
          union all select 'job', job.name, policy from job
-         union all select 'demand', 'demand ' || id, nodes from demand
-         union all select 'demand', 'demand ' || id, exclude_nodes from demand
+         union all select 'requirement', 'requirement ' || id, nodes from requirement
+         union all select 'requirement', 'requirement ' || id, exclude_nodes from requirement
          union all select 'software', title, parameters from software) as named
  where not json_valid(text)
  limit 20;

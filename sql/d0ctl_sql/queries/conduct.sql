@@ -152,16 +152,17 @@ update bad_node set times = :times, next_try = :next_try, canary_id = null
 delete from bad_node where node_id = :node;
 
 -- name: burnt_attempts
--- The attempts of a stage that failed on a node since a time, in jobs that go on, with their demand.
-select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
-       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay,
-       package_path.path,
+-- The attempts of a stage that failed on a node since a time, in jobs that go on, with their
+-- requirement.
+select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
+       requirement.id as requirement_id, requirement.memory, requirement.avoid, requirement.boost,
+       requirement.failed_on, requirement.stay, package_path.path,
        package.attempt_id = attempt.id
        and (package.phase in ('failed', 'cooloff')
             or (package.phase = 'held' and package.actor = 'policy')) as stands
   from attempt indexed by attempt_failed
   join package on package.id = attempt.package_id and package.stage_id = :stage
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   join package_path on package_path.package_id = package.id
   join job on job.id = package.job_id and job.finish is null
  where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
@@ -169,13 +170,15 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand
 
 -- name: burnt_attempt
 -- The same of the last attempt of the package that tried a node.
-select attempt.id, attempt.package_id, attempt.node_name, attempt.reason, demand.id as demand_id,
-       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay, '' as path,
+select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
+       requirement.id as requirement_id, requirement.memory, requirement.avoid, requirement.boost,
+       requirement.failed_on,
+       requirement.stay, '' as path,
        package.phase in ('failed', 'cooloff')
        or (package.phase = 'held' and package.actor = 'policy') as stands
   from package
   join attempt on attempt.id = package.attempt_id
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   join job on job.id = package.job_id and job.finish is null
  where package.id = :package and attempt.node_id = :node and attempt.outcome in ('failed', 'lost')
    and attempt.answer is not 'restart';
@@ -188,7 +191,7 @@ update attempt set answer = 'restart' where id = ?;
 -- failed, cooloff, held -> ready or waiting: it failed because of its node.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
-       not_before = null, demand_id = :demand, changed = :now, actor = null, note = :note
+       not_before = null, requirement_id = :requirement, changed = :now, actor = null, note = :note
  where id = :package
    and (phase in ('failed', 'cooloff') or (phase = 'held' and actor = 'policy'));
 

@@ -222,7 +222,7 @@ update package set phase = 'failed', changed = :now, actor = null, note = :note
 update package
    set phase = case when :phase = 'ready' and missing > 0 then 'waiting' else :phase end,
        changed = :now, actor = case when :phase = 'held' then 'policy' end, node_id = null,
-       not_before = :not_before, demand_id = coalesce(:demand, demand_id),
+       not_before = :not_before, requirement_id = coalesce(:requirement, requirement_id),
        wall_time = coalesce(:wall_time, wall_time), note = :note
  where id = :package and phase = 'failed' and :phase <> 'failed';
 

@@ -10,9 +10,8 @@ insert into heard (attempt_id) values (?);
 -- What a verdict on each attempt that is heard of depends on.
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
-       package.demand_id, package.job_id, package.stage_id, attempt.launched, node.clock,
-       attempt.delivers, package.accept,
-       node.name as node
+       package.requirement_id, package.job_id, package.stage_id, attempt.launched, node.clock,
+       attempt.delivers, package.accept, node.name as node
   from heard
   join attempt on attempt.id = heard.attempt_id
   join package on package.id = attempt.package_id
@@ -113,7 +112,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?);
 -- An end with the verdict on it.
 insert or ignore into reported_end (attempt_id, outcome, phase, started, ended, utc_offset, binary,
                                 reason, message, exit_code, signal, cpu, rss, stderr, not_before,
-                                package_id, partial, answer, demand_id, wall_time, note)
+                                package_id, partial, answer, requirement_id, wall_time, note)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
@@ -304,7 +303,7 @@ update package
                       else package.node_id end,
        not_before = reported_end.not_before,
        restarts = package.restarts + (reported_end.answer is 'restart'),
-       demand_id = coalesce(reported_end.demand_id, package.demand_id),
+       requirement_id = coalesce(reported_end.requirement_id, package.requirement_id),
        wall_time = coalesce(reported_end.wall_time, package.wall_time),
        request = case when package.phase = 'killing' and reported_end.phase in ('done', 'transferring')
                       then 'kill failed: it had already ended' end,

@@ -42,34 +42,34 @@ with recursive
     )
 select found.id from found join package on package.id = found.id and package.job_id <> :job;
 
--- name: needed_demands
--- What the needed packages that are ready ask of a node, like `ready_demands`.
-select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
-       demand.exclude_nodes, count(*) as ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stay,
-       demand.stage_id,
-       demand.job_id
+-- name: needed_requirements
+-- What the needed packages that are ready ask of a node, like `ready_requirements`.
+select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+       requirement.platform, requirement.nodes,
+       requirement.exclude_nodes, count(*) as ready, requirement.pace, requirement.software,
+       requirement.needs, requirement.early, requirement.fetches, requirement.avoid,
+       requirement.failed_on, requirement.stay, requirement.stage_id, requirement.job_id
   from needed
   join package on package.id = needed.package_id and package.phase = 'ready'
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   join job on job.id = package.job_id
           and job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
- group by demand.id
- order by job.priority + demand.boost desc, job.id, demand.id;
+ group by requirement.id
+ order by job.priority + requirement.boost desc, job.id, requirement.id;
 
 -- name: needed_packages
--- The oldest of a demand that are ready and needed, but for those that take no slot yet.
+-- The oldest of a requirement that are ready and needed, but for those that take no slot yet.
 select package.id
   from needed join package on package.id = needed.package_id
- where package.phase = 'ready' and package.demand_id = :demand
+ where package.phase = 'ready' and package.requirement_id = :requirement
    and (package.early = 0 or package.awaited = 0)
  order by package.id limit :limit;
 
 -- name: needed_open_packages
--- The oldest of a demand that are needed, and are to start while they wait for inputs.
+-- The oldest of a requirement that are needed, and are to start while they wait for inputs.
 select package.id
   from needed join package on package.id = needed.package_id
- where package.phase = 'ready' and package.demand_id = :demand
+ where package.phase = 'ready' and package.requirement_id = :requirement
    and package.early = 1 and package.awaited > 0
  order by package.id limit :limit;
 

@@ -123,9 +123,9 @@ update node
        trouble = :trouble
  where id = :node;
 
--- name: demand_pace
+-- name: requirement_pace
 -- How long such a package lately took, smoothed; new ones count a half.
-update demand set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace) where id = :demand;
+update requirement set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace) where id = :requirement;
 
 -- name: end_killing
 -- Attempts that were to be ended on a node that is out of contact do not count any more.
@@ -194,13 +194,13 @@ select :node, :attempt
  where not exists (select 1 from attempt where id = :attempt)
    and not exists (select 1 from purge where node_id = :node and attempt_id = :attempt);
 
--- name: demands_of_job
--- What the packages of a job ask of a node, and the stage of each demand.
-select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
-       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stay,
-       demand.stage_id,
-       demand.job_id, stage.name as stage
-  from demand join stage on stage.id = demand.stage_id
- where demand.job_id = :job
- order by demand.id;
+-- name: requirements_of_job
+-- What the packages of a job ask of a node, and the stage of each requirement.
+select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
+       requirement.pace, requirement.software, requirement.needs, requirement.early,
+       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stay,
+       requirement.stage_id, requirement.job_id, stage.name as stage
+  from requirement join stage on stage.id = requirement.stage_id
+ where requirement.job_id = :job
+ order by requirement.id;

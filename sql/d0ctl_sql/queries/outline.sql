@@ -103,7 +103,7 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
 -- name: outline_paces
 -- How long packages of each stage of a job lately took, and how many cpus they take.
 select stage_id, max(pace) as pace, max(cpus) as cpus, count(*) - count(pace) as unknown
-  from demand where job_id = :job group by stage_id;
+  from requirement where job_id = :job group by stage_id;
 
 -- name: outline_node_use
 -- How many slots of each node run packages, how many packages there wait for one, and how many for
@@ -114,10 +114,10 @@ select node_id,
                 then cpus else 0 end) as used,
        sum(staging = 0 and phase in ('assigned', 'starting')) as ahead,
        sum(staging = 1) as staging
-  from (select package.node_id, package.phase, demand.cpus,
+  from (select package.node_id, package.phase, requirement.cpus,
                (package.phase = 'staging-in' or package.staging = 1) as staging
           from package indexed by package_live
-          join demand on demand.id = package.demand_id and demand.stay is null
+          join requirement on requirement.id = package.requirement_id and requirement.stay is null
          where package.node_id in (select id from node)
            and package.is_live = 1
            and not (package.early = 1 and package.awaited > 0))

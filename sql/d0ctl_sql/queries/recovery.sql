@@ -10,8 +10,9 @@ insert or ignore into failing (attempt_id, reason) values (?, ?);
 -- What a judgement on each attempt that failed depends on: the policies of its package, what it
 -- asked for, and what the package has behind it since a person last had it tried.
 select failing.attempt_id, attempt.node_name, node.platform, package.policy,
-       job.policy as job_policy, package.wall_time, package.demand_id, demand.memory,
-       demand.avoid, demand.boost, demand.failed_on, demand.stay, demand.software,
+       job.policy as job_policy, package.wall_time, package.requirement_id, requirement.memory,
+       requirement.avoid, requirement.boost, requirement.failed_on, requirement.stay,
+       requirement.software,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
                    and past.answer is not 'restart' then 1 end) as failures,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
@@ -27,49 +28,50 @@ select failing.attempt_id, attempt.node_name, node.platform, package.policy,
   join attempt on attempt.id = failing.attempt_id
   join package on package.id = attempt.package_id
   join job on job.id = package.job_id
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   left join node on node.id = attempt.node_id
   left join attempt as past on past.package_id = package.id and past.outcome is not null
                            and past.id <> attempt.id
  group by failing.attempt_id;
 
--- name: demand_wishes
+-- name: requirement_by_id
 -- What some packages ask of a node.
-select demand.* from demand where demand.id = :demand;
+select requirement.* from requirement where requirement.id = :requirement;
 
 -- name: largest_memory
 -- The memory of the largest node; null where that of one is not known.
 select case when count(*) = count(memory) then max(memory) end from node;
 
--- name: demand_like
--- A demand that asks for what another does, but for what a further try changes.
+-- name: requirement_like
+-- A requirement that asks for what another does, but for what a further try changes.
 select other.id
-  from demand
-  join demand as other
-    on other.job_id = demand.job_id and other.stage_id = demand.stage_id
-   and other.cpus = demand.cpus and other.disk is demand.disk and other.space is demand.space
-   and other.platform is demand.platform and other.nodes = demand.nodes
-   and other.exclude_nodes = demand.exclude_nodes and other.software = demand.software
-   and other.needs = demand.needs and other.early = demand.early
-   and other.fetches = demand.fetches
+  from requirement
+  join requirement as other
+    on other.job_id = requirement.job_id and other.stage_id = requirement.stage_id
+   and other.cpus = requirement.cpus and other.disk is requirement.disk
+   and other.space is requirement.space
+   and other.platform is requirement.platform and other.nodes = requirement.nodes
+   and other.exclude_nodes = requirement.exclude_nodes and other.software = requirement.software
+   and other.needs = requirement.needs and other.early = requirement.early
+   and other.fetches = requirement.fetches
    and other.memory is :memory and other.avoid is :avoid and other.boost = :boost
    and other.failed_on is :failed_on and other.stay is :stay
- where demand.id = :demand
+ where requirement.id = :requirement
  limit 1;
 
--- name: make_demand_like
--- A demand that asks for what another does, but for what a further try changes.
-insert into demand (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
+-- name: make_requirement_like
+-- A requirement that asks for what another does, but for what a further try changes.
+insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, avoid, boost, failed_on,
                     stay)
 select job_id, stage_id, cpus, :memory, disk, space, platform, nodes, exclude_nodes, pace,
        software, needs, early, fetches, :avoid, :boost, :failed_on, :stay
-  from demand where id = :demand
+  from requirement where id = :requirement
 returning id;
 
 -- name: stay_nowhere
 -- What packages left on a node that is given up or removed is not waited for any more.
-update demand set stay = null where stay = :node;
+update requirement set stay = null where stay = :node;
 
 -- name: release_in_time
 -- held -> ready or waiting: what a policy held for a time.
@@ -88,7 +90,7 @@ select 1 from package indexed by package_releasing
 -- name: settle_refused
 -- starting -> cooloff or held: the node could not start it, and by the policy it waits.
 update package
-   set phase = :phase, not_before = :not_before, node_id = null, demand_id = :demand,
+   set phase = :phase, not_before = :not_before, node_id = null, requirement_id = :requirement,
        changed = :now, actor = case when :phase = 'held' then 'policy' end, note = :note,
        request = case when exists (select 1 from attempt
                                     where attempt.package_id = package.id
@@ -103,19 +105,19 @@ select title, platform, policy from software where policy <> '{}' order by platf
 
 -- name: policies_of_job
 -- What a job says of failures, and the software that its packages ask for.
-select distinct job.policy as job_policy, demand.software
-  from job left join demand on demand.job_id = job.id
+select distinct job.policy as job_policy, requirement.software
+  from job left join requirement on requirement.job_id = job.id
  where job.id = :job;
 
 -- name: policies_of_chosen
 -- The policies that hold for the chosen packages, each with how many it holds for and one such.
-select job.policy as job_policy, package.policy, demand.software, count(*) as packages,
+select job.policy as job_policy, package.policy, requirement.software, count(*) as packages,
        min(package.id) as sample
   from chosen
   join package on package.id = chosen.package_id
   join job on job.id = package.job_id
-  join demand on demand.id = package.demand_id
- group by job.policy, package.policy, demand.software
+  join requirement on requirement.id = package.requirement_id
+ group by job.policy, package.policy, requirement.software
  order by packages desc
  limit :limit;
 
@@ -128,9 +130,9 @@ select package_path.path
 
 -- name: policy_of_package
 -- The policies that hold for a package, and the platform of its node.
-select job.policy as job_policy, package.policy, demand.software, node.platform
+select job.policy as job_policy, package.policy, requirement.software, node.platform
   from package
   join job on job.id = package.job_id
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   left join node on node.id = package.node_id
  where package.id = :package;

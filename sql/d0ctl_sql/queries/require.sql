@@ -8,11 +8,11 @@ select job.id, job.name, min(stage.require) as least
  group by job.id;
 
 -- name: weighable_stages
--- The stages of a job, and whether their requirement was checked since they stopped.
+-- The stages of a job, and whether their successes were compared with `require` since they stopped.
 select id, seq, name, weighed from stage where job_id = :job order by seq;
 
 -- name: weigh_stage
--- Record that the requirement of a stopped stage was checked.
+-- Record that the successes of a stopped stage were compared with `require`.
 update stage set weighed = :now where id = :stage;
 
 -- name: forget_weight

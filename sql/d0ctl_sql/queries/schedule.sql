@@ -14,20 +14,21 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
   join cluster on cluster.id = node.cluster_id
   left join bad_node on bad_node.node_id = node.id
   left join (select package.node_id,
-                    sum(iif(demand.stay is null, coalesce(demand.memory, 0), 0)) as memory,
-                    sum(iif(demand.stay is null, coalesce(demand.space, 0), 0)) as space,
+                    sum(iif(requirement.stay is null, coalesce(requirement.memory, 0), 0))
+                        as memory,
+                    sum(iif(requirement.stay is null, coalesce(requirement.space, 0), 0)) as space,
                     sum(iif(package.early = 1 and package.awaited > 0, 1, 0)) as open,
-                    sum(iif(demand.stay is null, 0, 1)) as delivering,
-                    sum(case when demand.stay is not null then 0
+                    sum(iif(requirement.stay is null, 0, 1)) as delivering,
+                    sum(case when requirement.stay is not null then 0
                              when package.early = 1 and package.awaited > 0 then 0
                              when package.phase = 'staging-in' or package.staging > 0 then 0
-                             else demand.cpus end) as used,
-                    sum(case when demand.stay is not null then 0
+                             else requirement.cpus end) as used,
+                    sum(case when requirement.stay is not null then 0
                              when package.early = 1 and package.awaited > 0 then 0
                              when package.phase = 'staging-in' or package.staging > 0
-                             then demand.cpus
+                             then requirement.cpus
                              else 0 end) as bringing
-               from package join demand on demand.id = package.demand_id
+               from package join requirement on requirement.id = package.requirement_id
               where package.is_live = 1
               group by package.node_id) as live on live.node_id = node.id
  where node.state = 'up'
@@ -39,31 +40,32 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
                                and package.is_live = 1)))
  order by node.id;
 
--- name: ready_demands
--- Demands with ready packages of jobs that may run, by priority and then age of the job; of a
+-- name: ready_requirements
+-- Requirements with ready packages of jobs that may run, by priority and then age of the job; of a
 -- job first what was tried already, as it holds up the completion (D0 Job Definition, section 5).
-select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
-       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
-       demand.job_id, demand.stay
+select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
+       requirement.pace, requirement.software, requirement.needs, requirement.early,
+       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
+       requirement.job_id, requirement.stay
   from job
-  join demand on demand.job_id = job.id and demand.ready > 0
+  join requirement on requirement.job_id = job.id and requirement.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
    and job.ended is null
    and (:job is null or job.id = :job)
- order by job.priority + demand.boost desc, job.id,
-          demand.avoid is null and demand.failed_on is null, demand.id;
+ order by job.priority + requirement.boost desc, job.id,
+          requirement.avoid is null and requirement.failed_on is null, requirement.id;
 
 -- name: ready_packages
--- The oldest ready packages of a demand, but for those that take no slot yet.
+-- The oldest ready packages with a requirement, but for those that take no slot yet.
 select id from package
- where phase = 'ready' and demand_id = :demand and (early = 0 or awaited = 0)
+ where phase = 'ready' and requirement_id = :requirement and (early = 0 or awaited = 0)
  order by id limit :limit;
 
 -- name: open_packages
--- The oldest ready packages of a demand that are to start while they wait for inputs.
+-- The oldest ready packages with a requirement that are to start while they wait for inputs.
 select id from package
- where phase = 'ready' and demand_id = :demand and early > 0 and awaited > 0
+ where phase = 'ready' and requirement_id = :requirement and early > 0 and awaited > 0
  order by id limit :limit;
 
 -- name: local_bytes
@@ -205,7 +207,8 @@ update job set ended = null
 -- Jobs that had ended, and in which a package has become ready again.
 update job set ended = null
  where ended is not null
-   and exists (select 1 from demand where demand.job_id = job.id and demand.ready > 0);
+   and exists (select 1 from requirement
+                where requirement.job_id = job.id and requirement.ready > 0);
 
 -- name: waits_for_outside
 -- Whether a waiting package of a job waits for a file of another job that may still come.

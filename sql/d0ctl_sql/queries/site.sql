@@ -23,9 +23,9 @@ delete from software where name = :name and version = :version and platform = :p
 -- name: software_in_use
 -- A job that has not ended and has packages that may yet run this software.
 select job.name
-  from job join demand on demand.job_id = job.id
+  from job join requirement on requirement.job_id = job.id
  where job.ended is null and job.visible = 1
-   and exists (select 1 from json_each(demand.software) where json_each.value = :title)
+   and exists (select 1 from json_each(requirement.software) where json_each.value = :title)
  limit 1;
 
 -- name: settings
@@ -78,8 +78,9 @@ select wanted.archive, wanted.checksum, wanted.size
  where wanted.node_id = :node and wanted.cluster_id <> 1 and wanted.archive like '/%'
    and exists (select 1
                  from package
-                 join demand on demand.id = package.demand_id and demand.software <> '[]'
-                 join json_each(demand.software) as asked on asked.value = wanted.title
+                 join requirement on requirement.id = package.requirement_id
+                    and requirement.software <> '[]'
+                 join json_each(requirement.software) as asked on asked.value = wanted.title
                 where package.node_id = :node and package.phase = 'assigned')
    and not exists (select 1 from archive_copy as copy
                     where copy.node_id = :node and copy.checksum = wanted.checksum
@@ -124,13 +125,13 @@ delete from archive_copy
 -- Archives that are still to come before a package can start on its node.
 select wanted.title, wanted.archive, copy.tries, copy.trouble
   from package
-  join demand on demand.id = package.demand_id and demand.software <> '[]'
+  join requirement on requirement.id = package.requirement_id and requirement.software <> '[]'
   join node_software as wanted on wanted.node_id = package.node_id and wanted.cluster_id <> 1
                               and wanted.archive like '/%'
   left join archive_copy as copy on copy.node_id = package.node_id
                                 and copy.checksum = wanted.checksum
  where package.id = :package and copy.arrived is null
-   and wanted.title in (select value from json_each(demand.software));
+   and wanted.title in (select value from json_each(requirement.software));
 
 -- name: ask_software
 -- Ask a node to do something with its software.
@@ -180,11 +181,11 @@ select software_order.*, node.name as node, node.state, node.trouble, copy.troub
 -- A launched package on a node that asks for this software.
 select package_path.path
   from package
-  join demand on demand.id = package.demand_id and demand.software <> '[]'
+  join requirement on requirement.id = package.requirement_id and requirement.software <> '[]'
   join package_path on package_path.package_id = package.id
  where package.node_id = :node
    and package.is_live = 1
-   and exists (select 1 from json_each(demand.software) where json_each.value = :title)
+   and exists (select 1 from json_each(requirement.software) where json_each.value = :title)
  limit 1;
 
 -- name: software_entry

@@ -25,16 +25,17 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
  where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)
  group by stage.job_id, stage_count.phase;
 
--- name: standing_demands
--- Demands with ready packages of jobs that have not ended, or of one, even of held ones.
-select demand.id, demand.cpus, demand.memory, demand.space, demand.platform, demand.nodes,
-       demand.exclude_nodes, demand.ready, demand.pace, demand.software, demand.needs,
-       demand.early, demand.fetches, demand.avoid, demand.failed_on, demand.stage_id,
-       demand.job_id, demand.stay
+-- name: standing_requirements
+-- Requirements with ready packages of jobs that have not ended, or of one, even of held ones.
+select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
+       requirement.pace, requirement.software, requirement.needs, requirement.early,
+       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
+       requirement.job_id, requirement.stay
   from job
-  join demand on demand.job_id = job.id and demand.ready > 0
+  join requirement on requirement.job_id = job.id and requirement.ready > 0
  where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)
- order by demand.job_id, demand.id;
+ order by requirement.job_id, requirement.id;
 
 -- name: awaiting_phases
 -- How many launched packages of a job do nothing but wait for inputs to come, by phase.
@@ -46,10 +47,10 @@ select phase, count(*) as n
 
 -- name: ready_chosen
 -- How many of the chosen packages are ready, by what they ask of a node.
-select package.demand_id as id, count(*) as n
+select package.requirement_id as id, count(*) as n
   from chosen
   join package on package.id = chosen.package_id and package.phase = 'ready'
- group by package.demand_id;
+ group by package.requirement_id;
 
 -- name: jobs_with_failures
 -- How many packages of each job have failed; the newest job first.

@@ -47,9 +47,10 @@ select (select coalesce(max(id), 0) from line)    as line,
        (select coalesce(max(id), 0) from package) as package,
        coalesce((select seq from sqlite_sequence where name = 'file'), 0) as file;
 
--- name: make_demand
+-- name: make_requirement
 -- One set of requirements, shared by the packages that have it.
-insert into demand (job_id, stage_id, cpus, memory, disk, space, platform, nodes, exclude_nodes,
+insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
+                         exclude_nodes,
                     software, needs, early, fetches)
 values (:job, :stage, :cpus, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software, :needs,
         :early, :fetches)
@@ -65,12 +66,14 @@ insert into incoming values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: bring_plain_package
 -- A package of a job under way, on its way in, that says nothing of how it is to be run.
-insert into incoming (id, job_id, stage_id, line_id, seq, name, phase, missing, demand_id, changed)
+insert into incoming (id, job_id, stage_id, line_id, seq, name, phase, missing, requirement_id,
+                      changed)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_packages
 -- Packages of a job under way, waiting or ready; one statement, so that triggers cost half.
-insert into package (id, job_id, stage_id, line_id, seq, name, phase, missing, demand_id, changed,
+insert into package (id, job_id, stage_id, line_id, seq, name, phase, missing, requirement_id,
+                     changed,
                      wall_time, looping, wrapper, wrapper_parameters, environment, policy)
 select * from incoming;
 
@@ -279,7 +282,7 @@ delete from transfer where file_id in
 delete from file where job_id = :job and package_id is null;
 
 -- name: delete_job
--- Remove a job whose packages are gone; stages, counts and demands follow.
+-- Remove a job whose packages are gone; stages, counts and requirements follow.
 delete from job where id = :job;
 
 -- name: hide_job

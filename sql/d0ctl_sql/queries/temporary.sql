@@ -15,7 +15,7 @@ create temp table reported_end (attempt_id integer primary key, outcome text, ph
                             reason text, message text, exit_code integer, signal integer,
                             cpu real, rss integer, stderr text, not_before real,
                             package_id integer, partial integer, answer text,
-                            demand_id integer, wall_time real, note text);
+                            requirement_id integer, wall_time real, note text);
 create temp table failing (attempt_id integer primary key, reason text);
 create temp table reported_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
@@ -28,7 +28,7 @@ create temp table reported_stored (package_id integer, name text, locator text);
 create temp table unneeded (file_id integer primary key, rank integer);
 create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,
                             seq integer, name text, phase text, missing integer,
-                            demand_id integer, changed real, wall_time real, looping real,
+                            requirement_id integer, changed real, wall_time real, looping real,
                             wrapper text, wrapper_parameters text, environment text,
                             policy text);
 create temp table reported_gap (package_id integer, seq integer, gap real);

@@ -270,11 +270,12 @@ select file_id from unneeded;
 
 -- name: left_to_expire
 -- Attempts of failed packages whose outputs have stayed for long enough, the oldest first.
-select attempt.id, attempt.left_size, package.id as package_id, attempt.node_name, demand.id as demand_id,
-       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay
+select attempt.id, attempt.left_size, package.id as package_id, attempt.node_name,
+       requirement.id as requirement_id, requirement.memory, requirement.avoid, requirement.boost,
+       requirement.failed_on, requirement.stay
   from attempt indexed by attempt_left
   join package on package.id = attempt.package_id and package.phase = 'failed'
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
  where attempt.left_size is not null and attempt.ended < :before
    and (:node is null or attempt.node_id = :node)
  order by attempt.ended
@@ -306,7 +307,7 @@ update attempt
 
 -- name: ask_otherwise
 -- Let a package ask for something else.
-update package set demand_id = ? where id = ?;
+update package set requirement_id = ? where id = ?;
 
 -- name: purge_orphans
 -- Of these attempts, which have a folder in the cache of a node, those go that have ended, keep

@@ -114,10 +114,10 @@ delete from chosen
 select package.id, attempt.reason
   from chosen
   join package on package.id = chosen.package_id
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
  where package.phase <> 'cooloff'       -- there the policy has seen to it
-   and ((attempt.reason = 'out-of-memory' and demand.memory is not null and :memory is null)
+   and ((attempt.reason = 'out-of-memory' and requirement.memory is not null and :memory is null)
         or (attempt.reason = 'wall-time' and package.wall_time is not null
             and :wall_time is null));
 
@@ -131,36 +131,36 @@ select package.id, file.name
   join file on file.id = input.file_id and file.dropped = 1 and file.present = 0
  group by package.id;
 
--- name: chosen_demands
+-- name: chosen_requirements
 -- What the chosen packages ask of a node, and how many ask it.
-select demand.*, count(*) as n
+select requirement.*, count(*) as n
   from chosen
   join package on package.id = chosen.package_id
-  join demand on demand.id = package.demand_id
- group by demand.id;
+  join requirement on requirement.id = package.requirement_id
+ group by requirement.id;
 
--- name: choose_of_demand
--- Chosen packages of a demand.
+-- name: choose_of_requirement
+-- Chosen packages with a requirement.
 select package.id from chosen join package on package.id = chosen.package_id
- where package.demand_id = :demand;
+ where package.requirement_id = :requirement;
 
 -- name: leave_out_package
 -- Take a package out of the choice.
 delete from chosen where package_id = ?;
 
--- name: same_demand
--- A demand of a stage that asks for just this.
-select id from demand
+-- name: same_requirement
+-- A requirement of a stage that asks for just this.
+select id from requirement
  where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
    and disk is :disk and space is :space and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
    and early = :early and fetches = :fetches and avoid is null and boost = 0
    and stay is null;
 
--- name: change_demand
--- Let the chosen packages of a demand ask for something else.
-update package set demand_id = :new
- where id in (select package_id from chosen) and demand_id = :old;
+-- name: change_requirement
+-- Let the chosen packages with a requirement ask for something else.
+update package set requirement_id = :new
+ where id in (select package_id from chosen) and requirement_id = :old;
 
 -- name: change_wall_time
 -- Give the chosen packages another time.
@@ -203,15 +203,15 @@ update package
 -- Chosen packages of which an output is not there: the names that they lack, those that their
 -- last attempt with any left on its node, and what they ask for.
 select package.id as package_id, attempt.id as attempt, attempt.node_name, attempt.kept,
-       node.id as node, demand.id as demand_id, demand.memory, demand.avoid, demand.boost,
-       demand.failed_on, demand.stay,
+       node.id as node, requirement.id as requirement_id, requirement.memory, requirement.avoid,
+       requirement.boost, requirement.failed_on, requirement.stay,
        (select json_group_array(json_object('name', file.name, 'late', file.late,
                                             'least', coalesce(file.min_count, 0)))
           from file where file.package_id = package.id and file.present = 0
                       and file.pattern_id is null) as lacking
   from chosen
   join package on package.id = chosen.package_id
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   left join attempt on attempt.id = (select id from attempt as past
                                       where past.package_id = package.id
                                         and past.kept is not null
@@ -224,16 +224,17 @@ select package.id as package_id, attempt.id as attempt, attempt.node_name, attem
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        not_before = null, restarts = 0, tried_from = attempts, accept = :attempt,
-       demand_id = :demand, changed = :now, actor = :actor, note = :note
+       requirement_id = :requirement, changed = :now, actor = :actor, note = :note
  where id = :package and phase in ('failed', 'canceled');
 
 -- name: kept_of_chosen
 -- Chosen packages of which former attempts left something.
-select attempt.id, package.id as package_id, attempt.node_name, demand.id as demand_id,
-       demand.memory, demand.avoid, demand.boost, demand.failed_on, demand.stay
+select attempt.id, package.id as package_id, attempt.node_name, requirement.id as requirement_id,
+       requirement.memory, requirement.avoid, requirement.boost, requirement.failed_on,
+       requirement.stay
   from chosen
   join package on package.id = chosen.package_id
-  join demand on demand.id = package.demand_id
+  join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id and attempt.kept is not null;
 
 -- name: purge_kept_of_chosen
