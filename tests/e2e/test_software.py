@@ -152,6 +152,41 @@ def test_an_archive_comes_from_a_server_that_nodes_reach(site: Site, shelf: Path
     assert (site.home / "results/made/raw a.reco").exists()
 
 
+SEALED = """\
+code-server: {url}
+software:
+  - {{name: reco, version: v12-01, archive: reco.tar.gz, size: 5MB, checksum: "{checksum}", {more}}}
+"""
+
+
+def test_an_archive_from_a_server_is_compared_with_what_the_site_says(
+    site: Site, shelf: Path
+) -> None:
+    other = "sha256:" + "0" * 64
+    right = "sha256:" + hashlib.sha256((shelf / "reco.tar.gz").read_bytes()).hexdigest()
+    server = Server(shelf)
+
+    def apply(checksum: str, more: str = "") -> None:
+        text = SEALED.format(url=server.url, checksum=checksum, more=more)
+        site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
+
+    try:
+        apply(other)
+        refused = site.d0ctl("software", "push", "reco/v12-01")
+        apply(right)
+        site.ok("software", "push", "reco/v12-01")
+        site.ok("software", "verify", "reco/v12-01")
+        apply(right, f"manifest: {other}")
+        sealed = site.d0ctl("software", "verify", "reco/v12-01")
+    finally:
+        server.close()
+
+    assert (refused.code, "its checksum differs" in refused.out) == (1, True), refused
+    assert "its list of files differs from the catalogue" in sealed.out
+    assert sealed.code == 1
+    assert "5.0 MB" in site.ok("software", "list")
+
+
 def test_an_archive_that_vanished_from_its_node_is_brought_anew(site: Site, shelf: Path) -> None:
     site.ok("site", "apply", described(site, str(shelf)))
     site.ok("software", "push", "reco/v12-01")

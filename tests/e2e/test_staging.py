@@ -43,10 +43,9 @@ def change(site: Site, text: str, *values: object) -> None:
         database.execute(text, values)
 
 
-def set_lease(site: Site, seconds: float) -> None:
+def set_lease(site: Site, text: str) -> None:
     """Let wrappers do without contact for so long."""
-    value = json.dumps({"lease": seconds})
-    change(site, "insert or replace into setting values ('defaults', ?)", value)
+    site.ok("site", "apply", site.write(f"defaults: {{lease: {text}}}", "site.yaml"), "--yes")
 
 
 def mass_storage(site: Site) -> Path:
@@ -170,7 +169,7 @@ stages:
 def waiting(farm: Site, tmp_path: Path) -> Path:
     """A package that is to forward a file, computes, and has a lease of a moment."""
     farm.start_daemon()
-    set_lease(farm, 0.5)
+    set_lease(farm, "0.5s")
     farm.kill_daemon()
     farm.start_daemon()
     farm.submit(f"""\
@@ -207,7 +206,7 @@ def test_outputs_wait_for_a_control_host_that_is_away(farm: Site, waiting: Path)
                PATIENCE_S)  # fmt: skip
     assert not (waiting / "far").exists()
 
-    set_lease(farm, 3000)
+    set_lease(farm, "50m")
     farm.start_daemon()
 
     assert farm.ok("wait", "leased") == "`leased` is successful\n"
@@ -222,7 +221,7 @@ def test_what_was_killed_meanwhile_never_shows(farm: Site, waiting: Path) -> Non
         wait_until(lambda: has_lapsed(farm), PATIENCE_S)
         (waiting / "go").touch()
         wait_until(lambda: kept(farm), PATIENCE_S)
-        set_lease(farm, 3000)
+        set_lease(farm, "50m")
         farm.ok("kill", "leased", "--yes")
     finally:
         for pid in sshd_processes(farm):

@@ -1,5 +1,6 @@
 """What wrappers are told to watch for, what programs are used to, and what may be purged."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,11 @@ from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import keep_software
+from d0ctl_wrapper.attempt.guards.load_guard import Thrashing
 from d0ctl_wrapper.protocol.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
 from tests.support.messages import end_message, output
+from tests.support.site_file import apply_site
 from tests.support.world import World
 
 MUCH = 10**9
@@ -90,6 +93,22 @@ def test_a_launch_without_limits_has_only_those_of_the_site(store: Store) -> Non
 
     assert answer["guards"]["wall_time"] is answer["guards"]["memory"] is None
     assert answer["binaries"][0]["looping"] is None
+
+
+@pytest.mark.parametrize(("most", "pauses"), [("1MB", True), ("9000TB", False)])
+def test_a_launch_pauses_when_its_node_swaps_more_than_the_site_says(
+    store: Store, tmp_path: Path, most: str, pauses: bool
+) -> None:
+    apply_site(store, defaults={"swap": most})
+    submitted(store, job("free"))
+    swapped = tmp_path / "vmstat"
+    swapped.write_text("pswpin 0\npswpout 0\noom_kill 0\n")
+
+    judge = Thrashing(begin(store)["guards"]["swap"], 0.0, vmstat=bytes(swapped))
+    swapped.write_text("pswpin 1000000\npswpout 1000000\noom_kill 0\n")
+    verdict = judge()
+
+    assert verdict is not None and verdict.pauses is pauses
 
 
 def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: Store) -> None:
