@@ -1,6 +1,9 @@
-"""The lines of a job, made anew from its recipes each time that they are read."""
+"""The lines of a job, made anew from its recipes each time that they are read.
 
-from collections.abc import Callable, Iterator, Mapping
+What all lines of a recipe have in common is found out once, before its first line is made.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -8,8 +11,17 @@ from msgspec import Struct
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import output_name
+from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.language.template import LoopValues
-from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, PackageRecipe, StageRecipe
+from d0ctl.jobfile.language.values import Fields
+from d0ctl.jobfile.recipe import (
+    BinaryRecipe,
+    LineRecipe,
+    OutputRecipe,
+    PackageRecipe,
+    StageRecipe,
+)
+from d0ctl.jobfile.sections.loops import plain_names
 from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, LineSpec, OutputSpec, PackageSpec
 
 
@@ -22,26 +34,51 @@ class StageLines(Struct, frozen=True):
     def __iter__(self) -> Iterator[LineSpec]:
         number = 0
         for line in self.stage.lines:
-            numbered = [
-                (str(number), package, _binary_names(package, self.stage.name))
-                for number, package in enumerate(line.packages, 1)
-            ]
-            values_of = _line_names(line)
+            make = _line_maker(line, self.stage.name, self.files)
             for at, values in enumerate(line.loop):
                 number += 1
-                packages = [_package(*package, values, at, self.files) for package in numbered]
-                fields = _with_name(line.fields.get(values), values_of(values) or str(number))
-                yield LineSpec(packages=tuple(packages), **fields)
+                yield make(values, at, number)
 
     def __repr__(self) -> str:
         return f"<lines of stage {self.stage.name}>"
 
 
-def _line_names(line: LineRecipe) -> Callable[[LoopValues], str]:
-    """Name lines by their loop values, as `e=10 seed=3`, unless the job file names them."""
-    if "name" in line.fields.fixed or "name" in line.fields.varying:
-        return lambda values: ""
+def _line_maker(
+    line: LineRecipe, stage: str, files: InputFiles
+) -> Callable[[LoopValues, int, int], LineSpec]:
+    """Return what makes a line of its loop values, its index in the loop and its number."""
+    plain = plain_names(line.loop)
+    packages = [
+        _package_maker(package, number, stage, plain, files)
+        for number, package in enumerate(line.packages, 1)
+    ]
+    fields_of, name_of = _fields_maker(line.fields), _line_names(line, plain)
+
+    def make(values: LoopValues, at: int, number: int) -> LineSpec:
+        made = tuple([package(values, at) for package in packages])
+        fields = fields_of(values)
+        if "name" in fields:
+            return LineSpec(packages=made, **fields)
+        return LineSpec(name_of(values) or str(number), made, **fields)
+
+    return make
+
+
+def _fields_maker(fields: Fields, **defaults: Any) -> Callable[[LoopValues], Mapping[str, Any]]:
+    """Return what makes the fields of a record of its loop values."""
+    fixed = {**defaults, **fields.fixed}
+    if not fields.varying:
+        return lambda values: fixed
+    varying = tuple(fields.varying.items())
+    return lambda values: {**fixed, **{name: value.get(values) for name, value in varying}}
+
+
+def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValues], str]:
+    """Name lines by their loop values, as `e=10 seed=3`."""
     names = [(name, loop.index, loop.columns) for name, loop in line.loop.names.items()]
+    if all(index in plain for _, index, _ in names):
+        layout = " ".join(f"{name}=%s" for name, _, _ in names)
+        return lambda values: (layout % values)[:MAX_NAME_LENGTH]
 
     def name_of(values: LoopValues) -> str:
         pairs: list[str] = []
@@ -58,30 +95,26 @@ def _pair(name: str, value: str) -> str:
     return f"{name}={value.rpartition('/')[2] or value}"
 
 
-def _with_name(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Give a record without a name the one it has by default."""
-    return fields if "name" in fields else {"name": name, **fields}
-
-
-def _package(
-    name: str,
-    recipe: PackageRecipe,
-    names: list[str],
-    values: LoopValues,
-    at: int,
-    files: InputFiles,
-) -> PackageSpec:
-    inputs = [files.of_binary(binary, values, at) for binary in recipe.binaries]
-    binaries = [
-        _binary(binary, own, values, inputs, files, name)
-        for binary, own, name in zip(recipe.binaries, inputs, names, strict=True)
+def _package_maker(
+    recipe: PackageRecipe, number: int, stage: str, plain: Collection[int], files: InputFiles
+) -> Callable[[LoopValues, int], PackageSpec]:
+    names = _binary_names(recipe, stage)
+    makers = [
+        _BinaryMaker(binary, name, plain, files)
+        for binary, name in zip(recipe.binaries, names, strict=True)
     ]
-    wrapper = [] if recipe.wrapper is None else files.of_entry(recipe.wrapper, values, at)
-    return PackageSpec(
-        binaries=tuple(binaries),
-        wrapper=_input(wrapper[0], values, files) if wrapper else None,
-        **_with_name(recipe.fields.get(values), name),
-    )
+    fields_of = _fields_maker(recipe.fields, name=str(number))
+
+    def make(values: LoopValues, at: int) -> PackageSpec:
+        inputs = [files.of_binary(binary, values, at) for binary in recipe.binaries]
+        made = tuple([m.make(values, own, inputs) for m, own in zip(makers, inputs, strict=True)])
+        if recipe.wrapper is None:
+            return PackageSpec(binaries=made, **fields_of(values))
+        (startup,) = files.of_entry(recipe.wrapper, values, at)
+        wrapper = _input(startup, values, files)
+        return PackageSpec(binaries=made, wrapper=wrapper, **fields_of(values))
+
+    return make
 
 
 def _binary_names(recipe: PackageRecipe, stage: str) -> list[str]:
@@ -95,27 +128,50 @@ def _binary_names(recipe: PackageRecipe, stage: str) -> list[str]:
     ]
 
 
-def _binary(
-    recipe: BinaryRecipe,
-    own: list[InputFile],
-    values: LoopValues,
-    inputs: list[list[InputFile]],
-    files: InputFiles,
-    name: str,
-) -> BinarySpec:
-    outputs = [
-        OutputSpec(output_name(output.file.render(values)), **output.fields.get(values))
-        for output in recipe.outputs
-    ]
-    binary_files = BinaryFiles(own, [output.file for output in outputs], inputs)
-    check = None if recipe.check is None else recipe.check.text(values, binary_files)
-    return BinarySpec(
-        inputs=tuple([_input(file, values, files) for file in own]),
-        outputs=tuple(outputs),
-        check=check,
-        **(recipe.run.render(values, binary_files) if recipe.run is not None else {}),
-        **_with_name(recipe.fields.get(values), name),
-    )
+class _BinaryMaker:
+    """Makes one binary of a recipe for each line."""
+
+    def __init__(
+        self, recipe: BinaryRecipe, name: str, plain: Collection[int], files: InputFiles
+    ) -> None:
+        run = recipe.run
+        self._recipe = recipe
+        self._files = files
+        self._plain = None if run is None or recipe.check else run.plain_text(plain)
+        self._key = "argv" if isinstance(run, Arguments) else "script"
+        shell = {"shell": run.shell} if isinstance(run, Script) else {}
+        self._fields_of = _fields_maker(recipe.fields, name=name, **shell)
+        self._outputs = [_output_maker(output) for output in recipe.outputs]
+        self._constant: dict[int, tuple[InputSpec, ...]] = {}
+        """The inputs by the identity of their files, where lines can't differ in more."""
+
+    def make(
+        self, values: LoopValues, own: list[InputFile], inputs: list[list[InputFile]]
+    ) -> BinarySpec:
+        """Return the binary of a line; `own` is its part of the inputs of its package."""
+        outputs = tuple([output(values) for output in self._outputs])
+        specs, fields = self._inputs(values, own), self._fields_of(values)
+        if self._plain is not None:
+            text: dict[str, Any] = {self._key: self._plain(values)}
+            return BinarySpec(inputs=specs, outputs=outputs, **text, **fields)
+        binary_files = BinaryFiles(own, [output.file for output in outputs], inputs)
+        texts: dict[str, Any] = {}
+        for key, run in ((self._key, self._recipe.run), ("check", self._recipe.check)):
+            if run is not None:
+                texts[key] = run.text(values, binary_files)
+        return BinarySpec(inputs=specs, outputs=outputs, **texts, **fields)
+
+    def _inputs(self, values: LoopValues, own: list[InputFile]) -> tuple[InputSpec, ...]:
+        if not self._recipe.inputs_are_constant:
+            return tuple([_input(file, values, self._files) for file in own])
+        if id(own) not in self._constant:
+            self._constant[id(own)] = tuple([_input(file, values, self._files) for file in own])
+        return self._constant[id(own)]
+
+
+def _output_maker(output: OutputRecipe) -> Callable[[LoopValues], OutputSpec]:
+    render, fields_of = output.file.render, _fields_maker(output.fields)
+    return lambda values: OutputSpec(output_name(render(values)), **fields_of(values))
 
 
 def _input(file: InputFile, values: LoopValues, files: InputFiles) -> InputSpec:

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import BadValueError
@@ -140,6 +140,9 @@ class InputFiles(Struct, frozen=True):
     origins: Mapping[InputRecipe, Sequence[int]]
     sources: Mapping[InputRecipe, StageOutputs]
     late: Collection[str]
+    constant: dict[tuple[InputRecipe, bytes], list[InputFile]] = field(default_factory=dict)
+    """The files of binaries whose entries say the same for all lines, by the first entry and the
+    origins of all."""
 
     def absolute(self, file: str) -> str:
         """Return the path of a file that no package makes."""
@@ -158,6 +161,18 @@ class InputFiles(Struct, frozen=True):
 
     def of_binary(self, binary: BinaryRecipe, values: LoopValues, at: int) -> list[InputFile]:
         """Return the input files of a binary, each once; an entry that names one goes first."""
+        if not binary.inputs_are_constant or not binary.inputs:
+            return self._of_binary(binary, values, at)
+        key = binary.inputs[0], self.origins_of(binary, at)
+        if key not in self.constant:
+            self.constant[key] = self._of_binary(binary, values, at)
+        return self.constant[key]
+
+    def origins_of(self, binary: BinaryRecipe, at: int) -> bytes:
+        """Return the origins of the named inputs of a binary in the `at`th line of its loop."""
+        return bytes([self.origins[r][at] for r in binary.inputs if r.file is not None])
+
+    def _of_binary(self, binary: BinaryRecipe, values: LoopValues, at: int) -> list[InputFile]:
         if len(binary.inputs) == 1:
             return self.of_entry(binary.inputs[0], values, at)
         found: dict[str, InputFile] = {}

@@ -68,6 +68,12 @@ class InputRecipe(Struct, frozen=True, eq=False):
     match: Template | None = None
     glob: Template | None = None
 
+    @property
+    def is_constant(self) -> bool:
+        """Tell whether it says the same for all lines."""
+        texts = [text for text in (self.file, self.match, self.glob) if text is not None]
+        return not self.fields.varying and all(text.constant is not None for text in texts)
+
 
 class OutputRecipe(Struct, frozen=True):
     """One entry under `outputs:`."""
@@ -87,6 +93,7 @@ class BinaryRecipe(Struct, frozen=True):
     check: Script | None
     inputs: list[InputRecipe]
     outputs: list[OutputRecipe]
+    inputs_are_constant: bool = False
 
     @property
     def texts(self) -> list[Run]:

@@ -169,3 +169,29 @@ def test_inputs_are_named_no_sooner_than_at_launch() -> None:
     assert named == "merge a.x 'b c.x' > a.x.out\nls a.x 'b c.x'"
     arguments = ("merge", INPUTS, "-o", "x")
     assert arguments_with_inputs(arguments, ["-a", "d"]) == ["merge", "./-a", "d", "-o", "x"]
+
+
+@pytest.mark.parametrize("text", ["a %s {x} 5%%", "{x}{y} {p}", "{q} {x.stem}", "100 % of {p}"])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_value_is_put_in_alike_whether_or_not_others_of_its_loop_need_quotes(
+    text: str, is_list: bool
+) -> None:
+    plain, others = ["v", "1.5", "a=b,c"], ["-x", "a b", "raw/a'b", "", "100%"]
+
+    alone, together = _runs(text, plain, is_list), _runs(text, [*plain, *others], is_list)
+
+    assert alone == together[: len(plain)]
+    assert len(set(together)) == (len(plain) + len(others) if "{x" in text else 1)
+
+
+def _runs(text: str, values: list[str], is_list: bool) -> list[object]:
+    """Return what runs for each of the values as `x`, with `y: 7`."""
+    run = text.split() if is_list else text
+    line = {"for": {"x": values, "y": [7]}, "run": run}
+    job = {"parameters": {"p": "100%", "q": "it's"}, "stages": [{"lines": [line]}]}
+    binaries = [line.packages[0].binaries[0] for line in read_text(json.dumps(job)).stages[0].lines]
+    return [binary.argv or binary.script for binary in binaries]
+
+
+def test_plain_values_are_put_into_quotes_as_they_are() -> None:
+    assert scripts_of("\"{x}\" '{x}' 5%", "v", "w") == ["\"v\" 'v' 5%", "\"w\" 'w' 5%"]

@@ -73,6 +73,8 @@ class _Check:
         self.files = InputFiles(
             directory, Globs(directory), self._origins, self._sources, outputs.late
         )
+        self._outside_origins: dict[InputRecipe, Origin] = {}
+        """The origins of inputs from outside that are the same for all lines."""
         self._outside = OutsideInputs(name, outputs, directory, known, faults)
         self._consumed = bytearray()
         """Whether a package of its own stage reads an output."""
@@ -133,6 +135,8 @@ class _Check:
     ) -> Origin:
         """Tell where a named input comes from, and note which package waits for its maker."""
         assert recipe.file is not None
+        if recipe in self._outside_origins:
+            return self._outside_origins[recipe]
         if recipe.file.broken:
             return Origin.WRONG
         try:
@@ -142,7 +146,10 @@ class _Check:
             return Origin.WRONG
         made = self._outputs.numbers.get(name)
         if made is None:
-            return self._outside.origin(recipe, name, values)
+            origin = self._outside.origin(recipe, name, values)
+            if recipe.is_constant and origin != Origin.WRONG:
+                self._outside_origins[recipe] = origin
+            return origin
         if made in own_stage:
             self._consumed[made] = 1
         maker = self._outputs.maker(name)

@@ -77,7 +77,7 @@ def _text(
     if isinstance(binary.run, Script):
         return binary.run.text(values, binary_files)
     if isinstance(binary.run, Arguments):
-        return "\n".join(binary.run.render(values, binary_files)["argv"])
+        return "\n".join(binary.run.text(values, binary_files))
     return None
 
 

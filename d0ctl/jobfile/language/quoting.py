@@ -9,6 +9,9 @@ from d0ctl.jobfile.spec import INPUTS
 UNSAFE = re.compile(r"[^A-Za-z0-9_@%+=:,./-]").search
 """Find a character that a shell may not take literally."""
 
+is_plain = re.compile(r"[A-Za-z0-9_@%+=,.][A-Za-z0-9_@%+=,.-]*").fullmatch
+"""Match a word that needs no quotes, and is neither an option nor a path."""
+
 
 def as_word(name: str) -> str:
     """Return a file name for a command line, where a leading dash would make it an option."""

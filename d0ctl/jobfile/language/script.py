@@ -1,14 +1,15 @@
 """What a node executes, `run:` and `check:`, and how values are put into it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any, Protocol
+from operator import itemgetter
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from d0ctl.jobfile.language.quoting import UNSAFE, quote
+from d0ctl.jobfile.language.quoting import UNSAFE, is_plain, quote
 from d0ctl.jobfile.language.shell import Context, contexts
 from d0ctl.jobfile.language.template import (
     RUN_WORDS,
@@ -43,13 +44,16 @@ class Insertion(Struct, frozen=True):
     """A placeholder of a script or an argument list, which a value replaces.
 
     `getter` is None for `{inputs}` and `{outputs}`. `direct` means that the value is taken whole:
-    where it is the path of an input, the local name of that input replaces it.
+    where it is the path of an input, the local name of that input replaces it. `index` is that of
+    a whole loop value, `constant` a value that is the same for all lines.
     """
 
     scalar: Scalar
     placeholder: Placeholder
     getter: Getter | None = None
     direct: bool = False
+    index: int | None = None
+    constant: str | None = None
     context: Context = Context.BARE
 
     def words(self, values: LoopValues, files: FileWords) -> Sequence[str]:
@@ -66,6 +70,19 @@ class Insertion(Struct, frozen=True):
         if self.context is Context.BARE and not self.is_inputs:
             return " ".join([quote(word) for word in self.words(values, files)])
         return " ".join(self.words(values, files))
+
+    def fixed_text(self, plain: Collection[int]) -> str | None:
+        """Return the text that stands for it in the layout of all lines; None if there is none.
+
+        That is `%s` for a value whose index is in `plain`.
+        """
+        if self.is_inputs:
+            return INPUTS
+        if self.index is not None:
+            return "%s" if self.index in plain else None
+        if self.constant is None or not is_plain(self.constant):
+            return None
+        return _escaped(self.constant)
 
     @property
     def is_inputs(self) -> bool:
@@ -111,9 +128,18 @@ class Script(Struct, frozen=True):
                 )
                 faults.add_similar(insertion.position, "quotes", partial(str, message))
 
-    def render(self, values: LoopValues, files: FileWords) -> dict[str, Any]:
-        """Return the text with its shell."""
-        return {"script": self.text(values, files), "shell": self.shell}
+    def plain_text(self, plain: Collection[int]) -> Callable[[LoopValues], str] | None:
+        """Return what makes the text of a line of its loop values alone.
+
+        It is None if files or quotes may be needed; the values whose indexes are in `plain` need
+        none.
+        """
+        fixed = [part.fixed_text(plain) for part in self.insertions]
+        texts = [text for text in fixed if text is not None]
+        if len(texts) < len(fixed):
+            return None
+        layout = self.layout.replace("%%", "%%%%") % tuple(texts)
+        return _filler(layout, self.insertions)
 
     def text(self, values: LoopValues, files: FileWords) -> str:
         """Return the text with all values filled in."""
@@ -135,7 +161,19 @@ class Arguments(Struct, frozen=True):
     def check(self, values: LoopValues, files: FileWords, faults: Faults) -> None:
         """Note nothing: without a shell every value is safe."""
 
-    def render(self, values: LoopValues, files: FileWords) -> dict[str, Any]:
+    def plain_text(self, plain: Collection[int]) -> Callable[[LoopValues], tuple[str, ...]] | None:
+        """Return what makes the arguments of a line of its loop values alone, as for a script."""
+        fillers = []
+        for element in self.elements:
+            fixed = [_escaped(p) if isinstance(p, str) else p.fixed_text(plain) for p in element]
+            texts = [text for text in fixed if text is not None]
+            if len(texts) < len(fixed):
+                return None
+            insertions = [part for part in element if isinstance(part, Insertion)]
+            fillers.append(_filler("".join(texts), insertions))
+        return lambda values: tuple([fill(values) for fill in fillers])
+
+    def text(self, values: LoopValues, files: FileWords) -> tuple[str, ...]:
         """Return the arguments; `{inputs}` as an element of its own becomes several."""
         arguments: list[str] = []
         for element in self.elements:
@@ -144,7 +182,21 @@ class Arguments(Struct, frozen=True):
             else:
                 parts = [p if isinstance(p, str) else p.words(values, files)[0] for p in element]
                 arguments.append("".join(parts))
-        return {"argv": tuple(arguments)}
+        return tuple(arguments)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%%")
+
+
+def _filler(layout: str, insertions: Sequence[Insertion]) -> Callable[[LoopValues], str]:
+    """Return what puts loop values into a layout."""
+    indexes = [part.index for part in insertions if part.index is not None]
+    if not indexes:
+        text = layout % ()
+        return lambda values: text
+    pick = itemgetter(*indexes)
+    return pick if layout == "%s" else lambda values: layout % pick(values)
 
 
 Run = Script | Arguments
@@ -157,7 +209,7 @@ def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "b
     spans = [piece.placeholder.span for piece in pieces if isinstance(piece, Insertion)]
     found = iter(contexts(scalar.text, spans, shell) if spans else ())
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
-    layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in placed)
+    layout = "".join(_escaped(p) if isinstance(p, str) else "%s" for p in placed)
     insertions = [piece for piece in placed if isinstance(piece, Insertion)]
     return Script(layout, insertions, shell, (scalar,))
 
@@ -197,7 +249,9 @@ def _insertion(placeholder: Placeholder, scalar: Scalar, scope: Scope, faults: F
         loop is None and placeholder.name == "parameters"
     )
     direct = len(placeholder.attributes) == (1 if named else 0)
-    return Insertion(scalar, placeholder, resolve(scalar, placeholder, scope, faults), direct)
+    getter = resolve(scalar, placeholder, scope, faults)
+    index = loop.index if loop is not None and not placeholder.attributes else None
+    return Insertion(scalar, placeholder, getter, direct, index, scope.constant(placeholder))
 
 
 def _in_context(insertion: Insertion, context: Context, faults: Faults) -> str | Insertion:

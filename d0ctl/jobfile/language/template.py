@@ -7,6 +7,7 @@ the literal `{known}`; every other brace stays.
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -125,6 +126,22 @@ class Scope(Struct, frozen=True):
                 f"parameter `{name}` is not a text, so `{placeholder.text}` can't be replaced by it"
             )
         return _parts(placeholder, template.render, rest)
+
+    def constant(self, placeholder: Placeholder) -> str | None:
+        """Return the text of a parameter that is the same for all lines."""
+        if placeholder.name in self.loops:
+            return None
+        template = self.parameter(placeholder)
+        if template is None or template.constant is None:
+            return None
+        with suppress(ValueError):
+            return self.getter(placeholder)(())
+        return None
+
+    def parameter(self, placeholder: Placeholder) -> Template | None:
+        """Return the parameter that a placeholder names."""
+        is_named = placeholder.name == "parameters" and bool(placeholder.attributes)
+        return self.parameters.get(placeholder.attributes[0] if is_named else placeholder.name)
 
     def _no_parameter(self, placeholder: Placeholder) -> str:
         if not placeholder.attributes:
@@ -253,22 +270,17 @@ def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = Fa
         return Template(scalar, text, lambda values: text, faults.noted > noted)
     getters = [resolve(scalar, m, scope, faults) for m in pieces if isinstance(m, Placeholder)]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in pieces)
-    if not any(m.name in scope.loops for m in pieces if isinstance(m, Placeholder)) and _fixed(
-        pieces, scope
-    ):
+    if not any(_varies(m, scope) for m in pieces if isinstance(m, Placeholder)):
         return constant(scalar, layout % tuple([getter(()) for getter in getters]))
     return Template(scalar, None, _renderer(layout, getters), faults.noted > noted)
 
 
-def _fixed(pieces: list[str | Placeholder], scope: Scope) -> bool:
-    """Tell whether all placeholders are parameters that are the same for all lines."""
-    for piece in pieces:
-        if isinstance(piece, Placeholder):
-            name = piece.attributes[0] if piece.name == "parameters" and piece.attributes else ""
-            template = scope.parameters.get(name or piece.name)
-            if template is not None and template.constant is None:
-                return False
-    return True
+def _varies(placeholder: Placeholder, scope: Scope) -> bool:
+    """Tell whether the value of a placeholder is not the same for all lines."""
+    if placeholder.name in scope.loops:
+        return True
+    template = scope.parameter(placeholder)
+    return template is not None and template.constant is None
 
 
 def constant(scalar: Scalar, text: str | None = None) -> Template:

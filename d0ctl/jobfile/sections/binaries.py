@@ -65,7 +65,8 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     check = compile_script(text, inner.scope, reading.faults) if text is not None else None
     inputs = _inputs(level.get("inputs"), reading)
     outputs = _outputs(level.get("outputs"), reading)
-    return BinaryRecipe(node.position, fields, run, check, inputs, outputs)
+    constant = all(entry.is_constant for entry in inputs)
+    return BinaryRecipe(node.position, fields, run, check, inputs, outputs, constant)
 
 
 def _software_type(level: Level) -> FieldType:

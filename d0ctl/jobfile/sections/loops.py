@@ -7,6 +7,7 @@ from typing import Any, overload
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import LOOP_NAME
+from d0ctl.jobfile.language.quoting import is_plain
 from d0ctl.jobfile.language.template import RESERVED
 from d0ctl.jobfile.recipe import Group, Loop
 from d0ctl.jobfile.sections.level import Reading
@@ -28,6 +29,11 @@ class RangeValues(Sequence[str]):
     def __init__(self, numbers: range, width: int) -> None:
         self._numbers = numbers
         self._format = f"0{width}d" if width else "d"
+
+    @property
+    def are_plain(self) -> bool:
+        """Tell whether none is negative, so that a command line needs no quotes for them."""
+        return min(self._numbers[0], self._numbers[-1]) >= 0
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -68,6 +74,18 @@ def read_loop(node: Node, reading: Reading) -> Loop:
     if not loop.groups:
         reading.fault(node.position, "`for` has no names")
     return loop
+
+
+def plain_names(loop: Loop) -> frozenset[int]:
+    """Return the indexes of the names all of whose values are plain words, and so no paths."""
+    values = [values for group in loop.groups for values in group.values]
+    return frozenset(index for index, each in enumerate(values) if _are_plain(each))
+
+
+def _are_plain(values: Sequence[Any]) -> bool:
+    if isinstance(values, RangeValues):
+        return bool(values) and values.are_plain
+    return all(isinstance(value, str) and is_plain(value) for value in values)
 
 
 def _zip(key: Scalar, node: Node, reading: Reading, seen: set[str]) -> Group:
