@@ -14,8 +14,8 @@ def describe_packages(
 ) -> Iterator[str]:
     """Say which packages would be changed; `named` is how many of them `changes` is about."""
     if plan.packages:
-        packages = count(plan.packages, "package")
-        yield f"would {verb} {packages}{more}: {by_phase(plan.phases)}"
+        number = count(plan.packages, "package")
+        yield f"would {verb} {number}{more}: {by_phase(plan.phases)}"
         yield from changed(plan.changes, plan.packages if named is None else named)
     else:
         yield f"nothing to {verb} in `{plan.request.target.brief}`"
@@ -24,11 +24,8 @@ def describe_packages(
 
 def report_packages(plan: Plan, verb: str, past: str, more: str = "") -> Iterator[str]:
     """Say which packages were changed."""
-    if plan.packages == 1 and len(plan.changes) == 1:
-        yield f"{past} package `{plan.changes[0].path}`{more}"
-    elif plan.packages:
-        packages = count(plan.packages, "package")
-        yield f"{past} {packages} of `{plan.request.target.brief}`{more}"
+    if plan.packages:
+        yield f"{past} {packages(plan)}{more}"
     else:
         yield f"nothing to {verb} in `{plan.request.target.brief}`"
 
@@ -54,6 +51,13 @@ def jobs(plan: Plan) -> str:
     names = [f"`{name}`" for name in plan.jobs[:MOST_NAMED]]
     more = f" and {len(plan.jobs) - MOST_NAMED} more" if len(plan.jobs) > MOST_NAMED else ""
     return f"{'job' if len(plan.jobs) == 1 else 'jobs'} {', '.join(names)}{more}"
+
+
+def packages(plan: Plan) -> str:
+    """Name the only package of a plan, or count its packages."""
+    if plan.packages == 1 and len(plan.changes) == 1:
+        return f"package `{plan.changes[0].path}`"
+    return f"{count(plan.packages, 'package')} of `{plan.request.target.brief}`"
 
 
 def by_phase(phases: Mapping[str, int]) -> str:

@@ -67,6 +67,7 @@ def package(store: Store, one: PackageView, now: float) -> Document:
         "not_before": iso(one.not_before),
         "restarts": one.restarts,
         "cpus": one.cpus,
+        "priority": one.priority,
         "attempts": [attempt(each) for each in tries],
         "failures": [
             {

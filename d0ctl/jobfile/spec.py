@@ -128,6 +128,8 @@ class PackageSpec(Struct, frozen=True):
     environment: Mapping[str, str] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
     looping: float | None = None
+    priority: int | None = None
+    """None means that of the job."""
 
 
 class LineSpec(Struct, frozen=True):

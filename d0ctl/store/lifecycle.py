@@ -73,6 +73,21 @@ def set_priority(store: Store, job: int, priority: int) -> None:
     store.change("set_priority", job=job, priority=priority)
 
 
+def priorities(store: Store) -> list[int]:
+    """Return the different priorities of the selected packages."""
+    return [row[0] for row in store.rows("priorities_of_chosen")]
+
+
+def give_priority(store: Store, priority: int) -> None:
+    """Give the selected packages a priority of their own."""
+    for row in store.rows("chosen_requirements"):
+        wanted = {"requirement": row["id"], "priority": priority}
+        new = store.value("requirement_with_priority", **wanted)
+        if new is None:
+            new = store.value("make_requirement_with_priority", **wanted)
+        store.change("change_requirement", old=row["id"], new=new)
+
+
 def kill(store: Store, *, actor: str, note: str | None, now: float, partial: bool = False) -> int:
     """not launched -> canceled, launched -> killing; return how many. Ended ones stay as they are.
 

@@ -9,6 +9,7 @@ from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.nodes import contact, placement, registry
 from tests.cli.conftest import Type
 from tests.support.building import Site, document, job, line, package, production
+from tests.support.world import World
 
 
 def test_a_soft_finish_lets_end_what_runs(site: Site, d0ctl: Type) -> None:
@@ -113,7 +114,7 @@ def test_a_new_priority_of_a_job_with_nothing_left_to_start_says_so(
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
-        (["priority"], "JOB"), (["priority", "prod"], "NUMBER"),
+        (["priority"], "SELECTOR"), (["priority", "prod"], "NUMBER"),
         (["set-status", "prod/1/1/1"], "STATUS"),
     ],
 )  # fmt: skip
@@ -159,8 +160,28 @@ def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: 
     assert placement.requirements(site.store)[0].id != first
     assert d0ctl("priority", "two", "80").exit_code == 4
     assert d0ctl("priority", "two", "101").exit_code == 2
-    assert d0ctl("priority", "two/1", "5").exit_code == 2
     assert d0ctl("priority", "tow", "5").stderr.endswith("did you mean `two`?\n")
+
+
+def test_packages_get_a_priority_of_their_own_and_leave_that_of_their_job(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production("one"))
+    site.submit(production("two", lines=3))
+
+    result = d0ctl("priority", "two/1/3/1", "80")
+
+    assert result.stdout == "priority of package `two/1/3/1`: 50 -> 80\n"
+    assert result.stderr == "to undo: d0ctl priority two/1/3/1 50\n"
+    assert "priority 80" in d0ctl("status", "two/1/3/1").stdout
+    assert d0ctl("priority", "two/1/3/1", "80").exit_code == 4
+    assert d0ctl("priority", "two", "20").stdout == (
+        "priority of job `two`: 50 -> 20\npackages of `two/1` have a priority of their own\n"
+    )
+    assert [one.ready for one in placement.requirements(site.store)] == [1, 3, 2]
+    assert d0ctl("doctor").exit_code == 0
+    World(site.store, cpus=1).schedule()
+    assert site.phase("two/1/3/1") == "assigned"
 
 
 def test_what_has_ended_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> None:

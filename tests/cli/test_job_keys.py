@@ -6,6 +6,7 @@ import pytest
 
 from tests.cli.conftest import Type
 from tests.support.building import Site, document
+from tests.support.jobs import phases
 from tests.support.world import World
 
 
@@ -63,6 +64,42 @@ def test_a_job_of_higher_priority_is_scheduled_first(
 
     phases = {name: site.phase(f"{name}/1/1/1") for name in ("low", "usual", "high")}
     assert phases == {"low": "ready", "usual": "ready", "high": "assigned"}
+
+
+def test_the_priority_of_a_package_goes_before_that_of_its_line_stage_and_job(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    name = submit(
+        d0ctl,
+        tmp_path,
+        """\
+job: one
+priority: 10
+stages:
+  - name: a
+    lines: [{for: {n: [1, 2]}, run: "true", priority: "6{n}"}]
+  - name: b
+    priority: 40
+    lines:
+      - run: "true"
+      - {priority: 90, packages: [{run: "true"}, {run: "true", priority: 5}]}
+  - lines: [{run: "true"}]
+""",
+    )
+    world, order = World(site.store, cpus=1), []
+    node = world.node("localhost")
+
+    for _ in range(6):
+        world.schedule()
+        order += [path for path, phase in phases(site.store).items() if phase == "assigned"]
+        world.launch(node)
+        world.order(node)
+        node.end(max(node.attempts), "successful")
+        world.deliver(node, node.spool)
+
+    assert order == [
+        f"{name}/{path}" for path in ("2/2/1", "1/2/1", "1/1/1", "2/1/1", "3/1/1", "2/2/2")
+    ]
 
 
 @pytest.mark.parametrize(("key", "name"), [("name: first", "first"), ("", "n=7")])

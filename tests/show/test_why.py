@@ -195,6 +195,16 @@ def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
     assert answer.commands == ["d0ctl priority prod 91", "d0ctl why urgent"]
 
 
+def test_packages_of_a_higher_priority_come_first_in_their_job(site: Site) -> None:
+    site.up()
+    site.submit(job(("one", [line(make("a"))]), ("fast", [line(make("b", priority=70))])))
+
+    answer = why(site, "prod/1/1/1")
+
+    assert "packages of stage `fast` of a higher priority come first" in answer.answer
+    assert answer.commands == ["d0ctl priority prod/1/1/1 71"]
+
+
 def test_where_there_is_room_it_starts_next(site: Site) -> None:
     site.up()
     site.submit(production())

@@ -1,4 +1,4 @@
-"""priority: which jobs come first."""
+"""priority: which jobs or packages come first."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.option import Options, ValueType, argument
-from d0ctl.actions.selection import is_whole_job, jobs_of
-from d0ctl.errors import BadUsage, Refused
-from d0ctl.model import by_status
+from d0ctl.actions.selection import KILLABLE, changeable, is_whole_job, jobs_of
+from d0ctl.errors import Refused
+from d0ctl.model import Phase, by_status
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
-from d0ctl.units import count
+from d0ctl.units import count, listed
 
 NOTHING_LEFT = "no package is left to start"
+
+MOST_APART = 5
+"""How many stages with a priority of their own are named."""
 
 
 def _read(text: str) -> int:
@@ -32,42 +35,65 @@ class PriorityOptions(Options):
     )
 
 
+ABLE = KILLABLE | {Phase.FAILED}
+"""Packages that may be scheduled, now or after a retry."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityPlan(Plan):
     """What another priority would change."""
 
     previous: tuple[int, ...]
-    """The different priorities that the jobs have now."""
+    """The different priorities that the jobs or packages have now."""
+    apart: tuple[str, ...] = ()
+    """Stages of the jobs with packages that have a priority of their own."""
 
 
 def plan_priority(store: Store, request: Request[PriorityOptions], now: float) -> PriorityPlan:
-    """Plan for whole jobs that have another priority now."""
+    """Plan for whole jobs that have another priority now, or for packages of a part of one."""
     number = request.options.priority
     if not is_whole_job(request.target):
-        raise BadUsage(f"`{request.target.brief}` is not a job, and only jobs have a priority",
-                       hint=f"d0ctl priority {request.target.job} {number}")  # fmt: skip
+        split = changeable(store, request.target, ABLE, "given another priority", now)
+        previous = tuple(lifecycle.priorities(store))
+        if previous == (number,):
+            raise _same(request)
+        return PriorityPlan(
+            request=request, packages=split.packages, previous=previous, **split._asdict()
+        )
     jobs = jobs_of(store, request.target)
     others = [job for job in jobs if job.priority != number]
     if not others:
-        raise Refused(f"`{request.target.brief}` has priority {number} already",
-                      hint=f"d0ctl status {request.target.parts[0]}")  # fmt: skip
+        raise _same(request)
     return PriorityPlan(
         request=request,
         jobs=tuple(job.name for job in others),
         packages=sum(by_status(job.counts)["unscheduled"] for job in others),
         previous=tuple(sorted({job.priority for job in others})),
+        apart=tuple(
+            f"{job.name}/{seq}"
+            for job in others
+            for seq in browse.stages_with_priority(store, job.id)
+        ),
     )
 
 
+def _same(request: Request[PriorityOptions]) -> Refused:
+    target = request.target
+    return Refused(f"`{target.brief}` has priority {request.options.priority} already",
+                   hint=f"d0ctl status {target.parts[0]}")  # fmt: skip
+
+
 def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:
-    """Change the rows of the jobs; the scheduler follows them."""
+    """Change the rows of the jobs, or what the packages ask for; the scheduler follows them."""
     for name in plan.jobs:
         job = browse.job(store, name)
         lifecycle.set_priority(store, job.id, plan.request.options.priority)
+    if not plan.jobs:
+        lifecycle.give_priority(store, plan.request.options.priority)
 
 
 def undo_priority(plan: PriorityPlan) -> str | None:
-    """Return the command that undoes it; None if the jobs had different priorities."""
+    """Return the command that undoes it; None if there were different priorities."""
     if len(plan.previous) > 1:
         return None
     return undo.command("priority", undo.paths(plan.request.target), str(plan.previous[0]))
@@ -75,8 +101,12 @@ def undo_priority(plan: PriorityPlan) -> str | None:
 
 def describe(plan: PriorityPlan) -> Iterator[str]:
     """Say what the priority would be."""
+    if not plan.jobs:
+        yield f"would change the {_change(plan)}"
+        return
     idle = f"{count(plan.packages, 'package')} may start earlier or later"
     yield f"would change the {_change(plan)}; {idle if plan.packages else NOTHING_LEFT}"
+    yield from _apart(plan)
 
 
 def report(plan: PriorityPlan) -> Iterator[str]:
@@ -84,16 +114,28 @@ def report(plan: PriorityPlan) -> Iterator[str]:
     yield _change(plan)
     if not plan.packages:
         yield f"{NOTHING_LEFT}; the priority counts for packages that are retried"
+    yield from _apart(plan)
 
 
 def _change(plan: PriorityPlan) -> str:
     previous = ", ".join(map(str, plan.previous))
-    return f"priority of {wording.jobs(plan)}: {previous} -> {plan.request.options.priority}"
+    what = wording.jobs(plan) if plan.jobs else wording.packages(plan)
+    return f"priority of {what}: {previous} -> {plan.request.options.priority}"
+
+
+def _apart(plan: PriorityPlan) -> Iterator[str]:
+    """Say which stages have packages that do not follow the job."""
+    if plan.apart:
+        names = listed([f"`{path}`" for path in plan.apart[:MOST_APART]]
+                       + ([f"{len(plan.apart) - MOST_APART:,} more"]
+                          if len(plan.apart) > MOST_APART else []))  # fmt: skip
+        yield f"packages of {names} have a priority of their own"
 
 
 ACTION = Action(
     name="priority",
-    help="Change the priority of jobs.",
+    help="Change the priority of jobs or packages.",
+    more_help="Packages with a priority of their own do not follow that of their job.",
     example="reco001 80",
     past="changed the priority of",
     options=PriorityOptions,
@@ -102,9 +144,8 @@ ACTION = Action(
     undo=undo_priority,
     describe=describe,
     report=report,
-    level="job",
     is_flag=True,
     conflicts=frozenset({"remove"}),
     key="P",
-    title="priority of jobs",
+    title="priority",
 )

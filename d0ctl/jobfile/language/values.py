@@ -132,6 +132,15 @@ class Fields(Struct):
         if not wrong:
             self.fixed[name] = value.get(())
 
+    def inherit(self, other: "Fields") -> None:
+        """Take the fields of another record that this one does not have."""
+        for name, value in other.fixed.items():
+            if name not in self.varying:
+                self.fixed.setdefault(name, value)
+        for name, varying in other.varying.items():
+            if name not in self.fixed:
+                self.varying.setdefault(name, varying)
+
     def get(self, values: LoopValues) -> Mapping[str, Any]:
         """Return the fields for given loop values."""
         if not self.varying:

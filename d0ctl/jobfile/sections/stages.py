@@ -42,11 +42,11 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 JOB_KEYS = words(
     "job title originator mail priority hold max-alike-failures parameters stages policy"
 )
-STAGE_KEYS = words("name require lines")
-LINE_KEYS = words("name early-start for packages")
+STAGE_KEYS = words("name require priority lines")
+LINE_KEYS = words("name early-start priority for packages")
 PACKAGE_KEYS = words(
-    "name nodes exclude-nodes platform cpus memory disk wall-time wrapper wrapper-parameters "
-    "environment policy looping binaries"
+    "name nodes exclude-nodes platform cpus memory disk wall-time priority wrapper "
+    "wrapper-parameters environment policy looping binaries"
 )
 SHORT_PACKAGE_KEYS = tuple(dict.fromkeys((*PACKAGE_KEYS, *BINARY_KEYS)))
 SHORT_LINE_KEYS = tuple(dict.fromkeys((*LINE_KEYS, *SHORT_PACKAGE_KEYS)))
@@ -108,6 +108,7 @@ def _stage(node: Mapping, number: int, reading: Reading) -> StageRecipe:
     fields = Fields()
     level.fields({"name": LABEL, "require": FRACTION}, fields)
     lines = [_line(item, reading) for item in level.records("lines")]
+    _pass_on(level, [package for line in lines for package in line.packages])
     position = level.keys["name"][1].position if "name" in level else node.position
     name = fields.fixed.get("name", f"stage{number}")
     require = fields.fixed.get("require", 1.0)
@@ -128,7 +129,16 @@ def _line(node: Mapping, reading: Reading) -> LineRecipe:
         return LineRecipe(node.position, loop, fields, [_package(node, inner, level)])
     _check_level(level, LINE_KEYS, "packages")
     packages = [_package(item, inner) for item in level.records("packages")]
+    _pass_on(level, packages)
     return LineRecipe(node.position, loop, fields, packages)
+
+
+def _pass_on(level: Level, packages: list[PackageRecipe]) -> None:
+    """Give the priority of a stage or line to its packages that have none of their own."""
+    own = Fields()
+    level.fields({"priority": PERCENT}, own)
+    for package in packages:
+        package.fields.inherit(own)
 
 
 def _package(node: Mapping, reading: Reading, level: Level | None = None) -> PackageRecipe:
@@ -138,7 +148,7 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
         level = Level(node, "a package", SHORT_PACKAGE_KEYS, reading)
         level.fields({"name": LABEL}, fields)
     sizes = {"memory": SIZE, "disk": SIZE, "wall-time": POSITIVE_TIME, "looping": TIME}
-    level.fields({"platform": TEXT, "cpus": CPUS, **sizes}, fields)
+    level.fields({"platform": TEXT, "cpus": CPUS, "priority": PERCENT, **sizes}, fields)
     level.lists({"nodes": _node_type(reading), "exclude-nodes": _node_type(reading)}, fields)
     wrapper = _wrapper(level, fields)
     if policy := _policy(level):

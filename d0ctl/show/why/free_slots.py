@@ -87,11 +87,13 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {_names(fits)}{since}"
-    if first := dependencies.job_before(subject.store, subject.job.id):
+    if first := dependencies.ready_before(subject.store, one.id):
+        is_alone = first["is_own"] or one.priority is not None
         if first["priority"] < 100:
-            explanation.commands.append(
-                f"d0ctl priority {subject.job.name} {first['priority'] + 1}"
-            )
+            target = one.path if is_alone else subject.job.name
+            explanation.commands.append(f"d0ctl priority {target} {first['priority'] + 1}")
+        if first["job_id"] == subject.job.id:
+            return f"packages of stage `{first['stage']}` of a higher priority come first"
         explanation.commands.append(f"d0ctl why {first['name']}")
         return f"job `{first['name']}` of a higher priority comes first"
     return f"it starts on {_names(free[:MOST], 'or')} as soon as its turn comes"

@@ -238,7 +238,7 @@ class Intake(Struct):
         room = space(spec)
         key = (
             stage, spec.cpus, spec.memory, spec.disk, room, spec.platform, spec.nodes,
-            spec.exclude_nodes, is_early, fetches, *wants(spec),
+            spec.exclude_nodes, spec.priority, is_early, fetches, *wants(spec),
         )  # fmt: skip
         requirement = self.requirements.get(key)
         if requirement is None:
@@ -256,6 +256,7 @@ class Intake(Struct):
                     exclude_nodes=json.dumps(spec.exclude_nodes),
                     early=int(is_early),
                     fetches=int(fetches),
+                    priority=spec.priority,
                     software=json.dumps(key[-2]),
                     needs=json.dumps(key[-1]),
                 )

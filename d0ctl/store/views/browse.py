@@ -101,6 +101,11 @@ def stage_counts(store: Store, job: int) -> dict[int, dict[str, int]]:
     return counts
 
 
+def stages_with_priority(store: Store, job: int) -> list[int]:
+    """Return the numbers of the stages whose packages have a priority of their own."""
+    return [row[0] for row in store.rows("stages_with_priority", job=job)]
+
+
 def stages(store: Store, job: JobSummary) -> list[StageSummary]:
     """The stages of a job."""
     counts = stage_counts(store, job.id)

@@ -70,6 +70,6 @@ def consumers_of(store: Store, package: int, limit: int) -> list[str]:
     return [row["path"] for row in store.rows("waiting_consumers", package=package, limit=limit)]
 
 
-def job_before(store: Store, job: int) -> Row | None:
-    """Return a job with ready packages and a higher priority, whose packages come first."""
-    return store.row("ready_before", job=job)
+def ready_before(store: Store, package: int) -> Row | None:
+    """Return the job and stage of ready packages that come first: their priority is higher."""
+    return store.row("ready_before", package=package)

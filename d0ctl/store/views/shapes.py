@@ -307,6 +307,7 @@ class PackageView(Struct, frozen=True):
     actor: str | None
     note: str | None
     cpus: int
+    priority: int | None
     memory: int | None
     disk: int | None
     space: int | None

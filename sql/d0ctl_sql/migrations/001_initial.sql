@@ -307,6 +307,7 @@ create table requirement (
     early         integer not null default 0 check (early in (0, 1)),    -- starts at first input
     fetches       integer not null default 0 check (fetches in (0, 1)),  -- has inputs that may
                                                                          -- have to be transferred
+    priority      integer check (priority between 0 and 100),  -- null: that of the job
 
     -- Set by policies and by retries.
     avoid         text,                    -- the node to leave out if another fits
@@ -1188,6 +1189,13 @@ begin
     insert into event (at, package_id, old, new, attempt_id, node_id, actor, note)
     values (new.changed, new.id, old.phase, new.phase, new.attempt_id, new.node_id,
             new.actor, new.note);
+end;
+
+create trigger package_asks_otherwise after update of requirement_id on package
+when old.requirement_id <> new.requirement_id and old.phase = 'ready' and new.phase = 'ready'
+begin
+    update requirement set ready = ready + 1 where id = new.requirement_id;
+    update requirement set ready = ready - 1 where id = old.requirement_id;
 end;
 
 -- A package keeps nothing that belongs to a phase it has left: it is parked only while it is held,

@@ -56,7 +56,7 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
        job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
        line.dropped as line_dropped, line.named as line_named, requirement.cpus,
-       requirement.memory, requirement.disk, requirement.space, requirement.platform,
+       requirement.priority, requirement.memory, requirement.disk, requirement.space, requirement.platform,
        requirement.nodes, requirement.exclude_nodes, requirement.software, requirement.needs,
        requirement.avoid, requirement.failed_on, requirement.stay
   from job
@@ -191,12 +191,18 @@ select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.me
  group by attempt.reason order by count desc;
 
 -- name: ready_before
--- A job with ready packages and a higher priority, which comes first.
-select job.name, job.priority
-  from requirement join job on job.id = requirement.job_id
- where requirement.ready > 0 and job.visible = 1 and job.hold = 0 and job.pause = 0
+-- Ready packages of a higher priority than a package, which come first: their job and stage.
+select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) as priority,
+       requirement.priority is not null as is_own, stage.name as stage
+  from package
+  join requirement as own on own.id = package.requirement_id
+  join job as own_job on own_job.id = package.job_id
+  join requirement on requirement.ready > 0
+  join job on job.id = requirement.job_id
+  join stage on stage.id = requirement.stage_id
+ where package.id = :package and job.visible = 1 and job.hold = 0 and job.pause = 0
    and job.finish is null
-   and job.priority > (select priority from job where id = :job)
+   and coalesce(requirement.priority, job.priority) > coalesce(own.priority, own_job.priority)
  limit 1;
 
 -- name: transfers_for

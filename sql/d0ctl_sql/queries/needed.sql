@@ -55,7 +55,7 @@ select requirement.id, requirement.cpus, requirement.memory, requirement.space,
   join job on job.id = package.job_id
           and job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
  group by requirement.id
- order by job.priority + requirement.boost desc, job.id, requirement.id;
+ order by coalesce(requirement.priority, job.priority) + requirement.boost desc, job.id, requirement.id;
 
 -- name: needed_packages
 -- The oldest of a requirement that are ready and needed, but for those that take no slot yet.

@@ -53,7 +53,7 @@ select other.id
    and other.platform is requirement.platform and other.nodes = requirement.nodes
    and other.exclude_nodes = requirement.exclude_nodes and other.software = requirement.software
    and other.needs = requirement.needs and other.early = requirement.early
-   and other.fetches = requirement.fetches
+   and other.fetches = requirement.fetches and other.priority is requirement.priority
    and other.memory is :memory and other.avoid is :avoid and other.boost = :boost
    and other.failed_on is :failed_on and other.stay is :stay
  where requirement.id = :requirement
@@ -62,10 +62,10 @@ select other.id
 -- name: make_requirement_like
 -- A requirement that asks for what another does, but for what a further try changes.
 insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
-                    exclude_nodes, pace, software, needs, early, fetches, avoid, boost, failed_on,
-                    stay)
+                    exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
+                    failed_on, stay)
 select job_id, stage_id, cpus, :memory, disk, space, platform, nodes, exclude_nodes, pace,
-       software, needs, early, fetches, :avoid, :boost, :failed_on, :stay
+       software, needs, early, fetches, priority, :avoid, :boost, :failed_on, :stay
   from requirement where id = :requirement
 returning id;
 

@@ -41,8 +41,9 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
  order by node.id;
 
 -- name: ready_requirements
--- Requirements with ready packages of jobs that may run, by priority and then age of the job; of a
--- job first what was tried already, as it holds up the completion (D0 Job Definition, section 5).
+-- Requirements with ready packages of jobs that may run, by priority, their own or that of
+-- the job, and then age of the job; of a job first what was tried already, as it holds up the
+-- completion (D0 Job Definition, section 5).
 select requirement.id, requirement.cpus, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.software, requirement.needs, requirement.early,
@@ -53,7 +54,7 @@ select requirement.id, requirement.cpus, requirement.memory, requirement.space,
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
    and job.ended is null
    and (:job is null or job.id = :job)
- order by job.priority + requirement.boost desc, job.id,
+ order by coalesce(requirement.priority, job.priority) + requirement.boost desc, job.id,
           requirement.avoid is null and requirement.failed_on is null, requirement.id;
 
 -- name: ready_packages

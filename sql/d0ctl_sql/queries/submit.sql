@@ -50,10 +50,9 @@ select (select coalesce(max(id), 0) from line)    as line,
 -- name: make_requirement
 -- One set of requirements, shared by the packages that have it.
 insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
-                         exclude_nodes,
-                    software, needs, early, fetches)
-values (:job, :stage, :cpus, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software, :needs,
-        :early, :fetches)
+                         exclude_nodes, software, needs, early, fetches, priority)
+values (:job, :stage, :cpus, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software,
+        :needs, :early, :fetches, :priority)
 returning id;
 
 -- name: insert_line

@@ -99,6 +99,49 @@ select package.id
    and package.phase in (select name from phase where is_idle = 1)
  limit :limit;
 
+-- name: stages_with_priority
+-- Stages of a job with packages that have a priority of their own.
+select distinct stage.seq
+  from stage join requirement on requirement.stage_id = stage.id
+ where stage.job_id = :job and requirement.job_id = :job and requirement.priority is not null
+ order by stage.seq;
+
+-- name: priorities_of_chosen
+-- The priorities of the chosen packages, their own or that of their job.
+select distinct coalesce(requirement.priority, job.priority) as priority
+  from chosen
+  join package on package.id = chosen.package_id
+  join requirement on requirement.id = package.requirement_id
+  join job on job.id = package.job_id
+ order by 1;
+
+-- name: requirement_with_priority
+-- A requirement that asks for what another does, with another priority.
+select other.id
+  from requirement
+  join requirement as other
+    on other.job_id = requirement.job_id and other.stage_id = requirement.stage_id
+   and other.cpus = requirement.cpus and other.memory is requirement.memory and other.disk is requirement.disk
+   and other.space is requirement.space and other.platform is requirement.platform
+   and other.nodes = requirement.nodes and other.exclude_nodes = requirement.exclude_nodes
+   and other.software = requirement.software and other.needs = requirement.needs
+   and other.early = requirement.early and other.fetches = requirement.fetches
+   and other.avoid is requirement.avoid and other.boost = requirement.boost
+   and other.failed_on is requirement.failed_on and other.stay is requirement.stay
+   and other.priority = :priority
+ where requirement.id = :requirement
+ limit 1;
+
+-- name: make_requirement_with_priority
+-- A requirement that asks for what another does, with another priority.
+insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
+                    exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
+                    failed_on, stay)
+select job_id, stage_id, cpus, memory, disk, space, platform, nodes, exclude_nodes, pace,
+       software, needs, early, fetches, :priority, avoid, boost, failed_on, stay
+  from requirement where id = :requirement
+returning id;
+
 -- name: set_priority
 -- What comes first.
 update job set priority = :priority where id = :job and priority <> :priority;
@@ -154,8 +197,8 @@ select id from requirement
  where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
    and disk is :disk and space is :space and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
-   and early = :early and fetches = :fetches and avoid is null and boost = 0
-   and stay is null;
+   and early = :early and fetches = :fetches and priority is :priority and avoid is null
+   and boost = 0 and stay is null;
 
 -- name: change_requirement
 -- Let the chosen packages with a requirement ask for something else.
