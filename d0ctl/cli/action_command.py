@@ -16,7 +16,15 @@ from d0ctl.actions import ACTIONS, Action, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Person, Target
 from d0ctl.actions.option import Option, fields_of, read
 from d0ctl.cli import changing, options, session
-from d0ctl.cli.changing import Changing, Choosing, ChoosingFiles, chosen, chosen_files
+from d0ctl.cli.changing import (
+    Changing,
+    Choosing,
+    ChoosingFiles,
+    Submitting,
+    chosen,
+    chosen_files,
+    job_file,
+)
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
@@ -53,7 +61,7 @@ TARGETS: dict[str, Any] = {
     "node": options.NodeName,
     "new node": Annotated[str, typer.Argument(metavar="NAME", help="What to call it.")],
     "file": options.Files,
-    "job file": options.JobFile,
+    "job file": options.JobFileOrCommand,
 }
 """What is selected, by the level of an action."""
 
@@ -101,7 +109,11 @@ def command(
     return app
 
 
-_CLASSES: dict[str, type[Changing]] = {"any": Choosing, "file": ChoosingFiles}
+_CLASSES: dict[str, type[Changing]] = {
+    "any": Choosing,
+    "file": ChoosingFiles,
+    "job file": Submitting,
+}
 """Commands that take filters besides their target."""
 
 
@@ -114,9 +126,7 @@ def _target(action: Action[Any, Any], words: Any) -> Target:
         case "file":
             return chosen_files(words)
         case "job file":
-            from d0ctl.actions.jobs.submit import JobFile
-
-            return JobFile(words, sys.stdin.read() if words == "-" else None)
+            return job_file(words)
     return NodeName(words)
 
 

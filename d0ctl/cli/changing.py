@@ -1,10 +1,11 @@
 """The options that every command takes which changes something, and what they mean.
 
 Such a command is declared by `@app.command(cls=Changing)`, or by `cls=Choosing` if it acts on
-packages. It does not list these options itself: it calls `reason`, `is_rehearsal`, `confirm`
-and `chosen`.
+packages. It does not list these options itself: it calls `reason`, `is_rehearsal`, `confirm`,
+`chosen`, `chosen_files` and `job_file`.
 """
 
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,17 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+from typer.exceptions import TyperException
 
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.config import Home
-from d0ctl.errors import ExitCode
+from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.store.connection import Store, open_store
 
 if TYPE_CHECKING:
     from d0ctl.actions.file_choice import FileChoice
+    from d0ctl.actions.jobs.submit import JobFile
 
 _given: dict[str, Any] = {}
 """The values of the options of this call, by name."""
@@ -71,6 +74,20 @@ def _of_files(
     """The filters of every command that changes files."""
 
 
+@_table.command("command", add_help_option=False)
+def _of_a_command(
+    array: _kept(options.Array) = None,  # type: ignore[valid-type]
+    each_line: _kept(options.EachLine) = None,  # type: ignore[valid-type]
+    stdin: _kept(options.Stdin) = False,  # type: ignore[valid-type]
+    input: _kept(options.CommandInputs) = None,  # type: ignore[valid-type]
+    output: _kept(options.CommandOutputs) = None,  # type: ignore[valid-type]
+    cpus: _kept(options.CommandCpus) = None,  # type: ignore[valid-type]
+    memory: _kept(options.CommandMemory) = None,  # type: ignore[valid-type]
+    wall_time: _kept(options.CommandTime) = None,  # type: ignore[valid-type]
+) -> None:
+    """The options of every command that makes a job of a command."""
+
+
 class Changing(TyperCommand):
     """A command that changes something: it takes `--reason`, `--dry-run` and `--yes`."""
 
@@ -105,6 +122,45 @@ class ChoosingFiles(Changing):
     """A command that changes files: it takes the filters of files, too."""
 
     tables = ("files", "change")
+
+
+class Submitting(Changing):
+    """A command that submits a job file, or after `--` the words of a command."""
+
+    tables = ("command", "change")
+
+    def parse_args(self, context: Any, args: list[str]) -> list[str]:
+        """Take the words after `--` aside; the program stands where the job file would."""
+        _given["words"] = ()
+        if "--" in args:
+            args = self._without_command(args)
+        try:
+            return super().parse_args(context, args)
+        except TyperException as error:
+            if "unexpected extra argument" not in str(error):
+                raise
+            problem = "give a job file, or a command after `--`, not both"
+            if not has_command():
+                problem = "one job file at a time; the words of a command come after `--`"
+            raise BadUsage(problem, hint=_HOW) from error
+
+    def _without_command(self, args: list[str]) -> list[str]:
+        """Return the words before `--`, with the program as the only argument."""
+        at = args.index("--")
+        words, before = args[at + 1 :], args[:at]
+        for option, marker, length in _AT_THE_END:
+            while option in words[-length:][:1] and marker in " ".join(words[:-length]):
+                before, words = before + words[-length:], words[:-length]
+        if not words:
+            raise BadUsage("there is no command after `--`", hint=_HOW)
+        _given["words"] = tuple(words)
+        return [*before, "--", words[0]]
+
+
+_HOW = "d0ctl submit --array 1-200 -- ./sim.sh {n}"
+
+_AT_THE_END = (("--array", "{n", 2), ("--each-line", "{line", 2), ("--stdin", "{line", 1))
+"""Options that may also stand behind a command which has their placeholder."""
 
 
 def reason() -> str | None:
@@ -149,6 +205,37 @@ def chosen_files(text: str) -> "FileChoice":
     from d0ctl.actions.file_choice import parse
 
     return parse(text, node=_given.get("node"), disposition=_given.get("disposition"))
+
+
+def has_command() -> bool:
+    """Whether a command was given in place of a job file."""
+    return bool(_given.get("words"))
+
+
+def job_file(text: str) -> "JobFile":
+    """The job file of this name, or one made of the command that was given. Raises BadUsage."""
+    from d0ctl.actions.jobs.submit import JobFile
+
+    keys = ("cpus", "memory", "wall_time")
+    given = {key.replace("_", "-"): _given[key] for key in keys if _given.get(key)}
+    ways = ("array", "each_line", "stdin", "input", "output")
+    if not (words := _given.get("words")):
+        if used := [*(way.replace("_", "-") for way in ways if _given.get(way)), *given]:
+            raise BadUsage(f"--{used[0]} needs a command after `--`", hint=_HOW)
+        return JobFile(text, sys.stdin.read() if text == "-" else None)
+    from d0ctl.jobfile.command import Command
+
+    command = Command(
+        words=words,
+        array=_given["array"],
+        each_line=_given["each_line"],
+        lines=tuple(line for line in sys.stdin.read().splitlines() if line.strip())
+        if _given["stdin"] else None,
+        inputs=tuple(_given["input"] or ()),
+        outputs=tuple(_given["output"] or ()),
+        settings=tuple(given.items()),
+    )  # fmt: skip
+    return JobFile(command.name, command.text(Path.cwd()), is_command=True)
 
 
 @contextmanager

@@ -91,6 +91,57 @@ JobFile = Annotated[
     str, typer.Argument(metavar="FILE", help="A job file; `-` reads it from stdin.")
 ]
 
+JobFileOrCommand = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A job file; `-` reads it from stdin. In its place, `-- COMMAND` makes a job of a "
+        "command: --array 1-200 -- ./sim.sh {n}",
+    ),
+]
+
+Array = Annotated[
+    str | None,
+    typer.Option("--array", metavar="NUMBERS",
+                 help="Run the command for each number, its `{n}`: 1-200, 0-100:5 or 1,5,9."),
+]  # fmt: skip
+
+EachLine = Annotated[
+    str | None,
+    typer.Option("--each-line", metavar="FILE",
+                 help="Run the command for each line of a file, its `{line}`."),
+]  # fmt: skip
+
+Stdin = Annotated[
+    bool, typer.Option("--stdin", help="The same for each line of stdin.", show_default=False)
+]
+
+CommandInputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="FILE",
+                 help="A file that the command reads, if no word of it is its name; may be "
+                 "repeated."),
+]  # fmt: skip
+
+CommandOutputs = Annotated[
+    list[str] | None,
+    typer.Option("--output", metavar="FILE",
+                 help="A file that the command makes, as `hist-{n}.root` or `*.root`; may be "
+                 "repeated."),
+]  # fmt: skip
+
+CommandCpus = Annotated[
+    str | None, typer.Option("--cpus", metavar="N", help="CPUs that the command needs.")
+]
+
+CommandMemory = Annotated[
+    str | None, typer.Option("--memory", metavar="SIZE", help="The most memory it may use.")
+]
+
+CommandTime = Annotated[
+    str | None, typer.Option("--wall-time", metavar="TIME", help="The longest time it may run.")
+]
+
 Files = Annotated[
     str,
     typer.Argument(

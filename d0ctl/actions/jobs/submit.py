@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from msgspec.structs import replace as changed
+
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan, TargetType
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
@@ -27,10 +29,14 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A job file by its name; `text` is what was read if it is not a file, as stdin."""
+    """A job file by its name; `text` is what was read if it is not a file, as stdin.
+
+    That of a command was made for it, and nobody has seen it.
+    """
 
     brief: str
     text: str | None = None
+    is_command: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -77,7 +83,7 @@ NO_HOME = KnownNames((LOCAL,), {}, {}, lambda *_: None)
 """What job files can name before there is a home."""
 
 
-def read(store: Store | None, file: str, text: str | None, values: Mapping[str, str]) -> JobSpec:
+def read(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSpec:
     """Read and check a job file, or its text; without a store, only `localhost` is known.
 
     Raises BadJobFile with every fault.
@@ -85,9 +91,35 @@ def read(store: Store | None, file: str, text: str | None, values: Mapping[str, 
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
     known = known_names(store) if store is not None else NO_HOME
-    if text is not None:
-        return reader.read_text(text, file, Path.cwd(), values, known)
-    return reader.read(Path(file), values, known)
+    if file.text is None:
+        return reader.read(Path(file.brief), values, known)
+    try:
+        spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known)
+    except BadJobFile as error:
+        if file.is_command:
+            raise BadJobFile([_PLACE.sub("", fault) for fault in error.faults]) from error
+        raise
+    return changed(spec, warnings=tuple(_of_a_command(spec))) if file.is_command else spec
+
+
+_PLACE = re.compile(r"^.*?:\d+:\d+: (warning: )?")
+
+
+def _of_a_command(spec: JobSpec) -> Iterator[str]:
+    """Yield the warnings for a command, without places in a job file that nobody has seen."""
+    for line in spec.warnings:
+        if "is not named in `run`" not in line:
+            yield _PLACE.sub("", line)
+    lines = iter(spec.stages[0].lines)
+    first, second = next(lines).packages[0].binaries[0], next(lines, None)
+    if not first.outputs:
+        yield "only its log is kept: name each file that it makes by --output"
+    if (
+        second
+        and (again := second.packages[0].binaries[0]).argv == first.argv
+        and again.script == first.script
+    ):
+        yield "the command is the same each time: write {n} or {line} where it should differ"
 
 
 def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[str]:
@@ -103,7 +135,7 @@ def prepare(store: Store, request: SubmitRequest, now: float) -> SubmitRequest:
     target, options = request.target, request.options
     if options.spec is not None:
         return request
-    return with_spec(request, read(store, target.brief, target.text, options.parameters))
+    return with_spec(request, read(store, target, options.parameters))
 
 
 def with_spec(

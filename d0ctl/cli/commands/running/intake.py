@@ -1,6 +1,5 @@
 """The submission of jobs as `run`, `submit` and `validate` share it on the terminal."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,9 +8,9 @@ from shlex import quote
 from typing import Any
 
 from d0ctl.actions.jobs import submit
-from d0ctl.actions.jobs.submit import ACTION, JobFile, SubmitOptions, SubmitRequest
+from d0ctl.actions.jobs.submit import ACTION, SubmitOptions, SubmitRequest
 from d0ctl.actions.option import read as read_options
-from d0ctl.cli import session
+from d0ctl.cli import changing, session
 from d0ctl.cli.action_command import AtTerminal
 from d0ctl.cli.terminal.output import say
 from d0ctl.jobfile.spec import JobSpec
@@ -35,9 +34,8 @@ def store_if_any() -> Iterator[Store | None]:
 
 def request_of(file: str, parameters: list[str] | None, **more: Any) -> SubmitRequest:
     """Return the request to submit a job file; `-` is stdin. Raises BadUsage."""
-    text = sys.stdin.read() if file == "-" else None
     options = read_options(SubmitOptions, {"parameters": parameters, **more})
-    return replace(ACTION.request(JobFile(file, text), options), person=AtTerminal())
+    return replace(ACTION.request(changing.job_file(file), options), person=AtTerminal())
 
 
 def job_named(file: str) -> str | None:
@@ -55,7 +53,7 @@ def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
     """
     target, options = request.target, request.options
     with store_if_any() as store:
-        spec = submit.read(store, target.brief, target.text, options.parameters)
+        spec = submit.read(store, target, options.parameters)
     return replace(request, options=replace(options, spec=spec)), spec
 
 

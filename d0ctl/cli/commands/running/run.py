@@ -14,7 +14,7 @@ import typer
 from d0ctl import actions
 from d0ctl.actions.jobs.submit import SubmitPlan, is_name
 from d0ctl.cli import action_command, changing, options, session
-from d0ctl.cli.changing import Changing
+from d0ctl.cli.changing import Submitting
 from d0ctl.cli.commands.looking.status_page import draw_part
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.commands.running.wait import stopped
@@ -36,11 +36,15 @@ MOST_RESULTS = 8
 
 File = Annotated[
     str,
-    typer.Argument(metavar="FILE", help="A job file, or the name of a job to continue."),
+    typer.Argument(
+        metavar="FILE",
+        help="A job file, or the name of a job to continue. In its place, `-- COMMAND` makes a "
+        "job of a command: --array 1-200 -- ./sim.sh {n}",
+    ),
 ]
 
 
-@app.command(cls=Changing)
+@app.command(cls=Submitting)
 def run(
     file: File,
     parameter: options.Parameters = None,
@@ -48,7 +52,7 @@ def run(
     force: options.Force = False,
 ) -> None:
     """Run a job from its file to its end, with no daemon needed."""
-    job = intake.job_named(file)
+    job = None if changing.has_command() else intake.job_named(file)
     if changing.is_rehearsal():
         _rehearse(file, job, parameter, name, force)
         return
@@ -72,7 +76,7 @@ def _rehearse(
 
 def _check_file(file: str) -> None:
     """Raise NotFound for a bare word that is neither a file nor a job."""
-    if file == "-" or Path(file).exists() or not is_name(file):
+    if changing.has_command() or file == "-" or Path(file).exists() or not is_name(file):
         return
     hint = "d0ctl run FILE"
     if session.home().exists():

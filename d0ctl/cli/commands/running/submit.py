@@ -19,7 +19,7 @@ Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end.")]
 
 
 def _run(request: SubmitRequest, wait: bool, json: bool) -> None:
-    if job := intake.job_named(request.target.brief):
+    if request.target.text is None and (job := intake.job_named(request.target.brief)):
         raise BadUsage(f"`{job}` is a job, not a job file", hint=f"to continue it: d0ctl run {job}")
     request, spec = intake.read(request)
     intake.warn(spec, request.target.brief)

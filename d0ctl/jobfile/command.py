@@ -1,0 +1,151 @@
+"""A job file made of one command: `d0ctl submit --array 1-200 -- ./sim.sh {n}`."""
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from msgspec import Struct
+
+from d0ctl.errors import BadUsage
+from d0ctl.jobfile.sections.loops import MAX_VALUES
+
+_PART = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})(?::([0-9]{1,9}))?)?", re.ASCII)
+"""A number, a range, or a range with a step, as Slurm writes them: `7`, `1-200`, `0-100:5`."""
+
+
+class Command(Struct, frozen=True):
+    """A command that is run once, or once for each number or line."""
+
+    words: tuple[str, ...]
+    """The program and its arguments; one word with spaces is a text for the shell."""
+    array: str | None = None
+    """Numbers for `{n}`, as `1-200` or `1,5,9`."""
+    each_line: str | None = None
+    """A file with the lines for `{line}`."""
+    lines: tuple[str, ...] | None = None
+    """The lines for `{line}`, instead of a file."""
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    """Keys of the package with their values, as `memory`."""
+
+    @property
+    def name(self) -> str:
+        """Return the program, from which the job gets its name."""
+        return Path(self.program).stem
+
+    @property
+    def program(self) -> str:
+        """Return the first word of the command."""
+        return self._texts[0]
+
+    @property
+    def _texts(self) -> list[str]:
+        if len(self.words) > 1 or not re.search(r"\s", self.words[0]):
+            return list(self.words)
+        try:
+            return shlex.split(self.words[0]) or [""]
+        except ValueError:
+            return self.words[0].split()
+
+    def text(self, folder: Path) -> str:
+        """Return the job file; files in `folder` that the command names become inputs.
+
+        Raises BadUsage.
+        """
+        document = self._document(folder)
+        return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000))
+
+    def _document(self, folder: Path) -> dict[str, Any]:
+        loop = self._loop()
+        line: dict[str, Any] = {"for": loop} if loop else {}
+        line["run"] = self.words[0] if self._is_script else list(self.words)
+        if inputs := list(dict.fromkeys((*self._files(folder), *self.inputs))):
+            line["inputs"] = inputs
+        if self.outputs:
+            line["outputs"] = [_output(name) for name in self.outputs]
+        line |= dict(self.settings)
+        stage = re.sub(r"[/\s]+", "-", self.name) or "run"
+        return {"title": self._title, "stages": [{"name": stage, "lines": [line]}]}
+
+    @property
+    def _is_script(self) -> bool:
+        return len(self.words) == 1 and bool(re.search(r"\s", self.words[0]))
+
+    @property
+    def _title(self) -> str:
+        text = self.words[0] if self._is_script else shlex.join(self.words)
+        text = " ".join(text.split())
+        return text if len(text) <= 100 else text[:99] + "…"
+
+    def _loop(self) -> dict[str, Any]:
+        ways = [way for way in (self.array, self.each_line, self.lines) if way is not None]
+        if len(ways) > 1:
+            raise BadUsage("--array, --each-line and --stdin exclude each other")
+        if self.array is not None:
+            return {"n": _numbers(self.array)}
+        if self.each_line is not None:
+            return {"line": {"lines": self.each_line}}
+        if self.lines is not None:
+            if not self.lines:
+                raise BadUsage("there are no lines on stdin")
+            return {"line": {"list": list(self.lines)}}
+        return {}
+
+    def _files(self, folder: Path) -> Iterator[str]:
+        """Yield the files beside that the words name, if those of the first line are there."""
+        name, value = self._first(folder)
+        for at, word in enumerate(self._texts):
+            written = posixpath.normpath(word) if word else "."
+            path = written.replace(f"{{{name}}}", value) if name else written
+            if posixpath.isabs(path) or path.startswith("-") or len(path) > 1000:
+                continue
+            if _is_file(folder / path):
+                yield written
+            elif at == 0 and "/" in word:
+                raise BadUsage(f"there is no file `{word}` here, and it is the program to run")
+
+    def _first(self, folder: Path) -> tuple[str, str]:
+        """Return the name of the loop and its first value."""
+        if self.array is not None:
+            return "n", self.array.partition("-")[0].partition(",")[0]
+        lines: Sequence[str] = self.lines or ()
+        if self.each_line is not None and _is_file(folder / self.each_line):
+            with (folder / self.each_line).open(errors="replace") as file:
+                lines = [line for line in (file.readline(10_000).rstrip("\r\n"),) if line]
+        return ("line", lines[0]) if lines else ("", "")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _output(name: str) -> Any:
+    return {"file": name, "late": "yes"} if re.search(r"[*?\[]", name) else name
+
+
+def _numbers(text: str) -> dict[str, Any]:
+    """Return the values of `{n}`. Raises BadUsage."""
+    parts = [_PART.fullmatch(part.strip()) for part in text.split(",")]
+    if not all(parts):
+        raise BadUsage(f"--array takes numbers such as `1-200`, `0-100:5` or `1,5,9`, not `{text}`")
+    found = [part.groups() for part in parts if part]
+    if len(found) == 1 and found[0][1] is not None:
+        first, last, step = found[0]
+        return {"range": [first, last] if step is None else [first, last, step]}
+    values: list[str] = []
+    for first, last, step in found:
+        width = len(first) if len(first) > 1 and first.startswith("0") else 0
+        numbers = range(int(first), int(last or first) + 1, int(step or 1) or 1)
+        if not numbers or len(values) + len(numbers) > MAX_VALUES:
+            problem = "is empty" if not numbers else f"has more than {MAX_VALUES:,} numbers"
+            raise BadUsage(f"--array: `{text}` {problem}")
+        values += [format(number, f"0{width}d") for number in numbers]
+    return {"list": values}

@@ -1,0 +1,93 @@
+"""Jobs of a command, without a job file."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import document
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a program, where commands are typed."""
+    program = tmp_path / "sim.sh"
+    program.write_text('#!/bin/sh\necho "event $1" >"hist-$1.txt"\n')
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_command_runs_for_each_number_and_its_files_come_back(d0ctl: Type, folder: Path) -> None:
+    words = ("run", "--array", "1-2", "--output", "hist-{n}.txt", "--", "./sim.sh", "{n}")
+    reply = d0ctl(*words)
+
+    assert reply.exit_code == 0, reply.output
+    results = folder / "home" / "results" / "sim-001"
+    assert (results / "hist-2.txt").read_text() == "event 2\n"
+
+
+def test_the_loop_may_stand_behind_a_command_with_its_placeholder(d0ctl: Type) -> None:
+    reply = d0ctl("submit", "--", "./sim.sh", "{n}", "--array", "1-3")
+    assert "submitted `sim-001`: 3 packages" in reply.stdout
+
+    reply = d0ctl("submit", "--", "echo", "--array", "1-3")
+    assert "submitted `echo-001`: 1 package" in reply.stdout
+    argv = document(d0ctl("status", "echo-001/1/1/1/1", "--json").stdout)["argv"]
+    assert argv == ["echo", "--array", "1-3"]
+
+
+def test_a_command_runs_for_each_line_of_stdin_or_of_a_file(d0ctl: Type, folder: Path) -> None:
+    (folder / "seeds.txt").write_text("a b\n\nc\n")
+
+    reply = d0ctl("submit", "--stdin", "--", "echo", "{line}", input="x y\nz\n")
+    assert "submitted `echo-001`: 2 packages" in reply.stdout
+    reply = d0ctl("submit", "--each-line", "seeds.txt", "--", "echo {line} | wc")
+    assert "submitted `echo-002`: 2 packages" in reply.stdout
+    script = document(d0ctl("status", "echo-002/1/1/1/1", "--json").stdout)["script"]
+    assert "echo 'a b' | wc" in script
+
+
+def test_a_job_of_a_command_is_cloned(d0ctl: Type) -> None:
+    d0ctl("submit", "--array", "1-3", "--", "./sim.sh", "{n}")
+
+    assert d0ctl("clone", "sim-001").stdout == "submitted `sim-002`: 3 packages\n"
+
+
+def test_limits_of_a_command_are_those_of_its_packages(d0ctl: Type) -> None:
+    words = ("--cpus", "1", "--memory", "1GB", "--wall-time", "2h", "--", "true")
+    assert d0ctl("submit", *words).exit_code == 0
+
+    text = d0ctl("status", "true-001/1/1/1").stdout
+    assert "requests 1 cpu, 1.0 GB of memory, at most 2 h 00 min" in text
+
+
+SLIPS = [
+    (["--array", "1-3", "job.yaml"], "--array needs a command after `--`"),
+    (["--array", "1-3", "./sim.sh", "{n}"], "the words of a command come after `--`"),
+    (["job.yaml", "--", "./sim.sh"], "a job file, or a command after `--`, not both"),
+    (["--"], "there is no command after `--`"),
+    (["--array", "1-3", "--stdin", "--", "true"], "exclude each other"),
+    (["--stdin", "--", "true"], "there are no lines on stdin"),
+    (["--memory", "much", "--", "true"], "`memory` takes a size"),
+    (["--array", "1-2", "--output", "a", "--", "./sim.sh"], "both make `a`"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), SLIPS)
+def test_a_slip_is_said_without_a_place_in_a_file(
+    d0ctl: Type, words: list[str], message: str
+) -> None:
+    reply = d0ctl("submit", *words)
+
+    assert (reply.exit_code, message in reply.stderr) == (2, True), reply.stderr
+    assert ".yaml:" not in reply.stderr and "sim:" not in reply.stderr
+
+
+def test_what_may_be_a_mistake_is_said(d0ctl: Type) -> None:
+    reply = d0ctl("submit", "--array", "1-2", "--", "./sim.sh", "5")
+    assert "only its log is kept" in reply.stderr
+    assert "the command is the same each time" in reply.stderr
+
+    reply = d0ctl("submit", "--array", "1-2", "--output", "{n}.txt", "--", "./sim.sh", "{n}")
+    assert "log" not in reply.stderr and "same" not in reply.stderr
