@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.bench import (
     beside,
+    carrying,
     commands,
     dashboard,
     failures,
@@ -25,6 +26,7 @@ from tests.bench import (
     submission,
     throughput,
     verbs,
+    workflow,
     zpeak,
 )
 from tests.bench.measure import Figure, Options
@@ -42,6 +44,8 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P7", beside.measure),
     ("P8", zpeak.measure),
     ("P10", hanging.measure),
+    ("P11", workflow.measure),
+    ("P12", carrying.measure),
     ("soak", soak.measure),
 )
 

@@ -47,11 +47,7 @@ def _peer(name: str, count: int, run: Callable[[int], float]) -> Figure:
 
 
 def hyperqueue(count: int) -> float:
-    """Seconds of so many `true` in HyperQueue's server and worker, from PyPI."""
-    place = CACHE / "hyperqueue"
-    if not place.exists():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(place)]
-        subprocess.run([*pip, "hyperqueue"], check=True, capture_output=True)
+    """Seconds of so many `true` in HyperQueue's server and worker."""
     with tempfile.TemporaryDirectory(prefix="d0ctl-bench-") as folder:
         done = subprocess.run(
             [sys.executable, "-c", HYPERQUEUE, str(count)],
@@ -59,10 +55,19 @@ def hyperqueue(count: int) -> float:
             capture_output=True,
             text=True,
             cwd=folder,  # where it puts two files a task
-            env={"PYTHONPATH": str(place)},
+            env={"PYTHONPATH": str(hyperqueue_folder())},
             timeout=PROCESS_PATIENCE_S,
         )
         return float(done.stdout.split()[-1])
+
+
+def hyperqueue_folder() -> Path:
+    """The folder with HyperQueue's Python package, from PyPI."""
+    folder = CACHE / "hyperqueue"
+    if not folder.exists():
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder)]
+        subprocess.run([*pip, "hyperqueue"], check=True, capture_output=True)
+    return folder
 
 
 def gnu_parallel(count: int) -> float:
