@@ -1,4 +1,4 @@
-"""Each key of the job file and of the site file has a test that shows what it does."""
+"""Each key of job file, site file and policy has a test that shows what it does."""
 
 import ast
 import re
@@ -17,6 +17,7 @@ Node speed        sitefile/test_reader.py::keys_without_effect_are_named
 Cluster private   sitefile/test_reader.py::keys_without_effect_are_named
 Cluster capacity  sitefile/test_reader.py::keys_without_effect_are_named
 """,
+    "policy": "",
 }
 """Keys that only bring a warning, and the test of that."""
 
@@ -32,15 +33,20 @@ def rows(text: str) -> dict[tuple[str, str], str]:
     return found
 
 
+TABLE = re.compile(r"^\| key(?: of (?:a )?([^|]+))? \|.*\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
+"""A table of keys: what they are keys of if it is not what the heading says, and its rows."""
+
+
 def documented(page: str) -> dict[tuple[str, str], str]:
     """What a page says of each key of its tables."""
     text = (DOCS / f"{page}.md").read_text()
     found: dict[tuple[str, str], str] = {}
-    for section in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
-        table = re.split(r"^##", section, maxsplit=1, flags=re.MULTILINE)[0]
-        level, _, body = table.partition("\n")
-        for cell, answer in re.findall(r"^\| (`.*?`) \| (.*)$", body, re.MULTILINE):
-            found |= {(level, key): answer for key in re.findall(r"`([^`]+)`", cell)}
+    for section in re.split(r"^##+ ", text, flags=re.MULTILINE)[1:]:
+        heading = section.partition("\n")[0]
+        for owner, body in TABLE.findall(section):
+            level = owner.strip("` ").capitalize() or heading
+            for cell, answer in re.findall(r"^\| (`.*?`) \| (.*)$", body, re.MULTILINE):
+                found |= {(level, key): answer for key in re.findall(r"`([^`]+)`", cell)}
     return found
 
 

@@ -142,13 +142,13 @@ stages:
           touch new
           while read first last; do
             for event in $(seq $first $last); do
-              test $event -le 6 || test -e {{go}}
+              test $event -le 106 || test -e {{go}}
               echo $event >> new
               echo $event >> "$D0CTL_DONE"
             done
           done < "$D0CTL_EVENTS"
           cat $(cat "$D0CTL_PARTS") new > all
-        events: {{of: 10, part: new}}
+        events: {{of: 10, first: 101, part: new}}
         outputs: all
 """
 
@@ -159,11 +159,11 @@ def test_a_retry_takes_the_rest_of_the_events(site: Site) -> None:
     site.start_daemon()
     site.submit(EVENTS.format(go=site.folder / "go"))
     assert site.d0ctl("wait", "events").code == 1
-    assert "binary 1 did 6 events: 1-6" in site.ok("status", "events/1/1/1")
+    assert "binary 1 did 6 events: 101-106" in site.ok("status", "events/1/1/1")
 
     (site.folder / "go").touch()
     site.ok("retry", "events/1/1/1")
     assert site.ok("wait", "events") == "`events` is successful\n"
-    assert "binary 1 did 4 events: 7-10" in site.ok("status", "events/1/1/1")
+    assert "binary 1 did 4 events: 107-110" in site.ok("status", "events/1/1/1")
     made = (site.home / "results/events/all").read_text().split()
-    assert made == [str(event) for event in range(1, 11)]
+    assert made == [str(event) for event in range(101, 111)]

@@ -233,10 +233,14 @@ stages:
           - {run: 'true', runtime: 10s}
           - {run: "HERE", runtime: 30s, progress: {log: 'event (\\d+) of (\\d+)'}}
       - binaries: [{software: short/v1}, {software: long/v1}]
+      - {run: "head -c 1000 /dev/zero > a; HERE", outputs: {file: a, size: 2kB},
+         progress: {output: a, of: 4kB}}
+      - {run: "head -c 1000 /dev/zero > b; HERE", outputs: {file: b, size: 2kB},
+         progress: {output: b}}
 """
 
 CATALOGUE = """\
-nodes: {localhost: {cpus: 4}}
+nodes: {localhost: {cpus: 6}}
 software:
   - {name: short, version: v1, script: 'true', runtime: 10s}
   - {name: long, version: v1, script: "HERE", runtime: 30s,
@@ -253,9 +257,10 @@ def test_progress_is_read_and_weighted_as_job_and_catalogue_say(site: Site) -> N
     site.submit(PROGRESS.replace("HERE", program))
 
     def percents() -> list[float | None]:
-        packages = [site.package(f"seen/1/{line}/1") for line in range(1, 5)]
+        packages = [site.package(f"seen/1/{line}/1") for line in range(1, 7)]
         return [one["progress"] and one["progress"]["percent"] for one in packages]
 
-    wait_until(lambda: percents() == [50.0, None, 62.5, 62.5], 60, "all have said how far they are")
+    expected = [50.0, None, 62.5, 62.5, 25.0, 50.0]
+    wait_until(lambda: percents() == expected, 60, "all have said how far they are")
     go.touch()
     site.ok("wait", "seen")
