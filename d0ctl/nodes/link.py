@@ -1,8 +1,8 @@
 """A link to a running relay: frames to it and from it (docs/protocol.md)."""
 
+import os
 import secrets
 import sys
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -251,13 +251,16 @@ def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Lin
 
 
 def _ship(address: Address, transport: Transport, path: str) -> None:
-    """Copy the wrapper and rename it: a relay may be running from the file of that name."""
+    """Copy the wrapper and rename it: a relay may be running from the file of that name.
+
+    Here it is a file in memory, which ends with this process, however that ends.
+    """
     aside = f"{path}.{secrets.token_hex(8)}"
-    with tempfile.NamedTemporaryFile(prefix="d0ctl-", suffix=".pyz") as file:
+    with open(os.memfd_create("d0ctl"), "wb") as file:  # noqa: PTH123
         file.write(ship.archive())
         file.flush()
         try:
-            transport.put(Path(file.name), aside)
+            transport.put(Path(f"/proc/self/fd/{file.fileno()}"), aside)
         except NodeUnreachable:
             raise
         except D0Error as error:

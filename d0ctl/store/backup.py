@@ -36,6 +36,9 @@ def back_up(store: Store, target: Path) -> int:
     """
     if target.is_dir():
         raise Refused(f"`{target}` is a folder", hint=f"d0ctl backup {target / 'd0ctl-backup.db'}")
+    if target.exists() and not target.is_file():
+        raise Refused(f"`{target}` is no plain file, so no backup can be written to it",
+                      hint="d0ctl backup FILE, of a name that does not exist yet")  # fmt: skip
     if target.exists():
         raise Refused(f"`{target}` is there already", hint=f"d0ctl backup {_free(target)}")
     if not target.absolute().parent.is_dir():

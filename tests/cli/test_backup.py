@@ -142,6 +142,16 @@ def test_what_is_no_backup_is_refused_in_a_line(site: Site, d0ctl: Type, tmp_pat
     assert d0ctl("backup", str(tmp_path / "text")).exit_code == 4
 
 
+def test_a_device_is_refused_as_the_file_of_a_backup(site: Site, d0ctl: Type) -> None:
+    done = d0ctl("backup", "/dev/full")
+
+    assert done.exit_code == 4
+    assert done.stderr.startswith(
+        "d0ctl: `/dev/full` is no plain file, so no backup can be written to it\n"
+    )
+    assert "/dev/full-2" not in done.stderr
+
+
 def test_nobody_is_told_to_remove_what_a_backup_would_overwrite(
     site: Site, d0ctl: Type, home: Home, tmp_path: Path
 ) -> None:

@@ -1,0 +1,36 @@
+"""The wrapper on its way to a node."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from d0ctl.nodes import link, ship
+from d0ctl.nodes.link import Site, open_link
+from d0ctl.nodes.transports.local import LocalTransport
+from d0ctl.nodes.transports.transport import Address
+
+
+def test_while_the_wrapper_is_copied_no_file_of_it_is_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "tmp"
+    here.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    seen: list[list[Path]] = []
+
+    class Watched(LocalTransport):
+        """This machine, and what its temporary folder has during a copy."""
+
+        def put(self, source: Path, target: str) -> None:
+            super().put(source, target)
+            seen.append(list(here.iterdir()))
+
+    monkeypatch.setattr(link, "LocalTransport", Watched)
+    site = Site("site", tmp_path / "nodes", tmp_path, tmp_path)
+
+    open_link(Address("n1", "local"), site, visit=True).close()
+
+    assert seen == [[]]
+    (shipped,) = (tmp_path / "nodes").glob("site/n1/bin/*")
+    assert shipped.read_bytes() == ship.archive()
