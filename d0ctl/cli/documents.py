@@ -231,7 +231,8 @@ def file(row: FileRow) -> Document:
         "present": bool(row.present), "partial": bool(row.partial), "dropped": bool(row.dropped),
         "size": row.size, "checksum": row.checksum,
         "disposition": row.disposition or row.dispositions, "given": row.disposition,
-        "result": bool(row.result), "stored": row.stored, "copies": row.copies,
+        "result": bool(row.result), "stored": row.stored, "locator": row.locator,
+        "copies": row.copies,
     }  # fmt: skip
 
 

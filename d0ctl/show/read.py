@@ -6,7 +6,7 @@ from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector, parse
 from d0ctl.show.binary import Binary
-from d0ctl.show.file import File, FileLine
+from d0ctl.show.file import File, FileLine, origin
 from d0ctl.show.node import Node
 from d0ctl.show.package import Package
 from d0ctl.show.part import Part
@@ -75,8 +75,10 @@ def about_file(store: Store, job: str, name: str, now: float) -> File | Gone:
 def file(store: Store, view: FileView, now: float) -> File:
     """Read the card of a file."""
     copies = file_locations.copies(store, view.id)
+    ways = () if view.maker else [one.acquire for one in file_locations.readers(store, view.id)]
     line = FileLine(
-        view.path, view.maker, view.maker_phase, view.size,
+        view.path, view.maker, view.maker_phase,
+        None if view.maker else origin(view.locator, ways), view.size,
         view.disposition or view.dispositions, bool(view.present), bool(view.dropped),
         bool(view.result), [copy.node or copy.cluster for copy in copies], view.stored_at,
     )  # fmt: skip

@@ -182,14 +182,16 @@ def test_a_late_output_says_how_many_files_it_stands_for(site: Site, d0ctl: Type
 
 
 @pytest.mark.parametrize(
-    ("acquire", "locator", "words"),
-    [("none", None, "it is already on the nodes"), ("self", None, "fetched by the binaries"),
-     ("pre-fetch", "root://se//raw/a.raw", "it is `root://se//raw/a.raw`"),
-     ("pre-fetch", None, "raw/a.raw` on this machine")],
+    ("acquire", "locator", "words", "location"),
+    [("none", None, "it is already on the nodes", "on the nodes already"),
+     ("self", None, "fetched by the binaries", "fetched by its readers"),
+     ("pre-fetch", "root://se//a.raw", "it is `root://se//a.raw`", "at root://se//a.raw"),
+     ("pre-fetch", None, "raw/a.raw` on this machine", "on this machine")],
 )  # fmt: skip
 def test_a_file_from_outside_says_where_it_comes_from(
-    site: Site, d0ctl: Type, tmp_path: Path, acquire: Any, locator: str | None, words: str
-) -> None:
+    site: Site, d0ctl: Type, tmp_path: Path, acquire: Any, locator: str | None, words: str,
+    location: str,
+) -> None:  # fmt: skip
     raw = InputSpec("raw/a.raw", made=False, acquire=acquire, locator=locator)
     site.submit(job(("a", [line(reader(raw))]), directory=str(tmp_path)))
 
@@ -198,6 +200,10 @@ def test_a_file_from_outside_says_where_it_comes_from(
     assert found["status"] == "outside"
     assert words in found["answer"]
     assert "`prod/1/1/1` needs it and is ready" in found["facts"]
+    for command in (("file", "list", "prod"), ("why", "prod:raw/a.raw")):
+        lines = d0ctl(*command).stdout.splitlines()
+        (own,) = (text for text in lines if text.strip().startswith("prod:raw/a.raw"))
+        assert own.endswith(f"  {location}")
 
 
 def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(

@@ -19,7 +19,10 @@ class Weight(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A selected file: `dispositions` are of the job file, `disposition` was set by a person."""
+    """A selected file: `dispositions` are of the job file, `disposition` was set by a person.
+
+    `acquired` says how its readers get a file from outside.
+    """
 
     id: int
     job: str
@@ -33,6 +36,8 @@ class FileRow(NamedTuple):
     disposition: str | None
     result: int
     stored: list[str]
+    locator: str | None
+    acquired: list[str]
     maker: str | None
     maker_phase: str | None
     copies: list[dict[str, str | None]]
@@ -92,7 +97,9 @@ def pages(store: Store, limit: int) -> Iterator[FileRow]:
         for row in rows:
             file = FileRow._make(row)
             yield file._replace(
-                stored=json.loads(row["stored"] or "[]"), copies=json.loads(row["copies"])
+                stored=json.loads(row["stored"] or "[]"),
+                acquired=json.loads(row["acquired"]),
+                copies=json.loads(row["copies"]),
             )
         after = rows[-1]["id"]
         left = None if left is None else left - len(rows)

@@ -38,7 +38,10 @@ select count(*) as files, total(file.present) as present,
 -- name: files_page
 -- A page of the chosen files: who makes each, and what is known of it.
 select file.id, job.name as job, file.name, file.present, file.dropped, file.partial, file.size,
-       file.checksum, file.dispositions, file.disposition, file.result, file.stored,
+       file.checksum, file.dispositions, file.disposition, file.result, file.stored, file.locator,
+       (select json_group_array(distinct acquire)
+          from (select acquire from input
+                 where file_id = file.id and file.package_id is null limit 100)) as acquired,
        (select path from package_path where package_id = file.package_id) as maker,
        package.phase as maker_phase,
        (select json_group_array(json_object('cluster', cluster.name, 'node', node.name,
