@@ -38,6 +38,8 @@ def job(job: JobSummary) -> Document:
         "status": job.status,
         "originator": job.originator,
         "priority": job.priority,
+        "max_running": job.max_running,
+        "max_failures": job.max_failures,
         "submitted": iso(job.submitted),
         "ended": iso(job.ended),
         "held": hold(job),
@@ -88,6 +90,7 @@ def stage(stage: StageSummary) -> Document:
         "status": stage.status,
         "lines": stage.lines,
         "require": stage.require,
+        "max_running": stage.max_running,
         "packages": browse.statuses(stage.counts),
         "phases": dict(stage.counts),
     }

@@ -64,7 +64,7 @@ def read_text(
 def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: str) -> JobSpec:
     fields = recipe.fields.fixed
     stages = tuple(
-        StageSpec(stage.name, StageLines(stage, checked.files), stage.require)
+        StageSpec(stage.name, StageLines(stage, checked.files), stage.require, stage.max_running)
         for stage in recipe.stages
     )
     return JobSpec(
@@ -82,6 +82,8 @@ def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: s
         packages=checked.packages,
         mail=fields.get("mail"),
         max_alike_failures=fields.get("max_alike_failures"),
+        max_running=fields.get("max_running"),
+        max_failures=fields.get("max_failures"),
     )
 
 

@@ -133,6 +133,7 @@ class StageRecipe(Struct, frozen=True):
     require: float
     require_position: Position | None
     lines: list[LineRecipe]
+    max_running: int | None = None
 
 
 class JobRecipe(Struct, frozen=True):

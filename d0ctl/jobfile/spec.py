@@ -152,6 +152,7 @@ class StageSpec(Struct, frozen=True):
     name: str
     lines: Lines
     require: float = 1.0
+    max_running: int | None = None
 
 
 class JobSpec(Struct, frozen=True):
@@ -179,6 +180,9 @@ class JobSpec(Struct, frozen=True):
     max_alike_failures: int | None = None
     """The number of similar failures of a stage without a success after which the job is held;
     0 means never, None leaves that to the site."""
+    max_running: int | None = None
+    max_failures: int | None = None
+    """The number of failed packages after which the job is held."""
     text: str = ""
     """The job file as it was read; empty if the job was made otherwise."""
     warnings: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
+from d0ctl.schedule.quota import UNBOUNDED, Quota
 from d0ctl.units import size
 
 AHEAD_S = 0.3
@@ -19,9 +20,6 @@ Rooms: TypeAlias = Mapping[tuple[int, int], int]
 """How many more packages each suspect may take of a stage, by (stage, node)."""
 
 NO_BOUNDS: Rooms = {}
-
-UNBOUNDED = 10**9
-"""More packages than any node can take."""
 
 
 class NodeRoom(Struct, frozen=True):
@@ -219,22 +217,26 @@ def place(
     local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
     brought: Callable[[Sequence[int]], Mapping[int, Brought]] = lambda packages: NOTHING_BROUGHT,
     bounds: Rooms = NO_BOUNDS,
+    quota: Quota | None = None,
 ) -> list[Decision]:
     """Decide for as many packages as can be taken, in the order of `requirements`.
 
     `oldest(requirement, n)` returns its n oldest ready packages, `local_bytes` how many bytes of a
-    package's inputs each cluster has, `brought` how many files. The work grows with the free
+    package's inputs each cluster has, `brought` how many files; `quota` limits how many packages
+    of stages and jobs start. The work grows with the free
     CPUs and the ready requirements, never with the number of packages that wait or are done.
     """
     wanted_by = list(requirements)
     trust = _by_node(bounds)
+    quota = quota or Quota()
     hands = [_hand(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
     decisions: list[Decision] = []
     for requirement in wanted_by:
         fitting = {node.id for node in suited(requirement, nodes)}
         fits = [hand for hand in hands if hand.node.id in fitting]
         most = sum(hand.most(requirement) for hand in fits)
-        if not most:
+        most = min(most, quota.left(requirement.stage, requirement.job))
+        if most <= 0:
             continue
         packages = oldest(requirement.id, min(most, requirement.ready))
         bytes_of = local_bytes(packages)
@@ -246,6 +248,7 @@ def place(
                 break
             if hand is not None:
                 hand.take(requirement, _is_brought(wanted.get(package), hand.node))
+                quota.take(requirement.stage, requirement.job)
                 carried = max(places.values(), default=0) - places.get(hand.node.cluster, 0)
                 decisions.append(Decision(package, hand.node.id, carried))
     return decisions

@@ -99,7 +99,10 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     if isinstance(row, JobSummary):
         text = f"submitted {moment(job.submitted, now)} by {job.originator}"
         text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
-        sheet.add((f"{text}; priority {job.priority}", "faint"))
+        text += f"; priority {job.priority}"
+        sheet.add((f"{text}; {'; '.join(limits)}" if (limits := _limits(row)) else text, "faint"))
+    elif isinstance(row, StageSummary) and (limits := _limits(row)):
+        sheet.add(("; ".join(limits), "faint"))
     if isinstance(row, LineSummary) and row.dropped is not None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
     _kept_back(sheet, job, now)
@@ -107,6 +110,16 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         sheet.say(f"{short.path} goes with {short.sentence()}")
     for sentence in part.excluded:
         sheet.say(sentence, "warn")
+
+
+def _limits(row: JobSummary | StageSummary) -> list[str]:
+    """Say how many packages may run at once, and how many failures hold the job."""
+    limits = []
+    if row.max_running is not None:
+        limits.append(f"at most {count(row.max_running, 'package')} at once")
+    if isinstance(row, JobSummary) and row.max_failures is not None:
+        limits.append(f"held after {count(row.max_failures, 'failed package')}")
+    return limits
 
 
 def _kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:

@@ -51,8 +51,9 @@ def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float
 
 
 def release_job(store: Store, job: int) -> bool:
-    """Remove the flag of `hold_job`; alike failures of its stages are counted from zero again."""
+    """Remove the flag of `hold_job`; its failures are counted from zero again."""
     store.change("forget_alike_of_job", job=job)
+    store.change("excuse_failures_of_job", job=job)
     return bool(store.change("release_job", job=job))
 
 

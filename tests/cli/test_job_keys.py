@@ -102,6 +102,32 @@ stages:
     ]
 
 
+@pytest.mark.parametrize(
+    ("of_job", "of_stage", "most"),
+    [("max-running: 3", "", 3), ("", "max-running: 2", 3), ("", "", 8)],
+)
+def test_no_more_packages_run_at_once_than_a_job_or_stage_allows(
+    d0ctl: Type, site: Site, tmp_path: Path, of_job: str, of_stage: str, most: int
+) -> None:
+    stages = f"""\
+stages:
+  - lines: [{{for: {{n: {{range: [1, 7]}}}}, run: "true"}}]
+    {of_stage}
+  - lines: [{{run: "true"}}]
+"""
+    job = submit(d0ctl, tmp_path, f"{of_job}\n{stages}")
+    world = World(site.store, cpus=20)
+
+    world.schedule()
+    world.schedule()
+
+    assert list(phases(site.store).values()).count("assigned") == most
+    shown = d0ctl("status", f"{job}/1" if of_stage else job).stdout
+    assert ("at once" in shown) is (most < 8)
+    world.settle()
+    assert set(phases(site.store).values()) == {"done"}
+
+
 @pytest.mark.parametrize(("key", "name"), [("name: first", "first"), ("", "n=7")])
 def test_a_line_is_shown_by_its_name(
     d0ctl: Type, site: Site, tmp_path: Path, key: str, name: str

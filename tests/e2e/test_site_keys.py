@@ -158,6 +158,21 @@ def test_a_job_is_held_after_as_many_alike_failures_as_it_or_its_site_says(
     assert (site.phases("alike")["failed"] < 6) is is_held
 
 
+@pytest.mark.parametrize(("of_job", "failed"), [("max-failures: 2", 2), ("", 3)])
+def test_a_job_is_held_after_as_many_failures_as_it_says(
+    site: Site, of_job: str, failed: int
+) -> None:
+    site.ok("site", "apply", site.write("nodes: {localhost: {cpus: 1}}", "site.yaml"), "--yes")
+    lines = "stages: [{lines: [{for: {n: {range: [1, 6]}}, run: 'sleep 0.3; exit {n}'}]}]"
+    lines = lines.replace("exit {n}", "test $(({n} % 2)) = 0")
+
+    assert site.d0ctl("run", site.write(f"job: some\n{of_job}\n{lines}")).code == 1
+
+    assert site.phases("some")["failed"] == failed
+    held = "held by d0ctl" in site.d0ctl("status", "some").out
+    assert held is bool(of_job)
+
+
 def test_a_site_file_says_how_a_node_is_reached_and_where_it_keeps_its_files(site: Site) -> None:
     sshd = site.start_sshd("farm")
     key = sshd.identity.rename(f"{sshd.identity}-{os.getuid()}")

@@ -2,6 +2,9 @@
 
 import re
 
+from msgspec.structs import replace
+
+from d0ctl.jobfile.spec import StageSpec
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.units import iso, moment
@@ -193,6 +196,20 @@ def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
 
     assert "job `urgent` of a higher priority comes first" in answer.answer
     assert answer.commands == ["d0ctl priority prod 91", "d0ctl why urgent"]
+
+
+def test_a_package_waits_while_its_stage_or_job_runs_as_many_as_it_may(site: Site) -> None:
+    site.up()
+    two = [line(make("a")), line(make("b"))]
+    site.submit(job(("one", two), name="one", max_running=1))
+    site.submit(replace(job(name="two"), stages=(StageSpec("one", tuple(two), max_running=1),)))
+    site.launch("one/1/1/1")
+    site.launch("two/1/1/1")
+
+    said = "is ready, and its {} runs 1 package at once, its `max-running`"
+
+    assert why(site, "one/1/2/1").answer.endswith(said.format("job"))
+    assert why(site, "two/1/2/1").answer.endswith(said.format("stage"))
 
 
 def test_packages_of_a_higher_priority_come_first_in_their_job(site: Site) -> None:

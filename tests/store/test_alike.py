@@ -100,6 +100,29 @@ def test_a_job_says_how_many_it_puts_up_with(store: Store, most: int, is_held: b
     assert (count_of(store, "failed") < 10) is is_held
 
 
+def test_failures_that_are_not_alike_hold_a_job_that_limits_them(store: Store) -> None:
+    site = alone(store, cpus=1, packages=60, max_failures=4)
+    site.fill()
+    site.end(site.node("farm"), "successful", most=1)
+
+    fail(site, 2, "exit-code")
+    fail(site, 50, "missing-output")
+
+    note = "4 packages of `sim` failed, and its `max-failures` is 4"
+    assert hold_of(store) == (True, "d0ctl", note)
+    assert count_of(store, "failed") == 4
+    with store.writing():
+        lifecycle.release_job(store, browse.job(store, "sim").id)
+    fail(site, 50, "exit-code")
+    assert count_of(store, "failed") == 8
+    failed = store.connection.execute("select id from package where phase = 'failed'").fetchall()
+    with store.writing():
+        lifecycle.choose(store, [row[0] for row in failed[:6]])
+        retry.retry(store, actor="emmy", note=None, now=NOW)
+    fail(site, 50, "exit-code")
+    assert count_of(store, "failed") == 2 + 4
+
+
 def test_after_a_release_the_failures_count_anew(store: Store) -> None:
     site = alone(store, cpus=1, packages=60)
     fail(site, 60)

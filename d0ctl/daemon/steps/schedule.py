@@ -58,6 +58,7 @@ def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision
         lambda packages: placement.local_bytes(store, packages),
         lambda packages: placement.brought(store, packages),
         rooms,
+        placement.quota(store),
     )
     for requirement in requirements:
         if requirement.early or requirement.stay:

@@ -170,6 +170,7 @@ POSITIVE_TIME = FieldType(
 FRACTION = FieldType(parse_fraction, "a fraction such as `97%` or `0.97`")
 PERCENT = FieldType(whole(0, 100), "a whole number from 0 to 100")
 COUNT = FieldType(whole(0, 10_000_000), "a whole number, 0 or more")
+LIMIT = FieldType(whole(1, 10_000_000), "a whole number, 1 or more")
 CPUS = FieldType(whole(1, 100_000), "a whole number of CPUs, 1 or more")
 LOCATOR = FieldType(checked(locator.check), locator.EXPECTED)
 CHECKSUM = FieldType(checked(checksum.normal), checksum.EXPECTED)

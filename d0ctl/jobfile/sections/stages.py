@@ -10,6 +10,7 @@ from d0ctl.jobfile.language.field_types import (
     FRACTION,
     JOB,
     LABEL,
+    LIMIT,
     MAIL_MODE,
     ONE_LINE,
     PERCENT,
@@ -40,9 +41,10 @@ from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
 JOB_KEYS = words(
-    "job title originator mail priority hold max-alike-failures parameters stages policy"
+    "job title originator mail priority hold max-running max-failures max-alike-failures "
+    "parameters stages policy"
 )
-STAGE_KEYS = words("name require priority lines")
+STAGE_KEYS = words("name require priority max-running lines")
 LINE_KEYS = words("name early-start priority for packages")
 PACKAGE_KEYS = words(
     "name nodes exclude-nodes platform cpus memory disk wall-time priority wrapper "
@@ -62,6 +64,7 @@ def read_job(node: Mapping, reading: Reading, replaced: AnyMapping[str, str]) ->
     fields = Fields()
     level.fields({"title": TEXT, "originator": ONE_LINE, "priority": PERCENT, "hold": FLAG}, fields)
     level.fields({"job": JOB, "mail": MAIL_MODE, "max-alike-failures": COUNT}, fields)
+    level.fields({"max-running": LIMIT, "max-failures": LIMIT}, fields)
     stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
     _check_names(level, stages)
     values = {name: value for name, (_, value) in parameters.items()}
@@ -106,14 +109,15 @@ def _check_names(level: Level, stages: list[StageRecipe]) -> None:
 def _stage(node: Mapping, number: int, reading: Reading) -> StageRecipe:
     level = Level(node, "a stage", STAGE_KEYS, reading)
     fields = Fields()
-    level.fields({"name": LABEL, "require": FRACTION}, fields)
+    level.fields({"name": LABEL, "require": FRACTION, "max-running": LIMIT}, fields)
     lines = [_line(item, reading) for item in level.records("lines")]
     _pass_on(level, [package for line in lines for package in line.packages])
     position = level.keys["name"][1].position if "name" in level else node.position
     name = fields.fixed.get("name", f"stage{number}")
     require = fields.fixed.get("require", 1.0)
     require_position = level.position("require") if "require" in level else None
-    return StageRecipe(position, name, require, require_position, lines)
+    max_running = fields.fixed.get("max_running")
+    return StageRecipe(position, name, require, require_position, lines, max_running)
 
 
 def _line(node: Mapping, reading: Reading) -> LineRecipe:

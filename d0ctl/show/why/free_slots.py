@@ -11,10 +11,10 @@ from d0ctl.show.why import node_pauses, recovery
 from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import placement, registry
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import dependencies
-from d0ctl.units import iso, listed, moment, size
+from d0ctl.units import count, iso, listed, moment, size
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
@@ -87,6 +87,8 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {_names(fits)}{since}"
+    if limit := _limit(subject):
+        return limit
     if first := dependencies.ready_before(subject.store, one.id):
         is_alone = first["is_own"] or one.priority is not None
         if first["priority"] < 100:
@@ -97,6 +99,18 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
         explanation.commands.append(f"d0ctl why {first['name']}")
         return f"job `{first['name']}` of a higher priority comes first"
     return f"it starts on {_names(free[:MOST], 'or')} as soon as its turn comes"
+
+
+def _limit(subject: Subject) -> str | None:
+    """Return which `max-running` is reached; None if none is."""
+    quota = placement.quota(subject.store)
+    row = dependencies.limits_of(subject.store, subject.package.id)
+    if quota.stages.get(row["stage_id"], 1) <= 0:
+        most = count(row["stage"], "package")
+        return f"its stage runs {most} at once, its `max-running`"
+    if quota.jobs.get(row["job_id"], 1) <= 0:
+        return f"its job runs {count(row['job'], 'package')} at once, its `max-running`"
+    return None
 
 
 def _lacks(row: Row, requirement: Requirement) -> str | None:

@@ -1,4 +1,4 @@
-"""Hold a job if a stage only fails, and always in the same way."""
+"""Hold a job if a stage only fails, and always in the same way, or if too many packages fail."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,10 +17,23 @@ def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float)
     that have nothing but too many alike ones; a sentence for each job that is held.
     """
     held = []
-    for (job, stage, reason), number in Counter(failures).items():
+    counted = Counter(failures)
+    for (job, stage, reason), number in counted.items():
         failed = store.value("add_alike", stage=stage, reason=reason, failed=number)
         held += _judge(store, job, stage, reason, failed, now)
+    for job in dict.fromkeys(job for job, _, _ in counted):
+        held += _count_all(store, job, now)
     return held
+
+
+def _count_all(store: Store, job: int, now: float) -> list[str]:
+    """Hold a job of which as many packages have failed as it says."""
+    row = store.row("failures_of_job", job=job)
+    if row is None or row["failed"] < row["most"]:
+        return []
+    failed = count(row["failed"], "package")
+    note = f"{failed} of `{row['name']}` failed, and its `max-failures` is {row['most']}"
+    return _hold(store, job, row["name"], note, now)
 
 
 def _judge(store: Store, job: int, stage: int, reason: str, failed: int, now: float) -> list[str]:
@@ -32,8 +45,11 @@ def _judge(store: Store, job: int, stage: int, reason: str, failed: int, now: fl
         return []
     path = row["path"]
     note = f"{count(failed, 'package')} of `{path}` failed alike ({reason}), none succeeded"
+    return _hold(store, job, path.rpartition("/")[0], note, now)
+
+
+def _hold(store: Store, job: int, name: str, note: str, now: float) -> list[str]:
     lifecycle.hold_job(store, job, actor=ACTOR, note=note, now=now)
-    name = path.rpartition("/")[0]
     lifecycle.keep_action(store, verb="hold", target=name, actor=ACTOR, note=note, packages=0,
                           now=now, undo=f"d0ctl release {name}")  # fmt: skip
     return [f"job `{name}` is held: {note}"]
@@ -46,3 +62,4 @@ def forget_jobs(store: Store) -> None:
     for row in store.rows("stopped_jobs_of_chosen", actor=ACTOR):
         lifecycle.release_job(store, row["id"])
     store.change("forget_alike_of_chosen")
+    store.change("excuse_failures_of_chosen")

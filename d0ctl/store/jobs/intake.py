@@ -62,7 +62,12 @@ class Intake(Struct):
         """A stage with its lines and packages."""
         with self.store.writing():
             stage = self.store.value(
-                "make_stage", job=self.job, seq=seq, name=spec.name, require=spec.require
+                "make_stage",
+                job=self.job,
+                seq=seq,
+                name=spec.name,
+                require=spec.require,
+                max_running=spec.max_running,
             )
         lines = self.lines(stage, iter(spec.lines), progress)
         with self.store.writing():

@@ -115,6 +115,8 @@ def _begin(
             source=spec.source,
             mail=spec.mail,
             most_alike=spec.max_alike_failures,
+            max_running=spec.max_running,
+            max_failures=spec.max_failures,
         )
         if spec.text:
             store.change("keep_job_text", job=job, text=zlib.compress(spec.text.encode()))

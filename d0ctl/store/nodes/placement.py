@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from d0ctl.model import Counts
 from d0ctl.schedule.place import Brought, Decision, NodeRoom, Requirement
+from d0ctl.schedule.quota import Quota
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
@@ -46,6 +47,14 @@ def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
         fetches=bool(row["fetches"]),
         stage=row["stage_id"],
         job=row["job_id"],
+    )
+
+
+def quota(store: Store) -> Quota:
+    """How many more packages of stages and jobs with `max-running` may start."""
+    return Quota(
+        {row["id"]: row["left"] for row in store.rows("limited_stages")},
+        {row["id"]: row["left"] for row in store.rows("limited_jobs")},
     )
 
 

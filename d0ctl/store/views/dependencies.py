@@ -70,6 +70,13 @@ def consumers_of(store: Store, package: int, limit: int) -> list[str]:
     return [row["path"] for row in store.rows("waiting_consumers", package=package, limit=limit)]
 
 
+def limits_of(store: Store, package: int) -> Row:
+    """Return the stage and job of a package, and how many packages of each may run at once."""
+    row = store.row("limits_of_package", package=package)
+    assert row is not None
+    return row
+
+
 def ready_before(store: Store, package: int) -> Row | None:
     """Return the job and stage of ready packages that come first: their priority is higher."""
     return store.row("ready_before", package=package)

@@ -30,6 +30,8 @@ class JobSummary(Struct, frozen=True):
     finish_since: float | None
     submitted: float
     ended: float | None
+    max_running: int | None
+    max_failures: int | None
     counts: Counts
     blocked: bool
 
@@ -52,6 +54,7 @@ class StageSummary(Struct, frozen=True):
     name: str
     require: float
     lines: int
+    max_running: int | None
     counts: Counts
     blocked: bool
 

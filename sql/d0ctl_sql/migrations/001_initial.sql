@@ -197,6 +197,9 @@ create table job (
     mail          text,                    -- what its user wants mail about; null: as the site says
     most_alike    integer,                 -- failures for the same reason that put a stage on hold;
                                            -- null: as the site says; 0: any number is accepted
+    max_running   integer check (max_running > 0),   -- packages at once; null: not limited
+    max_failures  integer check (max_failures > 0),  -- failed packages that hold it; null: any
+    excused       integer not null default 0,        -- failed packages when it was released
     priority      integer not null default 50 check (priority between 0 and 100),
     visible       integer not null default 0 check (visible in (0, 1)),  -- 0: being submitted
     submitter     text not null,           -- lease holder that inserts its rows
@@ -234,6 +237,9 @@ create table job_text (
 -- The daemon looks for jobs to finish at every turn.
 create index job_finishing on job (id) where finish is not null;
 
+-- Few jobs limit how many of their packages run at once.
+create index job_limited on job (id) where max_running is not null;
+
 -- Jobs whose end, or reopening, notifications do not know.
 create index job_not_notified on job (id) where ended is not notified;
 
@@ -252,6 +258,7 @@ create table stage (
     name    text not null,
     require real not null default 1.0 check (require between 0 and 1),
                                            -- fraction that must succeed for stages that read it
+    max_running integer check (max_running > 0),  -- packages at once; null: not limited
     lines   integer not null default 0,
     weighed real,                          -- when nothing of it could change any more, and its
                                            -- successes were compared with `require`
@@ -260,6 +267,9 @@ create table stage (
 
 -- Stages that may succeed in part; most require all.
 create index stage_lenient on stage (job_id) where require < 1;
+
+-- Few stages limit how many of their packages run at once.
+create index stage_limited on stage (job_id) where max_running is not null;
 
 -- How many packages of a stage are in each phase; triggers keep it (`group by` over 10^6 packages
 -- takes 0.4 s).
@@ -1450,6 +1460,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('input',          'input_of_file',              '2000000 2 1'),
     ('job',            'sqlite_autoindex_job_1',     '100 1'),
     ('job',            'job_finishing',              '2 1'),
+    ('job',            'job_limited',                '5 1'),
     ('job_conduct',    'job_conduct',                '500 10 1'),
     ('job_conduct',    'job_conduct_of_node',        '500 50'),
     ('lease',          'lease',                      '20 1'),
@@ -1484,6 +1495,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('spent',          null,                         '100'),
     ('stage',          'sqlite_autoindex_stage_1',   '300 3 1'),
     ('stage',          'stage_lenient',              '30 3'),
+    ('stage',          'stage_limited',              '10 3'),
     ('stage_count',    'stage_count',                '5000 16 1'),
     ('transfer',       'transfer',                   '200 1 1 1'),
     ('transfer',       'transfer_due',               '200 20 5 1');

@@ -2,7 +2,7 @@
 -- The jobs whose names are like this, the newest first.
 select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
        pause_running, pause_actor, pause_note, pause_since, finish, finish_actor, finish_note,
-       finish_since, submitted, ended
+       finish_since, submitted, ended, max_running, max_failures
   from job
  where visible = 1 and name glob :pattern
  order by id desc;
@@ -23,7 +23,7 @@ select name from job where visible = 1 order by id desc limit 1000;
 
 -- name: stages
 -- The stages of a job.
-select id, seq, name, require, lines from stage where job_id = :job order by seq;
+select id, seq, name, require, lines, max_running from stage where job_id = :job order by seq;
 
 -- name: stages_counts
 -- How many packages of each stage of a job are in each phase.

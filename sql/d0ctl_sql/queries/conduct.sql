@@ -227,6 +227,40 @@ select 1 from node
                   and package.phase not in ('assigned', 'unreachable'))
  limit 1;
 
+-- name: failures_of_job
+-- How many packages of a job with `max-failures` have failed since it was released, if it goes on.
+select job.name, job.max_failures as most, sum(stage_count.n) - job.excused as failed
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id and stage_count.phase = 'failed'
+ where job.id = :job and job.max_failures is not null and job.hold = 0 and job.finish is null
+ group by job.id;
+
+-- name: excuse_failures_of_job
+-- A user releases a job, so its failures count anew.
+update job
+   set excused = (select coalesce(sum(stage_count.n), 0)
+                    from stage
+                    join stage_count on stage_count.stage_id = stage.id
+                                    and stage_count.phase = 'failed'
+                   where stage.job_id = job.id)
+ where id = :job and max_failures is not null;
+
+-- name: excuse_failures_of_chosen
+-- The same for the jobs of the chosen packages, whose failed ones are about to be tried again.
+update job
+   set excused = (select coalesce(sum(stage_count.n), 0)
+                    from stage
+                    join stage_count on stage_count.stage_id = stage.id
+                                    and stage_count.phase = 'failed'
+                   where stage.job_id = job.id)
+                 - (select count(*) from chosen
+                      join package on package.id = chosen.package_id
+                     where package.job_id = job.id and package.phase = 'failed')
+ where max_failures is not null
+   and id in (select package.job_id
+                from chosen join package on package.id = chosen.package_id);
+
 -- name: forget_alike_of_job
 -- A user releases a job, so its failures for the same reason count anew.
 delete from alike where stage_id in (select id from stage where job_id = :job);

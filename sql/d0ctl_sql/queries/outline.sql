@@ -7,7 +7,7 @@ select id from job where visible = 1 order by id desc;
 select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.hold_actor,
        job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
        job.pause_note, job.pause_since, job.finish, job.finish_actor, job.finish_note,
-       job.finish_since, job.submitted, job.ended
+       job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures
   from json_each(:ids) as wanted
   join job on job.id = wanted.value and job.visible = 1;
 
@@ -21,7 +21,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: outline_stages
 -- A page of the stages of a job.
-select id, seq, name, require, lines from stage
+select id, seq, name, require, lines, max_running from stage
  where job_id = :job and seq between :first and :last order by seq;
 
 -- name: outline_stages_counts

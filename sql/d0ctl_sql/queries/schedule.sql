@@ -57,6 +57,49 @@ select requirement.id, requirement.cpus, requirement.memory, requirement.space,
  order by coalesce(requirement.priority, job.priority) + requirement.boost desc, job.id,
           requirement.avoid is null and requirement.failed_on is null, requirement.id;
 
+-- name: limited_stages
+-- Stages that limit how many of their packages run at once, and how many more may start; packages
+-- that wait for inputs after an early start do not count.
+select stage.id,
+       stage.max_running
+       - (select coalesce(sum(stage_count.n), 0)
+            from stage_count
+           where stage_count.stage_id = stage.id
+             and stage_count.phase in (select name from phase where is_live = 1))
+       + (select count(*) from package indexed by package_open
+           where package.job_id = stage.job_id and package.stage_id = stage.id
+             and early = 1 and awaited > 0
+             and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable'))
+       as left
+  from stage indexed by stage_limited
+  join job on job.id = stage.job_id and job.visible = 1 and job.ended is null
+ where stage.max_running is not null;
+
+-- name: limited_jobs
+-- The same for jobs.
+select job.id,
+       job.max_running
+       - (select coalesce(sum(stage_count.n), 0)
+            from stage
+            join stage_count on stage_count.stage_id = stage.id
+           where stage.job_id = job.id
+             and stage_count.phase in (select name from phase where is_live = 1))
+       + (select count(*) from package indexed by package_open
+           where package.job_id = job.id and early = 1 and awaited > 0
+             and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable'))
+       as left
+  from job indexed by job_limited
+ where job.max_running is not null and job.visible = 1 and job.ended is null;
+
+-- name: limits_of_package
+-- How many packages of its stage and its job may run at once; null: not limited.
+select stage.id as stage_id, stage.max_running as stage, job.id as job_id,
+       job.max_running as job
+  from package
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where package.id = :package;
+
 -- name: ready_packages
 -- The oldest ready packages with a requirement, but for those that take no slot yet.
 select id from package

@@ -2,10 +2,10 @@
 -- Begin a job that is not yet visible.
 insert into job (name, title, originator, priority, hold, hold_actor, hold_note, hold_since,
                  submitter, submitted, parameters, policy, directory, source, mail,
-                 most_alike)
+                 most_alike, max_running, max_failures)
 values (:name, :title, :originator, :priority, :hold, :hold_actor, :hold_note, :hold_since,
         :submitter, :now, :parameters, :policy, :directory, :source, :mail,
-        :most_alike)
+        :most_alike, :max_running, :max_failures)
 returning id;
 
 -- name: keep_job_text
@@ -24,7 +24,8 @@ select name from job where name glob :pattern;
 
 -- name: make_stage
 -- A stage and, by its trigger, its counts.
-insert into stage (job_id, seq, name, require) values (:job, :seq, :name, :require)
+insert into stage (job_id, seq, name, require, max_running)
+values (:job, :seq, :name, :require, :max_running)
 returning id;
 
 -- name: keep_need
