@@ -93,18 +93,30 @@ def test_failures_are_grouped_the_largest_group_first() -> None:
     ]
 
 
-def test_rate_and_peak_are_ends_a_minute_without_the_unfinished_stretch() -> None:
+@pytest.mark.parametrize(("since", "rate"), [(0, 6), (1, 6), (50, 55)])
+def test_rate_and_peak_are_ends_in_a_minute(since: int, rate: int) -> None:
     rates = Rates()
     rates.recall([1000.0 + 10 * i for i in range(12)])
     rates.note(1120.0, 12)
-    rates.note(1125.0, 62)
+    rates.note(1125.0, 12 + since)
 
     minutes = rates.minutes(30, 1125.0)
     answer = [text(one) for one in strips.rates(rates, Beat(at=1125.0), 36, 4, UNICODE)]
 
-    assert (minutes[-1], max(minutes)) == (6, 6)
-    assert answer[-2].split() == ["6", "a", "minute", "peak", "6", "a", "minute"]
-    assert answer[-1].split() == ["62", "ended", "in", "the", "last", "6", "min"]
+    assert (minutes[-1], max(minutes)) == (rate, rate)
+    assert answer[-2].split() == f"{rate} a minute peak {rate} a minute".split()
+    assert answer[-1].split() == f"{12 + since} ended in the last 6 min".split()
+
+
+def test_packages_that_have_just_ended_have_a_rate_and_a_peak() -> None:
+    rates = Rates()
+    rates.note(1000.0, 0)
+    rates.note(1001.0, 4)
+
+    answer = [text(one) for one in strips.rates(rates, Beat(at=1002.0), 36, 4, UNICODE)]
+
+    assert answer[-2].split() == ["4", "a", "minute", "peak", "4", "a", "minute"]
+    assert answer[-1].split() == ["4", "ended", "in", "the", "last", "6", "min"]
 
 
 def node(name: str, state: str = "up", used: int = 0, **more: Any) -> NodeLine:

@@ -48,10 +48,12 @@ class Rates:
     def minutes(self, number: int, at: float) -> list[int]:
         """How many ended in the minute before each of these stretches, the present one last.
 
-        The present stretch is not over, so nothing of it counts.
+        The present stretch is not over. It counts with those of the fifty seconds before it if
+        that is more than the whole minute before it.
         """
         ends = self.columns(number + MINUTE, at)
-        return [sum(ends[place : place + MINUTE]) for place in range(number)]
+        found = [sum(ends[place : place + MINUTE]) for place in range(number)]
+        return [*found[:-1], max(found[-1], sum(ends[-MINUTE:]))]
 
     def _add(self, stretch: int, ends: int) -> None:
         if self._ends and self._ends[-1][0] == stretch:
