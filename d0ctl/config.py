@@ -83,6 +83,11 @@ class Home(Struct, frozen=True):
         return self.root / "site.yaml"
 
     @property
+    def templates(self) -> Path:
+        """Templates of job files that the people of this site share."""
+        return self.root / "templates"
+
+    @property
     def logs(self) -> Path:
         """Logs of the daemon."""
         return self.root / "logs"

@@ -8,6 +8,12 @@ HOME = "0 done, 5 the database can't be read"
 EPILOGS = {
     "run": ("reco.yaml --set run=4711", "0 the job is successful, 1 it is not, 2 bad job file, "
             "3 no such file or job, 4 refused, 130 interrupted"),
+    "init": ("merge -o sim.yaml", "0 done, 2 bad usage, or a value that does not fit, "
+             "3 no such pattern, 4 the file exists"),
+    "template list": ("", "0 done, 2 a template has a fault"),
+    "template show": ("merge", "0 done, 2 it has a fault, 3 no such template"),
+    "template new": ("merge --set number=100 -o sim.yaml", "0 done, 2 bad usage, or a value that "
+                     "does not fit, 3 no such template, 4 the file exists"),
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
     "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or stands still, "
              "3 nothing matches"),

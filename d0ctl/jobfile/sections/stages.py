@@ -34,6 +34,7 @@ from d0ctl.jobfile.recipe import (
     StageRecipe,
 )
 from d0ctl.jobfile.sections.binaries import BINARY_KEYS, read_binary
+from d0ctl.jobfile.sections.declared import check_values, read_declaration
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.sections.loops import read_loop
 from d0ctl.jobfile.sections.policy import read_policy
@@ -42,7 +43,7 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
 JOB_KEYS = words(
     "job title originator mail priority hold max-running max-failures max-alike-failures "
-    "parameters stages policy"
+    "template parameters stages policy"
 )
 STAGE_KEYS = words("name require priority max-running lines")
 LINE_KEYS = words("name early-start priority for packages")
@@ -57,6 +58,7 @@ SHORT_LINE_KEYS = tuple(dict.fromkeys((*LINE_KEYS, *SHORT_PACKAGE_KEYS)))
 def read_job(node: Mapping, reading: Reading, replaced: AnyMapping[str, str]) -> JobRecipe:
     """Make the recipe of a job; `replaced` has new values of its parameters."""
     level = Level(node, "a job", JOB_KEYS, reading)
+    check_values(read_declaration(level), level, replaced)
     parameters = _parameters(level, replaced)
     scope = Scope(parameters={name: template for name, (template, _) in parameters.items()})
     inner = reading.within(scope)

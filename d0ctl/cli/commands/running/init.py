@@ -1,0 +1,76 @@
+"""`d0ctl init`: a job file to begin with."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import options
+from d0ctl.cli.commands.running import template as commands
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import can_ask, say, table
+from d0ctl.errors import BadUsage
+from d0ctl.jobfile import job_templates
+from d0ctl.show import job_template
+
+app = single()
+
+Pattern = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="PATTERN",
+        help="single, array, merge, chain, glob or software, or a template of the site; none: "
+        "be asked.",
+    ),
+]
+
+
+@app.command()
+def init(
+    pattern: Pattern = None,
+    parameter: options.Parameters = None,
+    output: commands.Out = None,
+    force: commands.Force = False,
+) -> None:
+    """Write a commented job file for a pattern, to begin with."""
+    if pattern is not None:
+        commands.new(pattern, parameter, output or "job.yaml", force)
+        return
+    if not can_ask():
+        names = ", ".join(job_templates.found(commands.own()))
+        raise BadUsage(f"which pattern? {names}", hint="d0ctl init merge")
+    _ask(output, force)
+
+
+def _ask(output: str | None, force: bool) -> None:
+    """Ask for the pattern, its parameters and the file, and write it."""
+    found = [job_templates.read_file(p) for p in job_templates.found(commands.own()).values()]
+    table([job_template.cells(one) for one in found])
+    names = [one.name for one in found]
+    template = found[names.index(_answer("which pattern", "merge", names))]
+    values = {}
+    for one in template.declared.parameters:
+        default = template.default(one.name) or ""
+        while True:
+            value = _answer(f"{one.name}, {one.help}" if one.help else one.name, default)
+            if (fault := one.fault(value)) is None:
+                break
+            say(fault)
+        if value != default:
+            values[one.name] = value
+    name = output or _answer("which file", "job.yaml")
+    while not force and name != "-" and Path(name).exists():
+        say(f"there is a file {name} already")
+        name = _answer("which file", "")
+    commands.write(template.filled(values), name, force)
+
+
+def _answer(question: str, default: str, known: list[str] | None = None) -> str:
+    """Ask until there is an answer, one of those that are known."""
+    while True:
+        hint = f" [{default}]" if default else ""
+        answer = typer.prompt(f"{question}{hint}", default=default, show_default=False, err=True)
+        answer = str(answer).strip()
+        if answer and (known is None or answer in known):
+            return answer
+        say(f"one of {', '.join(known)}" if known else "it needs an answer")

@@ -1,0 +1,103 @@
+"""`d0ctl template`: job files to begin with, and to fill with values."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from d0ctl.actions.option import pairs
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import group
+from d0ctl.cli.terminal.output import emit_json, say, sheet, show, table
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.jobfile import job_templates
+from d0ctl.jobfile.job_templates import JobTemplate
+from d0ctl.show import job_template
+
+app = group("Job files to begin with: list, show and new.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a template, or its file.")]
+Out = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Where to write it; `-` is stdout.",
+                 show_default=False),
+]  # fmt: skip
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+
+
+@app.command("list")
+def list_templates(json: options.Json = False) -> None:
+    """Show all templates, those of this site among them."""
+    found = [job_templates.read_file(path) for path in job_templates.found(own()).values()]
+    if json:
+        emit_json({"templates": [_document(one) for one in found]})
+    else:
+        table([job_template.cells(one) for one in found])
+
+
+@app.command("show")
+def show_template(name: Name, json: options.Json = False) -> None:
+    """Show what a template is for, and its parameters."""
+    template = job_templates.read(name, own())
+    if json:
+        emit_json(_document(template))
+        return
+    page = sheet()
+    job_template.card(page, template)
+    show(page)
+
+
+@app.command("new")
+def new(
+    name: Name, parameter: options.Parameters = None, output: Out = None, force: Force = False
+) -> None:
+    """Write a job file made of a template."""
+    template = job_templates.read(name, own())
+    try:
+        values = pairs(parameter or ())
+    except ValueError as error:
+        raise BadUsage(f"--set: {error}") from error
+    write(template.filled(values), output or f"{template.name}.yaml", force)
+
+
+def own() -> Path:
+    """Return the folder of the templates of this site."""
+    return session.home().templates
+
+
+def write(text: str, output: str, force: bool) -> None:
+    """Write a job file and say what to type next. Raises Refused if there is one."""
+    if output == "-":
+        sys.stdout.write(text)
+        return
+    path = Path(output)
+    try:
+        with path.open("w" if force else "x") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Refused(f"there is a file {output} already",
+                      hint="-o FILE writes another, --force writes over it") from None  # fmt: skip
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadUsage(f"{output} can't be written: {reason}") from error
+    for line in job_template.written(output):
+        say(line)
+
+
+def _document(one: JobTemplate) -> dict[str, Any]:
+    return {
+        "template": one.name,
+        "about": one.declared.about,
+        "file": str(one.path),
+        "parameters": [
+            {
+                "parameter": each.name,
+                "type": each.type,
+                "help": each.help,
+                "default": one.default(each.name),
+                "one_of": list(each.choices),
+            }
+            for each in one.declared.parameters
+        ],
+    }

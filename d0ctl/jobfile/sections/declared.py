@@ -1,0 +1,144 @@
+"""The section `template:` of a job file: what its parameters are, for those who set them."""
+
+import re
+from collections.abc import Mapping as AnyMapping
+
+from msgspec import Struct
+
+from d0ctl.jobfile.language.field_types import (
+    FLAG,
+    ONE_LINE,
+    SIZE,
+    TEXT,
+    TIME,
+    BadValueError,
+    FieldType,
+    whole,
+    words,
+)
+from d0ctl.jobfile.sections.level import Level, Reading, kind_of
+from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
+from d0ctl.jobfile.yaml.faults import Position, did_you_mean, shown
+
+TEMPLATE_KEYS = words("about parameters")
+DECLARED_KEYS = words("type help one-of")
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+def _number(value: str) -> str:
+    if not _NUMBER.fullmatch(value):
+        raise ValueError
+    return value
+
+
+TYPES = {
+    "text": TEXT,
+    "integer": FieldType(whole(-(10**18), 10**18), "a whole number"),
+    "number": FieldType(_number, "a number"),
+    "size": SIZE,
+    "time": TIME,
+    "flag": FLAG,
+}
+"""The types that a parameter can have."""
+
+
+class Declared(Struct, frozen=True):
+    """What a template says of one of its parameters."""
+
+    name: str
+    position: Position
+    type: str = "text"
+    help: str = ""
+    choices: tuple[str, ...] = ()
+
+    def fault(self, value: str) -> str | None:
+        """Say why a value does not fit; None if it does."""
+        if self.choices and value not in self.choices:
+            known = ", ".join(f"`{choice}`" for choice in self.choices)
+            hint = did_you_mean(value, self.choices)
+            return f"parameter `{self.name}` takes one of {known}, not {shown(value)}{hint}"
+        try:
+            TYPES[self.type].convert(value)
+        except BadValueError as error:
+            return f"parameter `{self.name}`: {error}"
+        except ValueError:
+            expected = TYPES[self.type].expected
+            return f"parameter `{self.name}` takes {expected}, not {shown(value)}"
+        return None
+
+
+class Declaration(Struct, frozen=True):
+    """What a template says of itself."""
+
+    about: str = ""
+    parameters: tuple[Declared, ...] = ()
+
+
+def read_declaration(level: Level) -> Declaration:
+    """Read `template:` of a job; empty if it has none."""
+    node = level.mapping("template")
+    if node is None:
+        return Declaration()
+    inner = Level(node, "`template`", TEMPLATE_KEYS, level.reading)
+    about = inner.scalar("about")
+    listed = inner.mapping("parameters")
+    found = [
+        _declared(key, value, level.reading)
+        for key, value in (listed.items.values() if listed else ())
+    ]
+    if about is not None and not about.text.isprintable():
+        level.reading.fault(about.position, f"`about` takes {ONE_LINE.expected}")
+    return Declaration(about.text if about else "", tuple(found))
+
+
+def _declared(key: Scalar, node: Node, reading: Reading) -> Declared:
+    if isinstance(node, Scalar):
+        return Declared(key.text, key.position, help="" if node.is_nothing else node.text)
+    if not isinstance(node, Mapping):
+        reading.fault(node.position, f"a parameter takes a help text or keys, not {kind_of(node)}")
+        return Declared(key.text, key.position)
+    level = Level(node, "a parameter", DECLARED_KEYS, reading)
+    kind, help = level.scalar("type"), level.scalar("help")
+    if kind is not None and kind.text not in TYPES:
+        known = ", ".join(f"`{name}`" for name in TYPES)
+        hint = did_you_mean(kind.text, TYPES)
+        reading.fault(kind.position, f"`type` takes one of {known}, not {shown(kind.text)}{hint}")
+        kind = None
+    return Declared(
+        key.text,
+        key.position,
+        type=kind.text if kind else "text",
+        help=help.text if help else "",
+        choices=_choices(level),
+    )
+
+
+def _choices(level: Level) -> tuple[str, ...]:
+    node = level.get("one-of")
+    if node is None:
+        return ()
+    if not isinstance(node, Sequence) or not node.items:
+        level.reading.fault(node.position, f"`one-of` takes a list of texts, not {kind_of(node)}")
+        return ()
+    items = [level.reading.scalar(item, "an element of `one-of`") for item in node.items]
+    return tuple(item.text for item in items if item is not None)
+
+
+def check_values(declared: Declaration, level: Level, replaced: AnyMapping[str, str]) -> None:
+    """Note parameters that are declared and missing, empty, or of another type than declared."""
+    node = level.mapping("parameters")
+    items = node.items if node is not None else {}
+    for one in declared.parameters:
+        if one.name not in items:
+            message = f"`template` declares parameter {shown(one.name)}, which `parameters` lacks"
+            level.reading.fault(one.position, f"{message}{did_you_mean(one.name, items)}")
+            continue
+        value = items[one.name][1]
+        if not isinstance(value, Scalar):
+            continue
+        if one.name not in replaced and value.is_nothing:
+            message = f"parameter `{one.name}` needs a value: --set {one.name}=VALUE"
+            level.reading.fault(items[one.name][0].position, message)
+        elif fault := one.fault(replaced.get(one.name, value.text)):
+            level.reading.fault(value.position, fault)
