@@ -9,7 +9,7 @@ from math import isfinite
 
 _SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY_SIZES = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGTP]?)(i?)B?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGTP]?)(i?)B?", re.IGNORECASE | re.ASCII)
 _TIMES = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _TIME = re.compile(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
 _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)

@@ -211,3 +211,9 @@ stages:
 
     assert any(fault in line for line in answer)
     assert not any("no package makes" in line for line in answer)
+
+
+def test_a_list_in_place_of_the_number_of_events_is_a_fault(faults: Faults) -> None:
+    text = "stages: [{lines: [{run: go, events: {of: [], part: x}}]}]"
+
+    assert faults(text) == ["1:44: `of` takes a text, not an empty list"]

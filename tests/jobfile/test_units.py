@@ -32,7 +32,9 @@ def test_a_size_is_read_in_bytes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "MB", "-1", "1e3", "1 XB", "1iB", "9" * 30, "1.5.2", "١MB"])
+@pytest.mark.parametrize(
+    "text", ["", "MB", "-1", "1e3", "1 XB", "1iB", "9" * 30, "1.5.2", "١MB", "1\N{KELVIN SIGN}"]
+)
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="`"):
         parse_size(text)

@@ -92,6 +92,8 @@ def _events(level: Level, fields: Fields) -> None:
             level.reading.fault(node.position, f"`events` needs `{name}`: {_MEANINGS[name]}")
             return
     cells = _cells(inner, EVENT_TYPES)
+    if len(cells) < len(inner.keys):
+        return
 
     def combine(values: list[Any]) -> dict[str, Any]:
         found = dict(zip(cells, values, strict=True))
