@@ -14,7 +14,7 @@ EXAMPLES := 10000
 # Tests start hundreds of pythons; without its cache each compiles all of d0ctl anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens options completions clean
+.PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens options schemas completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -68,6 +68,9 @@ screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
 
 options: .venv/ready-to-test  ## write docs/options.md anew, from the help of every command
 	@$(python) -m tests.support.help_page
+
+schemas: .venv/ready-to-test  ## write the JSON Schemas of job file and site file anew
+	@$(python) -m tests.support.schemas
 
 completions: .venv/ready  ## write completions/ anew, as the program prints them
 	@_D0CTL_COMPLETE=source_bash $(bin)/d0ctl >completions/d0ctl.bash

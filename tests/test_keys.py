@@ -1,14 +1,14 @@
 """Each key of job file, site file and policy has a test that shows what it does."""
 
 import ast
-import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.support.key_tables import documented
+
 TESTS = Path(__file__).parent
-DOCS = TESTS.parent / "docs"
 
 NO_EFFECT_YET = {
     "jobfile": "Binary cpu  jobfile/test_advice.py::keys_without_effect_are_named_once",
@@ -30,23 +30,6 @@ def rows(text: str) -> dict[tuple[str, str], str]:
     parts = [line.split() for line in text.splitlines() if line]
     found = {(level.replace("_", " "), key): test for level, key, test in parts}
     assert len(found) == len(parts)
-    return found
-
-
-TABLE = re.compile(r"^\| key(?: of (?:a )?([^|]+))? \|.*\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
-"""A table of keys: what they are keys of if it is not what the heading says, and its rows."""
-
-
-def documented(page: str) -> dict[tuple[str, str], str]:
-    """What a page says of each key of its tables."""
-    text = (DOCS / f"{page}.md").read_text()
-    found: dict[tuple[str, str], str] = {}
-    for section in re.split(r"^##+ ", text, flags=re.MULTILINE)[1:]:
-        heading = section.partition("\n")[0]
-        for owner, body in TABLE.findall(section):
-            level = owner.strip("` ").capitalize() or heading
-            for cell, answer in re.findall(r"^\| (`.*?`) \| (.*)$", body, re.MULTILINE):
-                found |= {(level, key): answer for key in re.findall(r"`([^`]+)`", cell)}
     return found
 
 

@@ -17,7 +17,7 @@ from d0ctl.cli.terminal.fast_typer import plain
 from d0ctl.errors import ExitCode
 
 FOLDERS = {
-    "running": ("init", "template", "validate", "run", "submit", "wait"),
+    "running": ("init", "template", "schema", "validate", "run", "submit", "wait"),
     "looking": ("status", "why", "history", "logs", "peek", "report", "policy", "tui"),
     "nodes": ("file", "node", "site", "software"),
     "admin": ("daemon", "notify", "doctor", "backup", "restore"),

@@ -17,6 +17,7 @@ EPILOGS = {
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
     "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or stands still, "
              "3 nothing matches"),
+    "schema": ("job > job.schema.json", "0 done, 2 bad usage, 3 no such schema"),
     "status": ("reco001 --status failed --node farm02", f"{READS}; with --check, 0 all is well, "
                "1 failures need a person, 5 it stands still"),
     "why": ("reco001/2/3/1", READS),

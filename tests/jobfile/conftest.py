@@ -9,6 +9,7 @@ from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.jobfile.reader import KnownNames, read
 from d0ctl.jobfile.spec import JobSpec, LineSpec
+from tests.support.validation import refusals
 
 Read = Callable[..., JobSpec]
 Lines = Callable[..., list[LineSpec]]
@@ -39,14 +40,16 @@ def launched(line: LineSpec, binary: int = 0) -> str | list[str]:
 
 @pytest.fixture
 def job(folder: Path) -> Read:
-    """Reads a job file made of a text."""
+    """Reads a job file made of a text, which an editor then has to accept as well."""
 
     def make(
         text: str, known: KnownNames | None = None, name: str = "job.yaml", **set_: str
     ) -> JobSpec:
         path = folder / name
         path.write_text(text)
-        return read(path, set_, known or KnownNames())
+        spec = read(path, set_, known or KnownNames())
+        assert refusals("job", text) == []
+        return spec
 
     return make
 

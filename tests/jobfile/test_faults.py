@@ -216,4 +216,4 @@ stages:
 def test_a_list_in_place_of_the_number_of_events_is_a_fault(faults: Faults) -> None:
     text = "stages: [{lines: [{run: go, events: {of: [], part: x}}]}]"
 
-    assert faults(text) == ["1:44: `of` takes a text, not an empty list"]
+    assert faults(text) == ["1:42: `of` takes a text, not an empty list"]

@@ -9,6 +9,7 @@ from d0ctl.errors import BadJobFile
 from d0ctl.sitefile.reader import read
 from d0ctl.sitefile.spec import Site
 from tests.support.archives import RECO, packed
+from tests.support.validation import refusals
 
 Read = Callable[[str], Site]
 Faults = Callable[[str], list[str]]
@@ -23,12 +24,14 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def site(folder: Path) -> Read:
-    """Reads a site file made of a text."""
+    """Reads a site file made of a text, which an editor then has to accept as well."""
 
     def make(text: str) -> Site:
         path = folder / "site.yaml"
         path.write_text(text)
-        return read(path)
+        found = read(path)
+        assert refusals("site", text) == []
+        return found
 
     return make
 

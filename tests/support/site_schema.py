@@ -1,0 +1,130 @@
+"""The JSON Schema of the site file."""
+
+from collections.abc import Iterable, Mapping
+
+from d0ctl.jobfile.language import field_types as t
+from d0ctl.model import Reason
+from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings, software
+from d0ctl.sitefile.reader import SECTIONS
+from tests.support.key_tables import of_level
+from tests.support.schema_types import Schema, piece
+from tests.support.schemas import (
+    ANY_OR_PART,
+    DRAFT,
+    FLAG,
+    SCALAR,
+    SHELL,
+    SITE_REASON,
+    SIZE,
+    TEXT,
+    TEXTS,
+    TIME,
+    described,
+    mapping,
+    one_or_list,
+    one_or_more,
+    policy_schema,
+    progress,
+    record,
+    ref,
+)
+
+_NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
+_PARTS, _SERVICES = one_or_list(piece(fields.PART)), one_or_list(piece(fields.SERVICE))
+_ADDRESSES = one_or_list(piece(mail.ADDRESS))
+_ROLES = one_or_list({**TEXT, "examples": [*mail.ROLES, mail.NOBODY]})
+
+NODE: dict[str, Schema] = {
+    "destination": TEXT, "cpus": piece(t.CPUS), "identity": piece(nodes.IDENTITY),
+    "dir": piece(nodes.ABSOLUTE), "python": piece(nodes.PATH), "via": piece(nodes.WAY),
+    "cluster": piece(nodes.CLUSTER), "platform": piece(fields.PART), "speed": piece(fields.SPEED),
+    "memory": SIZE, "services": _SERVICES, "accept-key": one_or_list(piece(nodes.FINGERPRINT)),
+    "same-machine": FLAG,
+}  # fmt: skip
+CLUSTER: dict[str, Schema] = {
+    "platform": piece(fields.PART), "services": _SERVICES, "private": FLAG, "capacity": SIZE,
+}  # fmt: skip
+SOFTWARE: dict[str, Schema] = {
+    "name": piece(fields.PART), "version": piece(fields.PART), "platform": _PARTS,
+    "script": SCALAR, "shell": SHELL, "parameters": TEXTS, "archive": TEXT,
+    "checksum": piece(fields.CHECKSUM), "size": SIZE, "manifest": piece(fields.CHECKSUM),
+    "needs": _SERVICES, "runtime": TIME, "log-rules": one_or_more("log-rule"),
+    "hooks": ref("hooks"), "progress": ref("progress"), "check": SCALAR, "policy": ref("policy"),
+}  # fmt: skip
+LOG_RULE: dict[str, Schema] = {
+    "match": piece(t.PATTERN), "reason": piece(settings.REASON), "passive": FLAG,
+}  # fmt: skip
+HOOKS: dict[str, Schema] = {"before": TEXT, "after": TEXT, "end": TEXT, "timeout": TIME}
+TRANSFER: dict[str, Schema] = {"fetch": SCALAR, "store": SCALAR}
+RECIPIENT: dict[str, Schema] = {
+    "address": piece(mail.ADDRESS), "mode": piece(t.MAIL_MODE), "digest": piece(t.POSITIVE_TIME),
+    "rate": piece(mail.RATE),
+}  # fmt: skip
+MAIL: dict[str, Schema] = {
+    "host": piece(mail.HOST), "port": piece(mail.PORT), "security": piece(mail.SECURITY),
+    "certificates": piece(mail.CERTIFICATES), "login": piece(mail.SECRET),
+    "sender": piece(mail.ADDRESS), "cluster-admin": ref("addresses"),
+    "grid-control": ref("addresses"), **RECIPIENT,
+    "routes": mapping(_ROLES) | {"minProperties": 1,
+                                 "propertyNames": {"anyOf": [{"pattern": SITE_REASON},
+                                                             {"enum": [*Reason]}]}},
+    "recipients": mapping(ref("recipient")), "command": one_or_list(TEXT), "command-timeout": TIME,
+}  # fmt: skip
+
+
+def level(title: str, known: Iterable[str], of: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The keys of a level of the site file, each with its type and what the reference says."""
+    missing = [key for key in known if key not in of]
+    if missing:
+        raise LookupError(
+            f"`{missing[0]}` under {title} has no type: add it in tests/support/site_schema.py, "
+            "and run `make schemas`"
+        )
+    return described({key: of[key] for key in known}, of_level("sitefile", title))
+
+
+def section(title: str, known: Iterable[str], of: Mapping[str, Schema]) -> Schema:
+    """A section that has keys, or is empty."""
+    return {**record(level(title, known, of)), "type": ["object", "null"]}
+
+
+def site_schema() -> Schema:
+    """The schema of the site file."""
+    rules, rule = policy_schema()
+    defaults = {key: piece(kind) for key, kind in settings.DEFAULTS.items()}
+    bad = {key: piece(kind) for key, kind in bad_nodes.BAD_NODE_KEYS.items()}
+    exclusion = {key: piece(kind) for key, kind in bad_nodes.EXCLUSION_KEYS.items()}
+    entry = record(level("Software", software.SOFTWARE_KEYS, SOFTWARE), "name", "version")
+    node = record(level("Node", nodes.NODE_KEYS, NODE))
+    sections: dict[str, Schema] = {
+        "nodes": mapping({**node, "type": ANY_OR_PART}, _NAME),
+        "clusters": mapping(section("Cluster", nodes.CLUSTER_KEYS, CLUSTER), _NAME),
+        "software": {**one_or_more("software"), "description": "The software catalogue."},
+        "code-server": {**SCALAR, "description": "A folder here, or the beginning of URLs."},
+        "log-rules": one_or_more("log-rule"),
+        "hooks": ref("hooks"),
+        "defaults": section("Defaults", settings.DEFAULTS, defaults),
+        "transfer": mapping(record(level("Transfer", settings.TRANSFER_KEYS, TRANSFER)),
+                            "^[a-z][a-z0-9+.-]*$"),
+        "policy": ref("policy"),
+        "mail": section("Mail", mail.MAIL_KEYS, MAIL),
+        "bad-nodes": section("Bad nodes", bad_nodes.BAD_NODE_KEYS, bad),
+        "exclusion": section("Exclusion", bad_nodes.EXCLUSION_KEYS, exclusion),
+    }  # fmt: skip
+    log_rule = record(level("Log rule", settings.LOG_RULE_KEYS, LOG_RULE), "match")
+    return {
+        "$schema": DRAFT,
+        "title": "d0ctl site file",
+        "description": "A site: its nodes, its software, and the rules for all jobs.",
+        **record({name: sections[name] for name in SECTIONS}),
+        "$defs": {
+            "software": {**entry, "type": ["object", "null"]},
+            "log-rule": {**log_rule, "type": ANY_OR_PART},
+            "hooks": section("Hooks", settings.HOOK_KEYS, HOOKS),
+            "recipient": record(level("Recipient", mail.PERSON_KEYS, RECIPIENT)),
+            "addresses": {**_ADDRESSES, "type": [*_ADDRESSES["type"], "object"],
+                          "additionalProperties": _ADDRESSES},
+            "progress": {**progress(), "type": ANY_OR_PART},
+            "policy": rules, "rule": rule,
+        },
+    }  # fmt: skip
