@@ -104,6 +104,28 @@ def test_marks_are_acted_on_at_once_and_neighbours_become_a_range(
     assert site.phase("prod/1/3/1") == "ready"
 
 
+def test_actions_that_apply_to_no_marked_package_are_not_offered(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    for line in (1, 2):
+        site.finish(f"prod/1/{line}/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("space")
+        await desk.sees("1 marked")
+        await desk.press("a")
+        await desk.sees("act on prod/1/1/1", "set-status")
+        await desk.misses("kill: end packages")
+        await desk.misses("d0ctl hold")
+        await desk.press("escape", "slash")
+        await desk.type("prod/1/1/2")
+        await desk.press("enter", "space", "a")
+        await desk.sees("act on 2 marked", "set-status", "kill: end packages", "d0ctl hold")
+
+    dashboard(script, start="prod/1/1/1")
+
+
 def test_all_rows_beside_one_are_marked_and_unmarked(site: Site, dashboard: Open) -> None:
     site.submit(production())
 

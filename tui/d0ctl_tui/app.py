@@ -34,7 +34,7 @@ from d0ctl_tui.read import logs, snapshot
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Beat
 from d0ctl_tui.read.tree_source import Source
-from d0ctl_tui.run_action import PlannedAction
+from d0ctl_tui.run_action import PlannedAction, applicable
 from d0ctl_tui.screens import acting, search_results
 from d0ctl_tui.screens.card import CardScreen
 from d0ctl_tui.screens.help import Help
@@ -284,7 +284,7 @@ class Dashboard(App[None]):
                 self.plan_verb(choice.about.removeprefix("d0ctl "), marks)
 
         words = marks.only or f"{len(marks):,} marked"
-        find = partial(search_results.actions, self.main)
+        find = partial(search_results.actions, self.main, applicable(self.home, marks))
         self.push_screen(Finder(self, f"act on {words}", find), take)
 
     def plan_verb(self, verb: str, marks: Marks) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import MISSING, replace
 from typing import Any
 
 from msgspec import Struct
@@ -10,12 +10,13 @@ from msgspec import Struct
 from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Target, Way
-from d0ctl.actions.option import hint, read_words
+from d0ctl.actions.option import fields_of, hint, read_words
 from d0ctl.config import Home
-from d0ctl.errors import D0Error
+from d0ctl.errors import BadUsage, D0Error, Refused
 from d0ctl.select import Selector
-from d0ctl.store.connection import open_store
+from d0ctl.store.connection import Store, open_store
 from d0ctl.store.sqlite_errors import database_errors
+from d0ctl_tui.marks import DEPTHS, Marks
 
 
 class PlannedAction(Struct, frozen=True):
@@ -81,10 +82,44 @@ def latest(home: Home) -> int | None:
     return None
 
 
+MOST_TRIED = 200
+"""For so many marked packages each action is planned, to offer only those that apply."""
+
+
 def level(verb: str) -> str:
     """Return the level of rows that an action is for; empty for any."""
     found = ACTIONS[verb].level
     return "" if found == "any" else found
+
+
+def applicable(home: Home, marks: Marks) -> frozenset[str]:
+    """Return the actions to offer on marked rows: all but those that would be refused.
+
+    Only for up to `MOST_TRIED` packages this is found out, because each action is planned.
+    """
+    names = frozenset(ACTIONS)
+    if marks.wholes or len(marks) > MOST_TRIED or not all(map(_is_package, marks.paths)):
+        return names
+    wanted = marks.selection()
+    with suppress(D0Error), open_store(home) as store, database_errors(home):
+        return frozenset(name for name in names if _applies(store, name, wanted))
+    return names
+
+
+def _is_package(path: str) -> bool:
+    return path.count("/") == DEPTHS["package"] - 1
+
+
+def _applies(store: Store, name: str, wanted: Selector | None) -> bool:
+    needed = any(one.option.is_argument and one.default is MISSING
+                 for one in fields_of(ACTIONS[name].options))  # fmt: skip
+    if wanted is None or level(name) or needed:
+        return True
+    try:
+        actions.preview(store, actions.request(name, wanted), now=time.time())
+    except (Refused, BadUsage):
+        return False
+    return True
 
 
 def misfit(verb: str, wanted: Selector) -> str:

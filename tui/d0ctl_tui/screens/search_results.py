@@ -1,6 +1,6 @@
 """What the boxes of search, palette, filter and jump list offer, and where each choice leads."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -81,12 +81,12 @@ def words(known: Iterable[str], typed: str) -> list[Choice]:
     return [Choice(word) for word in known if typed.lower() in word]
 
 
-def actions(screen: Reach, words: str) -> list[Choice]:
-    """Return every action whose title contains the typed text."""
+def actions(screen: Reach, offered: Container[str], words: str) -> list[Choice]:
+    """Return the offered actions whose title contains the typed text."""
     return [
         _command(screen, command)
         for command in MAIN
-        if command.verb and words.lower() in command.title.lower()
+        if command.verb in offered and words.lower() in command.title.lower()
     ]
 
 
