@@ -42,7 +42,7 @@ stages:
 def whole(spec: JobSpec) -> Any:
     """All that a job says, in a form that can be compared."""
     stages = [(stage.name, stage.require, list(stage.lines)) for stage in spec.stages]
-    return replace(spec, stages=(), source="", warnings=()), stages
+    return replace(spec, stages=(), source="", text="", warnings=()), stages
 
 
 def test_a_job_says_what_is_reported_to_its_originator(job: Read, faults: Faults) -> None:
