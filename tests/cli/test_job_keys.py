@@ -160,21 +160,31 @@ stages:
     assert site.phase(f"{job}/1/3/1") == phase
 
 
+@pytest.mark.parametrize(
+    ("others", "phase"),
+    [
+        ("a", "dropped"),
+        ("cards", "dropped"),
+        ("{file: cards, required: no}", "ready"),
+        ("{glob: 'card?'}", "ready"),
+    ],
+)
 def test_the_last_input_that_is_not_required_drops_its_package(
-    d0ctl: Type, site: Site, tmp_path: Path
+    d0ctl: Type, site: Site, tmp_path: Path, others: str, phase: str
 ) -> None:
+    (tmp_path / "cards").touch()
     job = submit(
         d0ctl,
         tmp_path,
-        """\
+        f"""\
 stages:
   - lines:
-      - {run: touch a, outputs: a}
-      - {run: touch b, outputs: b}
-      - {run: "cat {inputs}", inputs: [a, {file: b, required: no}]}
+      - {{run: touch a, outputs: a}}
+      - {{run: touch b, outputs: b}}
+      - {{run: "cat {{inputs}}", inputs: [{others}, {{file: b, required: no}}]}}
 """,
     )
 
     assert d0ctl("kill-line", f"{job}/1/2", "--drop-outputs", "--yes").exit_code == 0
 
-    assert site.phase(f"{job}/1/3/1") == "dropped"
+    assert site.phase(f"{job}/1/3/1") == phase
