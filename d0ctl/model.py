@@ -131,6 +131,19 @@ def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
     return Group.CANCELED
 
 
+def without(counts: Counts, others: Counts) -> Counts:
+    """Return counts less others that are a part of them."""
+    return {phase: n - others.get(phase, 0) for phase, n in counts.items()}
+
+
+def job_status(counts: Counts, final: Counts, *, blocked: bool = False) -> Group:
+    """Return the status of a job; once it can't move, its final stages do not count."""
+    whole = roll_up(counts, blocked=blocked)
+    if not final or whole in (Group.RUNNING, Group.SUBMITTED):
+        return whole
+    return roll_up(without(counts, final), blocked=blocked)
+
+
 def can_move(counts: Counts) -> bool:
     """Whether some package of these is launched, scheduled, ready, cooling off or held."""
     return any(counts.get(phase, 0) for phase in MOVING)

@@ -91,6 +91,7 @@ def stage(stage: StageSummary) -> Document:
         "lines": stage.lines,
         "require": stage.require,
         "max_running": stage.max_running,
+        "final": bool(stage.final),
         "packages": browse.statuses(stage.counts),
         "phases": dict(stage.counts),
     }

@@ -3,8 +3,8 @@
 What all lines of a recipe have in common is found out once, before its first line is made.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -25,16 +25,25 @@ from d0ctl.jobfile.sections.loops import plain_names
 from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, LineSpec, OutputSpec, PackageSpec
 
 
+class LineOrder(Protocol):
+    """What finds the lines that `after` names; `own` is the number of the line that has it."""
+
+    def lines(
+        self, references: Iterable[tuple[str, str]], own: int, /
+    ) -> tuple[tuple[int, int], ...]: ...
+
+
 class StageLines(Struct, frozen=True):
     """The lines of one stage."""
 
     stage: StageRecipe
     files: InputFiles
+    order: LineOrder
 
     def __iter__(self) -> Iterator[LineSpec]:
         number = 0
         for line in self.stage.lines:
-            make = _line_maker(line, self.stage.name, self.files)
+            make = _line_maker(line, self.stage.name, self.files, self.order)
             for at, values in enumerate(line.loop):
                 number += 1
                 yield make(values, at, number)
@@ -44,7 +53,7 @@ class StageLines(Struct, frozen=True):
 
 
 def _line_maker(
-    line: LineRecipe, stage: str, files: InputFiles
+    line: LineRecipe, stage: str, files: InputFiles, order: LineOrder
 ) -> Callable[[LoopValues, int, int], LineSpec]:
     """Return what makes a line of its loop values, its index in the loop and its number."""
     plain = plain_names(line.loop)
@@ -57,6 +66,8 @@ def _line_maker(
     def make(values: LoopValues, at: int, number: int) -> LineSpec:
         made = tuple([package(values, at) for package in packages])
         fields = fields_of(values)
+        if "after" in fields:
+            fields = {**fields, "after": order.lines(fields["after"], number)}
         if "name" in fields:
             return LineSpec(packages=made, **fields)
         return LineSpec(name_of(values) or str(number), made, **fields)
@@ -71,6 +82,16 @@ def _fields_maker(fields: Fields, **defaults: Any) -> Callable[[LoopValues], Map
         return lambda values: fixed
     varying = tuple(fields.varying.items())
     return lambda values: {**fixed, **{name: value.get(values) for name, value in varying}}
+
+
+def line_names(line: LineRecipe) -> Callable[[LoopValues], str]:
+    """Return what names the lines of a recipe; empty for one that is named by its number."""
+    fields = line.fields
+    if "name" in fields.fixed:
+        return lambda values: str(fields.fixed["name"])
+    if "name" in fields.varying:
+        return lambda values: str(fields.varying["name"].get(values))
+    return _line_names(line, plain_names(line.loop))
 
 
 def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValues], str]:

@@ -64,7 +64,14 @@ def read_text(
 def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: str) -> JobSpec:
     fields = recipe.fields.fixed
     stages = tuple(
-        StageSpec(stage.name, StageLines(stage, checked.files), stage.require, stage.max_running)
+        StageSpec(
+            stage.name,
+            StageLines(stage, checked.files, checked.order),
+            stage.require,
+            stage.max_running,
+            checked.order.stages(stage.after),
+            stage.final,
+        )
         for stage in recipe.stages
     )
     return JobSpec(

@@ -134,6 +134,9 @@ class StageRecipe(Struct, frozen=True):
     require_position: Position | None
     lines: list[LineRecipe]
     max_running: int | None = None
+    after: tuple[str, ...] = ()
+    after_position: Position | None = None
+    final: bool = False
 
 
 class JobRecipe(Struct, frozen=True):

@@ -138,6 +138,8 @@ class LineSpec(Struct, frozen=True):
     name: str
     packages: tuple[PackageSpec, ...]
     early_start: bool = False
+    after: tuple[tuple[int, int], ...] = ()
+    """The lines that have to succeed before, by the numbers of their stages and their own."""
 
 
 class Lines(Protocol):
@@ -153,6 +155,10 @@ class StageSpec(Struct, frozen=True):
     lines: Lines
     require: float = 1.0
     max_running: int | None = None
+    after: tuple[int, ...] = ()
+    """The numbers of the stages that have to succeed before."""
+    final: bool = False
+    """Whether it runs after all other stages, whatever becomes of them."""
 
 
 class JobSpec(Struct, frozen=True):

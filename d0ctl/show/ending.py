@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.model import Group, by_status, roll_up
+from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.why.waiting import prerequisites_of
-from d0ctl.store import Store
+from d0ctl.store import Store, order
 from d0ctl.store.connection import Row
 from d0ctl.store.mail import new_events
 from d0ctl.store.nodes.placement import counts_of
@@ -52,7 +52,11 @@ class Ending(Struct, frozen=True):
 
 def status_of(store: Store, job: int) -> Group:
     """Return the status of a job that has ended."""
-    return roll_up(counts_of(store, job), blocked=True)
+    return _status(store, job, counts_of(store, job))
+
+
+def _status(store: Store, job: int, counts: Counts) -> Group:
+    return job_status(counts, order.final_counts(store, job).get(job, {}), blocked=True)
 
 
 def ending(store: Store, job: int) -> Ending | None:
@@ -63,7 +67,7 @@ def ending(store: Store, job: int) -> Ending | None:
     counts = dict(counts_of(store, job))
     segments = tuple(_segment(store, one) for one in new_events.incomplete(store, job, counts))
     return Ending(
-        row["name"], row["title"], roll_up(counts, blocked=True), counts, row["submitted"],
+        row["name"], row["title"], _status(store, job, counts), counts, row["submitted"],
         row["ended"], segments, sum(counts.values()) - counts.get("done", 0),
     )  # fmt: skip
 

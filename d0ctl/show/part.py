@@ -54,6 +54,7 @@ class Part(Struct, frozen=True):
     excluded: list[str] = field(default_factory=list)
     actions: list[ActionView] = field(default_factory=list)
     dropped: int = 0
+    after: list[str] = field(default_factory=list)
     headway: Headway = NO_HEADWAY
     stage_headways: Mapping[int, Headway] = field(default_factory=dict)
 
@@ -101,8 +102,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
         text += f"; priority {job.priority}"
         sheet.add((f"{text}; {'; '.join(limits)}" if (limits := _limits(row)) else text, "faint"))
-    elif isinstance(row, StageSummary) and (limits := _limits(row)):
-        sheet.add(("; ".join(limits), "faint"))
+    elif isinstance(row, StageSummary) and (words := [*_order(part, row), *_limits(row)]):
+        sheet.add(("; ".join(words), "faint"))
     if isinstance(row, LineSummary) and row.dropped is not None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
     _kept_back(sheet, job, now)
@@ -110,6 +111,14 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         sheet.say(f"{short.path} goes with {short.sentence()}")
     for sentence in part.excluded:
         sheet.say(sentence, "warn")
+
+
+def _order(part: Part, row: StageSummary) -> list[str]:
+    """Say after which stages a stage begins."""
+    words = ["final: after all other stages, whatever becomes of them"] if row.final else []
+    if part.after:
+        words.append(f"after {listed(f'`{name}`' for name in part.after)}")
+    return words
 
 
 def _limits(row: JobSummary | StageSummary) -> list[str]:

@@ -18,7 +18,7 @@ from d0ctl.show.why.node_pauses import excluded
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
-from d0ctl.store.views import activity, browse, file_locations, outline
+from d0ctl.store.views import activity, browse, dependencies, file_locations, outline
 from d0ctl.store.views.activity import NO_HEADWAY
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.left_out import short_packages
@@ -134,6 +134,7 @@ def part(store: Store, wanted: Selector, now: float) -> Part:
             live=browse.in_stage(store, stage.id, None, LIVE, MOST_LIVE),
             failed=browse.failures(store, job.id, MOST_FAILED, stage.id),
             lines=browse.lines(store, job, stage, 1, MOST_LINES),
+            after=dependencies.order_of_stage(store, stage.id),
             headway=headway.stages.get(stage.id, NO_HEADWAY),
         )  # fmt: skip
     line = browse.line(store, job, stage, wanted.line.first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from itertools import chain
 
 
 class WaitGraph:
@@ -16,6 +17,7 @@ class WaitGraph:
     def __init__(self) -> None:
         self._makers = array("I")
         self._consumers = array("I")
+        self._groups: list[tuple[list[range], list[range]]] = []
         self._backward = False
 
     def add(self, maker: int, consumer: int) -> None:
@@ -25,13 +27,29 @@ class WaitGraph:
         if maker >= consumer:
             self._backward = True
 
+    def add_group(self, makers: list[range], consumers: list[range]) -> None:
+        """Note that all of some packages wait for all of others."""
+        if makers and consumers:
+            self._groups.append((makers, consumers))
+            last, first = max(part.stop for part in makers), min(part.start for part in consumers)
+            if last > first:
+                self._backward = True
+
     def cycles(self, packages: int, follows: bytearray) -> Iterator[list[int]]:
         """Find cycles, each package in one at most.
 
-        `follows[n]` tells that package n follows n - 1 in its line and so waits for it too.
+        `follows[n]` tells that package n follows n - 1 in its line and so waits for it too. A
+        number of `packages` or more stands for a group that waits for another.
         """
         if not self._backward:
             return
+        for before, behind in self._groups:
+            for maker in chain.from_iterable(before):
+                self.add(maker, packages)
+            for consumer in chain.from_iterable(behind):
+                self.add(packages, consumer)
+            packages += 1
+            follows = follows + b"\0"
         starts, makers = self._by_consumer(packages, follows)
         left = self._left(packages, follows)
         yield from _walk(left, starts, makers)

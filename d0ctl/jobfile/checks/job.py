@@ -24,6 +24,7 @@ from d0ctl.jobfile.input_files import (
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.language.template import LoopValues
+from d0ctl.jobfile.order import Order
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, LineRecipe, PackageRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start
 from d0ctl.jobfile.sections.loops import MAX_VALUES
@@ -42,6 +43,7 @@ class Checked(Struct, frozen=True):
 
     packages: int
     files: InputFiles
+    order: Order
 
 
 def check_job(
@@ -50,7 +52,7 @@ def check_job(
     """Expand a job and note every fault that shows in it; the recipe stays as it is."""
     check = _Check(job, name, directory, known, faults)
     check.run()
-    return Checked(check.layout.packages, check.files)
+    return Checked(check.layout.packages, check.files, check.order)
 
 
 class _Check:
@@ -65,6 +67,7 @@ class _Check:
         self, job: JobRecipe, name: str, directory: str, known: KnownNames, faults: Faults
     ) -> None:
         self.layout = Layout(job, name)
+        self.order = Order(job.stages)
         self._job = job
         self._faults = faults
         self._outputs = outputs = Outputs(self.layout, faults)
@@ -99,7 +102,8 @@ class _Check:
         for part in ranges:
             if any(package.takes_stages for package in part.line.packages):
                 self._check_stage_inputs(part)
-            check_early_start(part.line, self.files, self._faults)
+            check_early_start(part.line, part.stage, self.files, self._faults)
+        self._order_stages()
         self._check_cycles()
 
     def _note(self, position: Position, kind: str, message: str) -> None:
@@ -109,11 +113,14 @@ class _Check:
         """Find the origin of every input that is named, and check packages without others."""
         line, number = part.line, part.first_package
         varying = bool(line.fields.varying)
+        is_ordered = "after" in line.fields.fixed or "after" in line.fields.varying
         own_stage = self._outputs.of_stage[part.stage.name]
         checks = [PackageCheck.of(package) for package in line.packages]
         for at, values in enumerate(line.loop):
             if varying:
                 line.fields.check(values, self._faults)
+            if is_ordered:
+                self._order_line(part, values, at, number)
             for check in checks:
                 is_due = check.each_line
                 for binary, recipe in check.named:
@@ -277,9 +284,52 @@ class _Check:
                     return
                 number += 1
 
+    def _order_line(self, part: PackageRange, values: LoopValues, at: int, number: int) -> None:
+        """Find the lines that a line comes after, and note that its first package waits."""
+        own = part.first_line + at + 1
+        try:
+            references = part.line.fields.get(values)["after"]
+        except BadValueError:
+            return
+        for reference in references:
+            try:
+                stage, line = self.order.line(reference, own)
+            except BadValueError as error:
+                self._note(part.line.position, "after", f"`after`: {error}")
+                continue
+            if (stage, line) == (part.stage_number, own):
+                message = f"`after`: line {own} can't come after itself"
+                self._note(part.line.position, "after", message)
+            else:
+                self._waits.add(self.layout.last_package(stage, line), number)
+
+    def _order_stages(self) -> None:
+        """Check the stages that `after` names, and note that their packages wait."""
+        stages = list(enumerate(self._job.stages, 1))
+        for number, stage in stages:
+            position = stage.after_position or stage.position
+            for name in stage.after:
+                try:
+                    before = self.order.stage(name)
+                except BadValueError as error:
+                    self._faults.add(position, f"`after`: {error}")
+                    continue
+                if before == number:
+                    self._faults.add(position, f"stage {shown(name)} can't come after itself")
+                else:
+                    self._waits.add_group(*map(self.layout.of_stages, ({before}, {number})))
+        final = {number for number, stage in stages if stage.final}
+        if len(final) == len(stages):
+            message = "all stages are `final`, so there is none that they could come after"
+            self._faults.add(self._job.stages[0].position, message)
+        elif final:
+            rest = {number for number, stage in stages if not stage.final}
+            self._waits.add_group(*map(self.layout.of_stages, (rest, final)))
+
     def _check_cycles(self) -> None:
         """Note packages that wait for each other."""
         for cycle in self._waits.cycles(self.layout.packages, self.layout.follows()):
+            cycle = [number for number in cycle if number < self.layout.packages]
             paths = ", ".join(f"`{self.layout.path(number)}`" for number in sorted(cycle)[:10])
             more = f" and {len(cycle) - 10:,} more" if len(cycle) > 10 else ""
             message = f"packages {paths}{more} wait for each other in a circle"

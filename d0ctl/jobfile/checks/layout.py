@@ -1,6 +1,7 @@
 """The numbers of a job's packages, from 0, in the order of stages and lines."""
 
 from bisect import bisect_right
+from collections.abc import Collection
 
 from msgspec import Struct
 
@@ -41,6 +42,25 @@ class Layout:
         """Return the path of a package, such as `mc001/2/17/1`."""
         part, line, index = self._locate(number)
         return f"{self._name}/{part.stage_number}/{part.first_line + line + 1}/{index + 1}"
+
+    def last_package(self, stage: int, line: int) -> int:
+        """Return the last package of a line, by the numbers of its stage and its own."""
+        at = bisect_right(
+            self.ranges, (stage, line - 1), key=lambda p: (p.stage_number, p.first_line)
+        )
+        part = self.ranges[at - 1]
+        return part.first_package + (line - part.first_line) * len(part.line.packages) - 1
+
+    def of_stages(self, stages: Collection[int]) -> list[range]:
+        """Return the packages of some stages."""
+        return [
+            range(
+                part.first_package,
+                part.first_package + part.line.loop.size * len(part.line.packages),
+            )
+            for part in self.ranges
+            if part.stage_number in stages
+        ]
 
     def follows(self) -> bytearray:
         """Tell for each package whether it follows the one before it in a line."""

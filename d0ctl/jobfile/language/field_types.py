@@ -67,6 +67,17 @@ def label(value: str) -> str:
     return value
 
 
+def line_reference(value: str) -> tuple[str, str]:
+    """Accept a stage and a line of it, as in `gen/3`, `gen/n=7` or `gen/=`."""
+    stage, slash, line = value.partition("/")
+    if not slash:
+        raise BadValueError(
+            f"{shown(value)} is not a line, such as `{value}/3`, `{value}/NAME` or `{value}/=`; "
+            "beside the `lines` of a stage, `after` takes whole stages"
+        )
+    return label(stage), label(line)
+
+
 def job_name(value: str) -> str:
     """Accept a name of a job."""
     if not JOB_NAME.fullmatch(value) or len(value) > MAX_NAME_LENGTH:
@@ -160,6 +171,7 @@ def unfit_variable(name: str) -> str | None:
 TEXT = FieldType(text, "a text")
 ONE_LINE = FieldType(one_line, "one line without control characters")
 LABEL = FieldType(label, "a name without `/`, line ends and control characters")
+LINE = FieldType(line_reference, "a line such as `gen/3`, `gen/NAME` or `gen/=`")
 JOB = FieldType(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")
 FLAG = FieldType(flag, "`yes` or `no`")
 SIZE = FieldType(parse_size, "a size such as `200MB`, `1.5 GiB` or `4096`")

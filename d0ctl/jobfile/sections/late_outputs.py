@@ -7,7 +7,7 @@ from d0ctl.jobfile.input_files import InputFiles, Origin
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.script import Insertion
 from d0ctl.jobfile.language.values import Fields
-from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe
+from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, StageRecipe
 from d0ctl.jobfile.sections.level import Level
 from d0ctl.jobfile.yaml.faults import Faults, shown
 
@@ -32,13 +32,18 @@ def check_late_pattern(name: str, fields: Mapping[str, Any]) -> None:
             raise BadValueError(f"late output {shown(name)} {message}")
 
 
-def check_early_start(line: LineRecipe, files: InputFiles, faults: Faults) -> None:
+def check_early_start(
+    line: LineRecipe, stage: StageRecipe, files: InputFiles, faults: Faults
+) -> None:
     """Note where the first package of a line that starts early lists inputs of other packages.
 
     They are not known when it starts; files of an earlier binary or from outside are.
     """
     if not (line.fields.fixed.get("early_start") or "early_start" in line.fields.varying):
         return
+    key = "final" if stage.final else "after"
+    if stage.final or stage.after or "after" in (*line.fields.fixed, *line.fields.varying):
+        faults.add(line.position, f"a line with `early-start` can't have `{key}`")
     wrapper = line.packages[0].wrapper if line.packages else None
     if wrapper is not None and Origin.MADE in files.origins[wrapper]:
         message = "a package that starts early can't take its startup script from another package"

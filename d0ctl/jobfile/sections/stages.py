@@ -11,6 +11,7 @@ from d0ctl.jobfile.language.field_types import (
     JOB,
     LABEL,
     LIMIT,
+    LINE,
     MAIL_MODE,
     ONE_LINE,
     PERCENT,
@@ -45,8 +46,8 @@ JOB_KEYS = words(
     "job title originator mail priority hold max-running max-failures max-alike-failures "
     "template parameters stages policy"
 )
-STAGE_KEYS = words("name require priority max-running lines")
-LINE_KEYS = words("name early-start priority for packages")
+STAGE_KEYS = words("name require after final priority max-running lines")
+LINE_KEYS = words("name early-start after priority for packages")
 PACKAGE_KEYS = words(
     "name nodes exclude-nodes platform cpus memory disk wall-time priority wrapper "
     "wrapper-parameters environment policy looping binaries"
@@ -112,14 +113,25 @@ def _stage(node: Mapping, number: int, reading: Reading) -> StageRecipe:
     level = Level(node, "a stage", STAGE_KEYS, reading)
     fields = Fields()
     level.fields({"name": LABEL, "require": FRACTION, "max-running": LIMIT}, fields)
+    level.fields({"final": FLAG}, fields)
+    level.lists({"after": LABEL}, fields)
     lines = [_line(item, reading) for item in level.records("lines")]
     _pass_on(level, [package for line in lines for package in line.packages])
     position = level.keys["name"][1].position if "name" in level else node.position
     name = fields.fixed.get("name", f"stage{number}")
     require = fields.fixed.get("require", 1.0)
     require_position = level.position("require") if "require" in level else None
-    max_running = fields.fixed.get("max_running")
-    return StageRecipe(position, name, require, require_position, lines, max_running)
+    return StageRecipe(
+        position,
+        name,
+        require,
+        require_position,
+        lines,
+        fields.fixed.get("max_running"),
+        tuple(dict.fromkeys(fields.fixed.get("after", ()))),
+        level.position("after") if "after" in level else None,
+        fields.fixed.get("final", False),
+    )
 
 
 def _line(node: Mapping, reading: Reading) -> LineRecipe:
@@ -131,6 +143,7 @@ def _line(node: Mapping, reading: Reading) -> LineRecipe:
     level.reading = inner
     fields = Fields()
     level.fields({"name": LABEL, "early-start": FLAG}, fields)
+    level.lists({"after": LINE}, fields)
     if "packages" not in node.items:
         return LineRecipe(node.position, loop, fields, [_package(node, inner, level)])
     _check_level(level, LINE_KEYS, "packages")

@@ -106,7 +106,10 @@ def line(
 
 def _explain(store: Store, part: _Part, now: float) -> Explanation:
     """Explain: obstacles, failures, packages that no node can take, holds, running packages."""
-    status = roll_up(part.counts, blocked=part.job.blocked)
+    if part.path == part.job.name:
+        status = part.job.status
+    else:
+        status = roll_up(part.counts, blocked=part.job.blocked)
     explanation = Explanation(part.path, status, "")
     totals = by_status(part.counts)
     is_open = bool(totals["unscheduled"] or totals["scheduled"] or totals["launched"])

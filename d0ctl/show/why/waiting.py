@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject, job_hold
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, dependencies
 from d0ctl.store.views.dependencies import MissingInput
 from d0ctl.units import count
@@ -41,7 +41,7 @@ class Prerequisite(Struct, frozen=True):
 
 
 def waiting(subject: Subject) -> None:
-    """Explain a package that waits for files, or for the package before it in its line."""
+    """Explain a package that waits for files, or for packages, lines or stages before it."""
     explanation, one = subject.explanation, subject.package
     prerequisites = prerequisites_of(subject.store, one.id)
     if not prerequisites:
@@ -99,6 +99,13 @@ def prerequisites_of(store: Store, package: int, limit: int = MOST_READ) -> list
     if before is not None and before["phase"] not in ("done", "transferring"):
         words = f"package `{before['path']}` before it in its line, which is {before['phase']}"
         prerequisites.append(Prerequisite(words, before["path"], before["phase"], before["id"]))
+    for row in dependencies.lines_before(store, package, limit):
+        line = row["path"].rpartition("/")[0]
+        name = "" if row["name"] == line.rpartition("/")[2] else f" ({row['name']})"
+        words = f"line `{line}`{name}, whose package `{row['path']}` is {row['phase']}"
+        prerequisites.append(Prerequisite(words, row["path"], row["phase"], row["id"]))
+    for row in dependencies.stages_before(store, package):
+        prerequisites.append(_stage(store, row))
     for file in dependencies.missing_inputs(store, package, limit):
         prerequisites.append(
             Prerequisite(
@@ -111,6 +118,20 @@ def prerequisites_of(store: Store, package: int, limit: int = MOST_READ) -> list
             )
         )
     return sorted(prerequisites, key=lambda prerequisite: prerequisite.likelihood)
+
+
+def _stage(store: Store, row: Row) -> Prerequisite:
+    """Return a stage that has to succeed before, or the end of all others for a final stage."""
+    if row["id"] is None:
+        return Prerequisite("the end of all other stages, as it is `final`", None, "running", None)
+    counts = browse.stage_counts(store, browse.job(store, row["job"]).id).get(row["id"], {})
+    total = sum(counts.values()) - counts.get("dropped", 0)
+    words = (
+        f"stage `{row['name']}`, of which {counts.get('done', 0)} of {count(total, 'package')}"
+        " are successful"
+    )
+    stuck = next((phase for phase in ("failed", "canceled") if counts.get(phase)), "running")
+    return Prerequisite(words, f"{row['job']}/{row['seq']}", stuck, None)
 
 
 def _root_cause(store: Store, prerequisites: list[Prerequisite]) -> Prerequisite | None:
@@ -138,7 +159,9 @@ def suggest(explanation: Explanation, prerequisite: Prerequisite) -> None:
     if prerequisite.maker is None:
         return
     explanation.commands.append(f"d0ctl why {prerequisite.maker}")
-    if prerequisite.likelihood == 0:
+    if prerequisite.likelihood == 0 and prerequisite.maker.count("/") == 1:
+        explanation.commands.append(f"d0ctl retry '{prerequisite.maker}/*:failed,canceled'")
+    elif prerequisite.likelihood == 0:
         line = prerequisite.maker.rpartition("/")[0]
         explanation.facts.append(
             f"line `{line}` can be dropped: packages that can run without it do so"

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -52,6 +52,10 @@ class Intake(Struct):
     """Files of other jobs that are not there: not yet, or no more."""
     late: list[tuple[int, int, int, InputSpec]] = field(default_factory=list)
     """Inputs whose maker's rows come in after those of their consumer."""
+    line_orders: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """A line, the job, and the numbers of a stage and a line of it that come before."""
+    before: int = 0
+    """How many stages each line of the present stage waits for."""
     next_line: int = 0
     next_package: int = 0
     next_file: int = 0
@@ -68,7 +72,9 @@ class Intake(Struct):
                 name=spec.name,
                 require=spec.require,
                 max_running=spec.max_running,
+                final=int(spec.final),
             )
+        self.before = len(spec.after) + int(spec.final)
         lines = self.lines(stage, iter(spec.lines), progress)
         with self.store.writing():
             self.store.change("count_lines", stage=stage, lines=lines)
@@ -91,6 +97,19 @@ class Intake(Struct):
             if progress is not None:
                 progress(self.packages)
         return seq
+
+    def ordered(self, stages: Sequence[StageSpec]) -> None:
+        """The order of stages and lines that have been inserted."""
+        with self.store.writing():
+            for seq, spec in enumerate(stages, start=1):
+                for before in spec.after:
+                    self.store.change("order_stage", job=self.job, seq=seq, after=before)
+                if spec.final:
+                    self.store.change("order_final", job=self.job, seq=seq)
+        pending = iter(self.line_orders)
+        while batch := list(islice(pending, 20_000)):
+            with self.store.writing():
+                self.store.change_many("order_line", batch)
 
     def late_inputs(self) -> None:
         """The inputs that were named before their maker."""
@@ -133,18 +152,28 @@ class Intake(Struct):
         line = self.next_line
         self.next_line += 1
         chunk.lines.append((line, stage, seq, spec.name, int(spec.early_start)))
+        self.line_orders += [(line, self.job, *before) for before in spec.after]
+        waits = self.before + len(spec.after)
         for number, package in enumerate(spec.packages, start=1):
             is_early = spec.early_start and number == 1
-            self._package(chunk, stage, line, number, package, is_early)
+            self._package(chunk, stage, line, number, package, is_early, waits)
+            waits = 1
 
     def _package(
-        self, chunk: Chunk, stage: int, line: int, seq: int, spec: PackageSpec, is_early: bool
+        self,
+        chunk: Chunk,
+        stage: int,
+        line: int,
+        seq: int,
+        spec: PackageSpec,
+        is_early: bool,
+        waits: int,
     ) -> None:
         package = self.next_package
         self.next_package += 1
         self.packages += 1
         own = self._outputs(chunk, package, spec)
-        missing = int(seq > 1)
+        missing = waits
         for number, binary in enumerate(spec.binaries, start=1):
             chunk.binaries.append(_binary(package, number, binary))
             for position, entry in enumerate(binary.inputs):

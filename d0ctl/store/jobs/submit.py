@@ -48,6 +48,7 @@ def submit(
         with _without_collector():
             for seq, stage in enumerate(spec.stages, start=1):
                 intake.whole_stage(seq, stage, progress)
+            intake.ordered(spec.stages)
             intake.late_inputs()
             intake.results()
         if not force:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from d0ctl.model import Counts
 from d0ctl.schedule.place import Brought, Decision, NodeRoom, Requirement
 from d0ctl.schedule.quota import Quota
+from d0ctl.store import order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
@@ -108,10 +109,16 @@ def advance(store: Store, *, now: float) -> None:
 
 
 def end_jobs(store: Store, *, now: float) -> list[str]:
-    """Note which jobs can't move any more without a person; their names."""
+    """Note which jobs can't move any more without a person; their names.
+
+    Stages that come after others begin first, and final stages of jobs that would end.
+    """
+    order.open_stages(store, now=now)
     ended = []
     for row in store.rows("still_jobs"):
         if not store.row("waits_for_outside", job=row["id"]):
+            if order.open_final(store, row["id"], now=now):
+                continue
             store.change("end_job", job=row["id"], now=now)
             ended.append(row["name"])
     return ended

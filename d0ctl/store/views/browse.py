@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
+from d0ctl.store import order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.shapes import (
@@ -40,8 +41,9 @@ def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("jobs_counts", pattern=pattern):
         counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
+    final = order.final_counts(store)
     return [
-        make(JobSummary, row, counts=counts.get(row["id"], {}),
+        make(JobSummary, row, counts=counts.get(row["id"], {}), final=final.get(row["id"], {}),
              blocked=is_blocked(store, row, counts.get(row["id"], {})))
         for row in store.rows("jobs", pattern=pattern)
     ]  # fmt: skip

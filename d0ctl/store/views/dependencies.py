@@ -39,6 +39,21 @@ def before_in_line(store: Store, package: int) -> Row | None:
     return store.row("before_in_line", package=package)
 
 
+def lines_before(store: Store, package: int, limit: int) -> list[Row]:
+    """Return packages of lines that have to succeed before this one: id, phase, path, line."""
+    return store.rows("lines_before", package=package, limit=limit)
+
+
+def stages_before(store: Store, package: int) -> list[Row]:
+    """Return stages that have to succeed before; one without an id: all others have to end."""
+    return store.rows("stages_before", package=package)
+
+
+def order_of_stage(store: Store, stage: int) -> list[str]:
+    """Return the names of the stages after which a stage begins."""
+    return [row[0] for row in store.rows("order_of_stage", stage=stage)]
+
+
 def input_list(store: Store, package: int) -> Row | None:
     """Return whether a package starts early, and how many of its inputs are there and are not."""
     return store.row("input_list", package=package)

@@ -4,7 +4,7 @@ import json
 
 from msgspec import Struct
 
-from d0ctl.model import Counts, Group, roll_up
+from d0ctl.model import Counts, Group, job_status, roll_up
 
 
 class JobSummary(Struct, frozen=True):
@@ -34,11 +34,13 @@ class JobSummary(Struct, frozen=True):
     max_failures: int | None
     counts: Counts
     blocked: bool
+    final: Counts
+    """Those of its final stages."""
 
     @property
     def status(self) -> Group:
         """Its status, a function of the counts alone."""
-        return roll_up(self.counts, blocked=self.blocked)
+        return job_status(self.counts, self.final, blocked=self.blocked)
 
     @property
     def packages(self) -> int:
@@ -55,6 +57,7 @@ class StageSummary(Struct, frozen=True):
     require: float
     lines: int
     max_running: int | None
+    final: int
     counts: Counts
     blocked: bool
 

@@ -259,6 +259,8 @@ create table stage (
     require real not null default 1.0 check (require between 0 and 1),
                                            -- fraction that must succeed for stages that read it
     max_running integer check (max_running > 0),  -- packages at once; null: not limited
+    final   integer not null default 0 check (final in (0, 1)),
+                                           -- 1: after all others, whatever becomes of them
     lines   integer not null default 0,
     weighed real,                          -- when nothing of it could change any more, and its
                                            -- successes were compared with `require`
@@ -270,6 +272,24 @@ create index stage_lenient on stage (job_id) where require < 1;
 
 -- Few stages limit how many of their packages run at once.
 create index stage_limited on stage (job_id) where max_running is not null;
+
+create index stage_final on stage (job_id) where final = 1;
+
+-- Stage `stage_id` begins when all packages of stage `after_id` have succeeded or are dropped, or,
+-- if that is 0, when the other stages of the job can't move any more. Then its lines are released,
+-- some at a time.
+create table stage_order (
+    stage_id integer not null references stage on delete cascade,
+    after_id integer not null,
+    job_id   integer not null,
+    released integer not null default 0,   -- the last line that does not wait any more
+    is_open  integer not null default 0 check (is_open in (0, 1, 2)),
+                                           -- 1: lines are being released; 2: all are
+    primary key (stage_id, after_id)
+) strict, without rowid;
+
+-- What may still open.
+create index stage_order_open on stage_order (job_id) where is_open < 2;
 
 -- How many packages of a stage are in each phase; triggers keep it (`group by` over 10^6 packages
 -- takes 0.4 s).
@@ -293,6 +313,15 @@ create table line (
                                            -- inputs are, so it comes back together with them
     unique (stage_id, seq)
 ) strict;
+
+-- Line `line_id` begins when line `after_id` has succeeded or is dropped.
+create table line_order (
+    after_id integer not null references line on delete cascade,
+    line_id  integer not null references line on delete cascade,
+    primary key (after_id, line_id)
+) strict, without rowid;
+
+create index line_order_of_line on line_order (line_id);
 
 -- Few lines are dropped.
 create index line_dropped on line (stage_id) where dropped is not null;
@@ -373,7 +402,8 @@ create table package (
     -- Inputs; triggers keep these counters.
     missing     integer not null default 0 check (missing >= 0),
                                            -- inputs that are not there, plus 1 while the package
-                                           -- before it in its line has not succeeded
+                                           -- before it in its line has not succeeded; of the first
+                                           -- of a line, plus the lines and stages before it
     staging     integer not null default 0 check (staging >= 0),
                                            -- inputs on their way to its node
     early       integer not null default 0 check (early in (0, 1, 2)),
@@ -1265,6 +1295,30 @@ begin
      where line_id = new.line_id and seq = new.seq + 1;
 end;
 
+-- `missing`: a line before it has succeeded or is dropped, or that was undone.
+
+create trigger line_succeeded after update of phase on package
+when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
+    and old.phase <> 'transferring' and old.phase <> 'done' and old.phase <> 'dropped'
+    and exists (select 1 from line_order where after_id = new.line_id)
+    and not exists (select 1 from package where line_id = new.line_id and seq = new.seq + 1)
+begin
+    update package set missing = missing - 1
+     where seq = 1
+       and line_id in (select line_id from line_order where after_id = new.line_id);
+end;
+
+create trigger line_undone after update of phase on package
+when (old.phase = 'transferring' or old.phase = 'done' or old.phase = 'dropped')
+    and new.phase <> 'transferring' and new.phase <> 'done' and new.phase <> 'dropped'
+    and exists (select 1 from line_order where after_id = new.line_id)
+    and not exists (select 1 from package where line_id = new.line_id and seq = new.seq + 1)
+begin
+    update package set missing = missing + 1
+     where seq = 1
+       and line_id in (select line_id from line_order where after_id = new.line_id);
+end;
+
 -- `missing`: an input is there now, or was lost. A package that starts early has counters of its
 -- own: `awaited` inputs that are not there, and `gathered` ones that are and that a package has
 -- made. While it has none of those and awaits some, it misses one thing: the first of them.
@@ -1465,6 +1519,8 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('job_conduct',    'job_conduct_of_node',        '500 50'),
     ('lease',          'lease',                      '20 1'),
     ('line',           'sqlite_autoindex_line_1',    '1000000 3000 1'),
+    ('line_order',     'line_order',                 '100000 2 1'),
+    ('line_order',     'line_order_of_line',         '100000 2'),
     ('line',           'line_dropped',               '100 10'),
     ('location',       'location',                   '2000000 1 1'),
     ('location',       'location_shared',            '1000 100 1'),
@@ -1496,6 +1552,9 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('stage',          'sqlite_autoindex_stage_1',   '300 3 1'),
     ('stage',          'stage_lenient',              '30 3'),
     ('stage',          'stage_limited',              '10 3'),
+    ('stage',          'stage_final',                '10 1'),
+    ('stage_order',    'stage_order',                '100 1 1'),
+    ('stage_order',    'stage_order_open',           '10 3'),
     ('stage_count',    'stage_count',                '5000 16 1'),
     ('transfer',       'transfer',                   '200 1 1 1'),
     ('transfer',       'transfer_due',               '200 20 5 1');

@@ -74,9 +74,10 @@ select package.attempt_id, package.attempts as number, package.id as package_id,
        requirement.stay is node.name as delivers, package.environment, package.accept,
        requirement.cpus, requirement.memory, requirement.disk, package.wall_time, package.looping,
        package.early, package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id,
-       job.parameters, package_path.path
+       job.parameters, package_path.path, package.job_id, stage.final
   from decision
   join package on package.id = decision.package_id
+  join stage on stage.id = package.stage_id
   join requirement on requirement.id = package.requirement_id
   join node on node.id = package.node_id
   join job on job.id = package.job_id

@@ -23,7 +23,7 @@ select name from job where visible = 1 order by id desc limit 1000;
 
 -- name: stages
 -- The stages of a job.
-select id, seq, name, require, lines, max_running from stage where job_id = :job order by seq;
+select id, seq, name, require, lines, max_running, final from stage where job_id = :job order by seq;
 
 -- name: stages_counts
 -- How many packages of each stage of a job are in each phase.
@@ -318,6 +318,39 @@ select before.id, before.phase,
   from package
   join package as before on before.line_id = package.line_id and before.seq = package.seq - 1
  where package.id = :package;
+
+-- name: lines_before
+-- Lines that have to succeed before a package, and the first package of each that has not.
+select mate.id, mate.phase, line.name,
+       (select path from package_path where package_id = mate.id) as path
+  from package
+  join line_order on line_order.line_id = package.line_id
+  join line on line.id = line_order.after_id
+  join package as mate on mate.line_id = line.id
+                      and mate.phase not in ('transferring', 'done', 'dropped')
+ where package.id = :package and package.seq = 1
+   and not exists (select 1 from package as earlier
+                    where earlier.line_id = mate.line_id and earlier.seq < mate.seq
+                      and earlier.phase not in ('transferring', 'done', 'dropped'))
+ limit :limit;
+
+-- name: stages_before
+-- Stages that have to succeed before a package; without a stage, the rest of its job has to end.
+select before.id, before.seq, before.name, job.name as job
+  from package
+  join line on line.id = package.line_id
+  join job on job.id = package.job_id
+  join stage_order on stage_order.stage_id = package.stage_id
+                  and stage_order.released < line.seq
+  left join stage as before on before.id = stage_order.after_id
+ where package.id = :package and package.seq = 1;
+
+-- name: order_of_stage
+-- After which stages a stage begins.
+select before.name
+  from stage_order join stage as before on before.id = stage_order.after_id
+ where stage_order.stage_id = :stage
+ order by before.seq;
 
 -- name: waiting_consumers
 -- A few packages that wait for files of this one.

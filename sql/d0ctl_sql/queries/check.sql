@@ -89,7 +89,23 @@ select package_path.path as subject,
                + coalesce((select before.phase not in ('transferring', 'done')
                              from package as before
                             where before.line_id = package.line_id
-                              and before.seq = package.seq - 1), 0) as really
+                              and before.seq = package.seq - 1), 0)
+               + case when package.seq > 1 then 0
+                      else (select count(*) from line_order
+                             where line_order.line_id = package.line_id
+                               and not exists
+                                   (select 1 from package as last
+                                     where last.line_id = line_order.after_id
+                                       and last.phase in ('transferring', 'done', 'dropped')
+                                       and not exists
+                                           (select 1 from package as next
+                                             where next.line_id = last.line_id
+                                               and next.seq = last.seq + 1)))
+                           + (select count(*)
+                                from stage_order
+                                join line on line.id = package.line_id
+                               where stage_order.stage_id = package.stage_id
+                                 and stage_order.released < line.seq) end as really
           from package
          where package.id > :after and package.id <= :upto) as counted
   join package_path on package_path.package_id = counted.id and package_path.visible = 1

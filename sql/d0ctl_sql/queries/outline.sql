@@ -21,7 +21,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: outline_stages
 -- A page of the stages of a job.
-select id, seq, name, require, lines, max_running from stage
+select id, seq, name, require, lines, max_running, final from stage
  where job_id = :job and seq between :first and :last order by seq;
 
 -- name: outline_stages_counts

@@ -237,6 +237,59 @@ select id, name
                       and stage_count.phase not in ('waiting', 'done', 'failed', 'canceled',
                                                     'dropped'));
 
+-- name: openable_stages
+-- Stages that come after others which have succeeded by now or are dropped.
+select stage_order.stage_id, stage_order.after_id
+  from stage_order indexed by stage_order_open
+  join job on job.id = stage_order.job_id and job.visible = 1
+ where stage_order.is_open < 2 and stage_order.is_open = 0 and stage_order.after_id <> 0
+   and not exists (select 1 from stage_count
+                    where stage_count.stage_id = stage_order.after_id and stage_count.n > 0
+                      and stage_count.phase not in ('transferring', 'done', 'dropped'));
+
+-- name: final_stages
+-- The final stages of a job that have not begun.
+select stage_id, after_id
+  from stage_order indexed by stage_order_open
+ where job_id = :job and after_id = 0 and is_open < 2 and is_open = 0;
+
+-- name: open_stage
+-- The stages before a stage are done, so it may begin.
+update stage_order set is_open = 1 where stage_id = :stage and after_id = :after and is_open = 0;
+
+-- name: opening_stages
+-- Stages of which lines are being released.
+select stage_order.stage_id, stage_order.after_id, stage_order.released, stage.lines
+  from stage_order indexed by stage_order_open
+  join stage on stage.id = stage_order.stage_id
+ where stage_order.is_open < 2 and stage_order.is_open = 1;
+
+-- name: release_lines
+-- The first packages of some lines of a stage wait for one thing less.
+update package set missing = missing - 1
+ where seq = 1
+   and line_id in (select id from line
+                    where stage_id = :stage and seq > :released and seq <= :upto);
+
+-- name: keep_released
+-- Up to which line a stage is released.
+update stage_order
+   set released = :upto,
+       is_open = iif(:upto >= (select lines from stage where stage.id = :stage), 2, 1)
+ where stage_id = :stage and after_id = :after;
+
+-- name: leave_out_absent
+-- A final stage begins without the inputs that the other stages did not make.
+update input set dropped = 1
+ where own = 0 and dropped = 0
+   and package_id in (select id from package
+                       where line_id in (select id from line where stage_id = :stage))
+   and exists (select 1
+                 from file
+                 join package as maker on maker.id = file.package_id
+                 join stage on stage.id = maker.stage_id and stage.final = 0
+                where file.id = input.file_id and file.present = 0);
+
 -- name: end_job
 -- Note when a job could not move any more.
 update job set ended = :now where id = :job and ended is null;
@@ -264,6 +317,14 @@ select 1
    and file.job_id <> :job and file.present = 0 and file.dropped = 0
    and (select ended from job where job.id = file.job_id) is null
  limit 1;
+
+-- name: final_counts
+-- How many packages of the final stages of jobs, or of one, are in each phase.
+select stage.job_id, stage_count.phase, sum(stage_count.n) as n
+  from stage indexed by stage_final
+  join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+ where stage.final = 1 and (:job is null or stage.job_id = :job)
+ group by stage.job_id, stage_count.phase;
 
 -- name: job_counts
 -- How many packages of a job are in each phase, read off the counts.

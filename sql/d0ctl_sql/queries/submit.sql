@@ -24,9 +24,28 @@ select name from job where name glob :pattern;
 
 -- name: make_stage
 -- A stage and, by its trigger, its counts.
-insert into stage (job_id, seq, name, require, max_running)
-values (:job, :seq, :name, :require, :max_running)
+insert into stage (job_id, seq, name, require, max_running, final)
+values (:job, :seq, :name, :require, :max_running, :final)
 returning id;
+
+-- name: order_stage
+-- A stage comes after another of its job.
+insert into stage_order (stage_id, after_id, job_id)
+select stage.id, before.id, stage.job_id
+  from stage join stage as before on before.job_id = stage.job_id and before.seq = :after
+ where stage.job_id = :job and stage.seq = :seq;
+
+-- name: order_final
+-- A stage comes after all others of its job.
+insert into stage_order (stage_id, after_id, job_id)
+select id, 0, job_id from stage where job_id = :job and seq = :seq;
+
+-- name: order_line
+-- A line comes after another of its job, by the numbers of its stage and its own.
+insert into line_order (line_id, after_id)
+select ?, line.id
+  from stage join line on line.stage_id = stage.id
+ where stage.job_id = ? and stage.seq = ? and line.seq = ?;
 
 -- name: keep_need
 -- A job reads a file that another makes.

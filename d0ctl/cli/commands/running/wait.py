@@ -40,9 +40,16 @@ class _Part(Struct, frozen=True):
     found: JobStanding
 
     @property
+    def status(self) -> Group:
+        """The status of what is meant."""
+        if self.counts is self.job.counts:
+            return self.job.status
+        return roll_up(self.counts, blocked=self.job.blocked)
+
+    @property
     def state(self) -> str:
         """The word for how it stands."""
-        status = roll_up(self.counts, blocked=self.job.blocked)
+        status = self.status
         if status != Group.SUBMITTED or not self.found.standing.is_settled:
             return status
         if self.job.hold or self.found.standing.cause is Cause.HELD:
@@ -150,7 +157,7 @@ def _end(store: Store, text: str, parts: list[_Part]) -> ExitCode:
         emit(f"`{name}` is {state}")
         if part.state in (Group.FAILED, Group.CANCELED):
             say(f"d0ctl why {shlex.quote(name)}")
-    ends = {roll_up(part.counts, blocked=part.job.blocked) for part in parts}
+    ends = {part.status for part in parts}
     return ExitCode.DONE if ends == {Group.SUCCESSFUL} else ExitCode.FAILED
 
 

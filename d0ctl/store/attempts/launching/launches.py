@@ -10,7 +10,7 @@ from msgspec import Struct
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.store import input_stream
 from d0ctl.store.attempts import black_holes, chains, failures, run_time_history
-from d0ctl.store.attempts.launching import input_sources
+from d0ctl.store.attempts.launching import input_sources, job_state
 from d0ctl.store.attempts.launching.software_env import equipped
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -71,6 +71,8 @@ def details(store: Store) -> list[Launch]:
             outputs[package],
             formers.get(package),
         )
+        if row["final"]:
+            launch["environment"].update(job_state.variables(store, row["job_id"]))
         if leave:
             launch["leave"] = True
         carried.add(launch)

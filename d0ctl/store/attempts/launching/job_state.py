@@ -1,0 +1,20 @@
+"""What a final stage learns of the rest of its job."""
+
+from d0ctl.model import by_status, roll_up, without
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.placement import counts_of
+from d0ctl.store.order import final_counts
+
+
+def variables(store: Store, job: int) -> dict[str, str]:
+    """Return the state of a job without its final stages, as variables of the environment."""
+    rest = without(counts_of(store, job), final_counts(store, job).get(job, {}))
+    counts = {name.upper(): str(number) for name, number in by_status(rest).items()}
+    return {
+        "D0CTL_JOB_STATE": str(roll_up(rest, blocked=True)),
+        **{f"D0CTL_JOB_{name}": counts[name] for name in GIVEN},
+    }
+
+
+GIVEN = ("SUCCESSFUL", "FAILED", "CANCELED", "UNSCHEDULED")
+"""The statuses whose counts it gets; packages that are not scheduled by then never run."""

@@ -1,0 +1,49 @@
+"""Stages that begin after others: their lines are released, some at a time."""
+
+from d0ctl.store.connection import Store
+
+MOST = 20_000
+"""The most lines that are released in one transaction."""
+
+
+def open_stages(store: Store, *, now: float) -> None:
+    """waiting -> ready, for stages that come after others which have succeeded."""
+    for row in store.rows("openable_stages"):
+        store.change("open_stage", stage=row["stage_id"], after=row["after_id"])
+    if _release(store):
+        store.change("release_packages", now=now)
+
+
+def open_final(store: Store, job: int, *, now: float) -> bool:
+    """waiting -> ready, for the final stages of a job of which nothing else can move.
+
+    Return whether there are any that had not begun. Inputs that do not exist are left out.
+    """
+    stages = store.rows("final_stages", job=job)
+    for row in stages:
+        store.change("open_stage", stage=row["stage_id"], after=row["after_id"])
+        store.change("leave_out_absent", stage=row["stage_id"])
+    if stages:
+        _release(store)
+        store.change("release_packages", now=now)
+    return bool(stages)
+
+
+def _release(store: Store) -> int:
+    """Release lines of the stages that may begin; return how many."""
+    number = 0
+    for row in store.rows("opening_stages"):
+        upto = min(row["lines"], row["released"] + MOST - number)
+        place = {"stage": row["stage_id"], "upto": upto}
+        store.change("release_lines", released=row["released"], **place)
+        store.change("keep_released", after=row["after_id"], **place)
+        number += upto - row["released"]
+    return number
+
+
+def final_counts(store: Store, job: int | None = None) -> dict[int, dict[str, int]]:
+    """Return how many packages of the final stages of jobs, or of one, are in each phase."""
+    counts: dict[int, dict[str, int]] = {}
+    for row in store.rows("final_counts", job=job):
+        counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
+    return counts

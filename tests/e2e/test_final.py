@@ -1,0 +1,36 @@
+"""A final stage, as it runs."""
+
+import pytest
+
+from tests.e2e.site import Site
+
+
+@pytest.mark.parametrize(("code", "told"), [(0, "successful 3 0 0 0\n"), (3, "failed 1 1 0 1\n")])
+def test_a_final_stage_runs_whatever_became_of_the_rest_and_is_told(
+    site: Site, code: int, told: str
+) -> None:
+    job = f"""\
+job: told
+stages:
+  - name: work
+    lines:
+      - {{run: "exit {code}"}}
+      - {{run: echo good}}
+  - {{name: behind, after: work, lines: [{{run: echo late}}]}}
+  - name: report
+    final: yes
+    lines:
+      - run: >-
+          echo $D0CTL_JOB_STATE $D0CTL_JOB_SUCCESSFUL $D0CTL_JOB_FAILED $D0CTL_JOB_CANCELED
+          $D0CTL_JOB_UNSCHEDULED; exit 7
+"""
+
+    assert site.d0ctl("run", site.write(job)).code == bool(code)
+
+    assert site.ok("logs", "told/3/1/1") == told
+    assert site.phases("told")["failed"] == 1 + bool(code)
+    assert "final" in site.ok("status", "told/3")
+    if code:
+        assert "stage `work`, of which 1 of 2 packages are successful" in site.ok(
+            "why", "told/2/1/1"
+        )
