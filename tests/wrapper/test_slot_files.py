@@ -109,6 +109,29 @@ def test_an_empty_working_directory_is_handed_on(single: Client) -> None:
     assert not spares(single)
 
 
+def test_a_working_directory_with_links_to_inputs_is_handed_on(
+    single: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "data").write_text("data\n")
+    entry = {"name": "data", "path": f"{tmp_path}/data", "size": 5, "required": True}
+    for attempt in (1, 2):
+        script = "cat data; stat -c %i . > ../inode"
+        single.run(binary(script=script, inputs=["data"]), attempt=attempt, inputs=[entry])
+
+    assert len({(single.folder(attempt) / "inode").read_text() for attempt in (1, 2)}) == 1
+    assert not list(spares(single)[0].iterdir())
+    assert (tmp_path / "data").read_text() == "data\n"
+
+
+def test_the_marks_of_whole_lists_of_inputs_are_links(single: Client, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("data\n")
+    entry = {"name": "data", "path": f"{tmp_path}/data", "size": 5, "required": True}
+    for attempt in (1, 2):
+        single.run(binary("true", inputs=["data"]), attempt=attempt, inputs=[entry])
+
+    assert len({inode(single.folder(attempt) / "inputs.closed") for attempt in (1, 2)}) == 1
+
+
 @pytest.mark.parametrize(
     "script", ["touch left", "mkdir left", "chmod 755 .", "rmdir ../work; mkdir -m 755 ../work"]
 )

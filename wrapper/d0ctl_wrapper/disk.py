@@ -54,9 +54,9 @@ def write_all(file: int, data: bytes) -> None:
         data = data[written:]
 
 
-def sync(folder: bytes) -> None:
-    """Sync the names in a folder to the disk."""
-    file = os.open(folder, os.O_RDONLY)
+def sync(path: bytes) -> None:
+    """Sync a file, or the names in a folder, to the disk."""
+    file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
     finally:

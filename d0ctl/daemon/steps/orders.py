@@ -21,6 +21,9 @@ MOST_INPUTS = 500
 MOST_PURGES = 500
 """The most things that a node is asked to remove at a time."""
 
+PURGE_EVERY_S = 1.0
+"""How often a node is asked to remove something: each order takes a process there."""
+
 PURGE_AGAIN_S = 60.0
 """How long a node has to remove what it was asked to, before it is asked again."""
 
@@ -117,7 +120,8 @@ def _due(desk: Desk, turn: Turn, requests: Mapping[int, str]) -> list[AttemptOrd
 
 def _purge(desk: Desk, turn: Turn, courier: Courier) -> None:
     """Ask a node to remove files that are not needed, a bounded number at a time."""
-    if turn.now - desk.purges.get(courier.node, NO_PURGE_ORDER).sent < PURGE_AGAIN_S:
+    last = desk.purges.get(courier.node, NO_PURGE_ORDER)
+    if turn.now - last.sent < (PURGE_AGAIN_S if last.purges else PURGE_EVERY_S):
         return
     rows = unneeded_files.removals(desk.store, courier.node, MOST_PURGES)
     if rows:

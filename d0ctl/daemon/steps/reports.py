@@ -112,5 +112,4 @@ def _purged(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
     done = [purge for purge in order.purges if removed & {purge.attempt, purge.path}]
     left = [purge for purge in order.purges if purge not in done]
     unneeded_files.removed(desk.store, (purge.id for purge in done))
-    sent = order.sent if left else 0.0
-    turn.after(desk.sent_purges, node, PurgeOrder(sent, left))
+    turn.after(desk.sent_purges, node, PurgeOrder(order.sent, left))

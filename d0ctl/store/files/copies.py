@@ -60,8 +60,9 @@ def wanted(store: Store, *, now: float, limit: int) -> list[Row]:
 
 def spare_results(store: Store, inputs: Sequence[dict[str, Any]]) -> None:
     """Have what is read out of results/ on this machine copied: those files are the user's."""
+    results = f"{store.home.results}/"
     for link in inputs:
-        if (link["path"] or "").startswith(f"{store.home.results}/"):
+        if (link["path"] or "").startswith(results):
             link["writable"] = True
 
 

@@ -22,7 +22,7 @@ class Digests:
         self._known: "Dict[Stamp, Tuple[int, str]]" = {}
 
     def of(self, path: bytes) -> "Tuple[int, str]":
-        """Return size and checksum of a file, and sync it to the disk."""
+        """Return size and checksum of a file."""
         known = self._known.get(_stamp(path))
         return known if known is not None else self._read(path, None)[1]
 

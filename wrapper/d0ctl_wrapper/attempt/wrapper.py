@@ -64,9 +64,10 @@ class Wrapper:
         os.chdir("/")
         if not (result.get("outputs") or result.get("retained")):
             _try_remove(self.folder.cache)
-        is_handed_on = (
-            self.is_plain and self.tree.is_reaper and self.slot.keep_folder(self.folder.work)
-        )
+        is_handed_on = False
+        if self.is_plain and self.tree.is_reaper:
+            inputs.unlink(self.folder.work, self.launch["inputs"])
+            is_handed_on = self.slot.keep_folder(self.folder.work)
         if not is_handed_on:
             _try_remove(self.folder.work)
         if not self.is_simple:

@@ -118,6 +118,8 @@ def inside(folder: bytes, text: str) -> bytes:
     another folder, or by a link on the way. The last part may be a link; it is not followed.
     """
     path = os.path.join(folder, to_path(text))
+    if not ("/" in text or "\0" in text or text in ("", ".", "..")):
+        return path  # nothing is on the way to it that could be a link
     parent, name = os.path.split(path)
     if not ("\0" in text or ".." in text.split("/") or name in (b"", b".")):
         top, real = os.path.realpath(folder), os.path.realpath(parent)

@@ -21,13 +21,14 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     """Return real path and size of an output; raise Failed if it is missing or not a file."""
     path = os.path.join(work, to_path(name))
     shown = "output `%s`" % text.one_line(name)
-    if name in inputs and os.path.islink(path):
-        raise Failed("missing-output", "%s is still the input of that name" % shown)
     try:
+        is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+        if is_link and name in inputs:
+            raise Failed("missing-output", "%s is still the input of that name" % shown)
         status = os.stat(path)
     except OSError:
         raise Failed("missing-output", "%s is missing" % shown)
-    real = os.path.realpath(path)
+    real = os.path.realpath(path) if is_link or "/" in name else path
     if not is_below(real, work):
         raise Failed("missing-output", "%s is outside of the working directory" % shown)
     if stat.S_ISDIR(status.st_mode):
@@ -79,6 +80,9 @@ def keep(
         _make_own(real, linked, digests.pause_point)
     read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
     kept = [_keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)]
+    # Only now, so that a journal commits all of it at once; no message names them yet.
+    for output in kept:
+        sync(to_path(output["path"]))
     for parent in {os.path.dirname(to_path(output["path"])) for output in kept}:
         _sync_up(parent, folder.node.cache)
     return kept
@@ -117,9 +121,9 @@ def leave(folder: AttemptFolder, name: str, inputs: "set[str]") -> "Dict[str, An
     """Move an unverified output into the cache; return None if there is none."""
     try:
         real, size = find(folder.work, name, inputs)
-        sync(real)
         changed = os.stat(real).st_mtime_ns
         file = _keep(folder.cache, name, real, size, "")
+        sync(to_path(file["path"]))
         _sync_up(os.path.dirname(to_path(file["path"])), folder.node.cache)
     except (OSError, Failed):
         return None

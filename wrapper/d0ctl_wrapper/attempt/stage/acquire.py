@@ -16,7 +16,7 @@ from d0ctl_wrapper.attempt.stage.carrier import (
     TransferFailed,
 )
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.disk import FULL, sync
 from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
@@ -154,6 +154,7 @@ def _verify(aside: bytes, entry: Entry, carrier: Carrier) -> CopyContent:
     """Compare the fetched file with its known size and checksum."""
     try:
         checked, checksum = digest_by(aside, entry["checksum"], carrier.orders.pause_point)
+        sync(aside)
         size = os.stat(aside).st_size
     except FileNotFoundError:
         raise TransferFailed("nothing arrived, although the transfer succeeded")

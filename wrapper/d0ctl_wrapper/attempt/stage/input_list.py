@@ -111,7 +111,9 @@ class InputList:
 
     def _close(self, is_closed: bool) -> None:
         mark = self.list + b".closed"
-        if is_closed:
+        if is_closed and not os.path.lexists(mark):
+            self._slot.make_empty_file(mark)
+        elif is_closed:
             write(mark, b"")
         else:
             remove(mark)

@@ -75,6 +75,17 @@ def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]"
     entry["own"] = _look(target)
 
 
+def unlink(work: bytes, entries: "List[Dict[str, Any]]") -> None:
+    """Remove the links to inputs that are still in a working directory."""
+    for entry in entries:
+        path = inside(work, entry["name"])
+        try:
+            if stat.S_ISLNK(os.lstat(path).st_mode):
+                os.unlink(path)
+        except OSError:
+            pass
+
+
 def changed_copy(work: bytes, entries: "List[Dict[str, Any]]") -> str:
     """Return the name of an input whose own copy was changed; empty if there is none."""
     for entry in entries:

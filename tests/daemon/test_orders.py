@@ -1,0 +1,70 @@
+"""Orders to nodes: how many of them there are."""
+
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.steps.orders import PURGE_AGAIN_S, PURGE_EVERY_S, send_orders
+from d0ctl.daemon.steps.reports import act_on_reports
+from d0ctl.daemon.turn import Turn
+from d0ctl.nodes.reports import Received
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.store.nodes import registry
+from tests.support.rows import insert, read
+
+
+class Asked:
+    """A courier that keeps the orders it is given."""
+
+    is_up = True
+
+    def __init__(self, node: int) -> None:
+        self.node = node
+        self.orders: list[dict[str, object]] = []
+
+    def order(self, frame: dict[str, object]) -> None:
+        self.orders.append(frame)
+
+
+def send(desk: Desk, now: float) -> None:
+    """One turn of orders at this time."""
+    turn = Turn(now)
+    with desk.store.writing():
+        send_orders(desk, turn)
+    for action in turn.afterwards:
+        action()
+
+
+def answer(desk: Desk, node: int, paths: list[str], now: float) -> None:
+    """The node says that it has removed these."""
+    frame = {"kind": "forgotten", "attempts": [], "paths": paths}
+    turn = Turn(now, reports=[Received(node, frame)])
+    with desk.store.writing():
+        act_on_reports(desk, turn)
+    for action in turn.afterwards:
+        action()
+
+
+def test_files_to_be_removed_are_gathered_for_a_while(desk: Desk) -> None:
+    node = registry.add(desk.store, Address("n1", destination="n1"), cpus=1)
+    asked = Asked(node)
+    desk.couriers[node] = asked  # type: ignore[assignment]
+
+    def purge(path: str) -> None:
+        with desk.store.writing():
+            insert(desk.store, "purge", node_id=node, path=path)
+
+    purge("/base/cache/1/a")
+    send(desk, now=1000.0)
+    answer(desk, node, ["/base/cache/1/a"], now=1000.1)
+    purge("/base/cache/2/b")
+    purge("/base/cache/3/c")
+    for later in (0.2, 0.5, 0.9 * PURGE_EVERY_S):
+        send(desk, now=1000.0 + later)
+
+    assert [frame["paths"] for frame in asked.orders] == [["/base/cache/1/a"]]
+    send(desk, now=1000.0 + PURGE_EVERY_S)
+    assert asked.orders[1]["paths"] == ["/base/cache/2/b", "/base/cache/3/c"]
+    send(desk, now=1000.0 + 3 * PURGE_EVERY_S)
+    assert len(asked.orders) == 2, "the first order was not answered"
+    send(desk, now=1001.0 + PURGE_EVERY_S + PURGE_AGAIN_S)
+    assert len(asked.orders) == 3
+    assert len(read(desk.store, "purge", "id")) == 2
+    desk.couriers.clear()
