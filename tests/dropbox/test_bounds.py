@@ -1,6 +1,8 @@
 """Floods of messages: what is read, kept and logged of them is bounded."""
 
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,19 @@ def test_one_look_takes_a_bounded_number_of_messages(
 
     assert letters.has_more
     assert 10 <= len(letters.messages) < 15
+
+
+def test_a_file_that_grows_while_it_is_read_is_bounded_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dropbox, "LARGEST", 1000)
+    status = os.open("/proc/self", os.O_RDONLY)  # there, files have more than their size of 0
+    try:
+        with pytest.raises(ValueError, match="larger than 1000 bytes"):
+            dropbox._read("smaps", status)
+        assert dropbox._read("comm", status) == Path("/proc/self/comm").read_text()
+    finally:
+        os.close(status)
 
 
 def test_a_flood_of_one_attempt_and_of_junk_delays_nobody_else(box: DropBox) -> None:

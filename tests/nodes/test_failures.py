@@ -72,6 +72,19 @@ def test_a_frozen_node_fails_a_start(sshd: Sshd, reach: Opener) -> None:
 
 
 @SSH
+def test_a_bashrc_that_reads_stdin_fails_in_time_with_a_hint(
+    tmp_path: Path, reach: Opener, via: str
+) -> None:
+    with Sshd(tmp_path / "reads", bashrc="cat > /dev/null\n") as reads:
+        node = reach(reads, via, io_timeout=IO_TIMEOUT)
+
+        with pytest.raises(NodeUnreachable) as failure:
+            node.home()
+
+    assert "no start-up file of the account there, such as .bashrc" in str(failure.value.hint)
+
+
+@SSH
 def test_a_node_frozen_from_the_start_fails_in_time(sshd: Sshd, reach: Opener, via: str) -> None:
     sshd.freeze()
 

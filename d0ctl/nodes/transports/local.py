@@ -11,7 +11,7 @@ from pathlib import Path
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.transports import descriptors
 from d0ctl.nodes.transports.download import Download, Limits
-from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
+from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, SILENT_HINT
 
 CHUNK = 65536
 FILE_CHUNK = 1 << 20
@@ -59,7 +59,8 @@ class ProcessStream:
             if self._closed.is_set():
                 return b""
             if not self._await(self._stdout.fileno(), select.POLLIN, limit):
-                raise NodeUnreachable(f"`{self.name}` does not answer: nothing for {limit:g} s")
+                message = f"`{self.name}` does not answer: nothing for {limit:g} s"
+                raise NodeUnreachable(message, hint=SILENT_HINT)
             if self._closed.is_set():
                 return b""
             return os.read(self._stdout.fileno(), CHUNK) or self._ended()

@@ -16,7 +16,7 @@ from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import STDERR_KEPT, file_failure
 from d0ctl.nodes.transports.openssh import ask_home, copy_in, copy_out
-from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
+from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, SILENT_HINT
 
 log = logging.getLogger(__name__)
 
@@ -223,7 +223,8 @@ class FabricTransport:
     def silent(self) -> NodeUnreachable:
         """Return the error of a node that sends nothing."""
         return NodeUnreachable(
-            f"`{self._name}` does not answer: nothing moved for {self._watch.limit:g} s"
+            f"`{self._name}` does not answer: nothing moved for {self._watch.limit:g} s",
+            hint=SILENT_HINT,
         )
 
     def _failure(self, path: str, error: Exception) -> D0Error:

@@ -15,6 +15,13 @@ IO_TIMEOUT_S = 60.0
 """How long a read, write or file operation may make no progress before the node is down."""
 
 
+SILENT_HINT = (
+    "if it can be reached: no start-up file of the account there, such as .bashrc, "
+    "may read from stdin or ask a question"
+)
+"""What may be wrong with a node that accepts the login and then sends nothing."""
+
+
 class Stream(Protocol):
     """The two-way byte stream of one remote process."""
 
