@@ -63,7 +63,7 @@ def gone_with(things: dict[Where, Thing], lines: set[tuple[int, int]]) -> set[Wh
         more = {
             where
             for where, thing in things.items()
-            if where not in gone and thing.state in ("idle", "failed") and bereft(
+            if where not in gone and thing.state in ("idle", "failed") and lacks_inputs(
                 thing, lost, (where[0], where[1], where[2] - 1), things, gone)
         }  # fmt: skip
         if not more:
@@ -71,7 +71,7 @@ def gone_with(things: dict[Where, Thing], lines: set[tuple[int, int]]) -> set[Wh
         gone |= more
 
 
-def bereft(
+def lacks_inputs(
     thing: Thing, lost: set[str], before: Where, things: dict[Where, Thing], gone: set[Where]
 ) -> bool:
     """Whether a package can't run any more without these files."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from d0ctl.actions import conflict
-from d0ctl.actions.action import Action, AnyRequest, Author, Forestalled, Plan, Request, TargetType
+from d0ctl.actions.action import Action, AnyRequest, Author, Conflict, Plan, Request, TargetType
 from d0ctl.actions.option import logged
 from d0ctl.actions.table import ACTIONS
 from d0ctl.errors import Refused
@@ -84,7 +84,7 @@ def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:
     action = request.action
     try:
         plan: Plan = action.plan(store, request, now)
-    except Forestalled as error:
+    except Conflict as error:
         if error.entry is None:
             raise
         raise Refused(f"{error}: {conflict.sentence(error.entry, now)}", hint=error.hint) from None

@@ -152,7 +152,7 @@ class Plan:
     """Whether there is nothing to do."""
 
 
-class Forestalled(Refused):
+class Conflict(Refused):
     """Refused, perhaps because another person changed the packages before.
 
     `apply` and `preview` add to the message who that was.

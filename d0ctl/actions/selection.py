@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
-from d0ctl.actions.action import MOST_SHOWN, Change, Forestalled
+from d0ctl.actions.action import MOST_SHOWN, Change, Conflict
 from d0ctl.errors import BadUsage
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
 from d0ctl.select import Selector
@@ -104,25 +104,23 @@ def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
     return [Change(*row) for row in lifecycle.paths(store, limit)]
 
 
-def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Forestalled:
+def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Conflict:
     """Return the refusal of an action that can change none of the selected packages."""
     entry = audit.last(store)
     hint = f"d0ctl why {target.parts[0]}"
     if target.is_one and target.level == "package" and len(kept) == 1:
         (phase,) = kept
         if phase == Phase.HELD and browse.package(store, target).actor == BY_POLICY:
-            return Forestalled(
+            return Conflict(
                 f"package `{target}` is held by the policy, so it can't be {past}",
                 hint=f"d0ctl release {target}",
             )
         if phase == Phase.KILLING:
-            return Forestalled(
-                f"package `{target}` is already being killed", hint=hint, entry=entry
-            )
-        return Forestalled(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
+            return Conflict(f"package `{target}` is already being killed", hint=hint, entry=entry)
+        return Conflict(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())
-    return Forestalled(f"nothing of `{target.brief}` can be {past}: {states}",
+    return Conflict(f"nothing of `{target.brief}` can be {past}: {states}",
                        hint=f"d0ctl status {target.parts[0]}", entry=entry)  # fmt: skip
 
 

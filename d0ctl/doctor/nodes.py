@@ -41,7 +41,7 @@ class Asked(Struct, frozen=True):
 
     node: Row
     survey: Survey | None
-    trouble: str = ""
+    error: str = ""
 
 
 class Nodes:
@@ -64,7 +64,7 @@ class Nodes:
         for one in list(self._ask()):
             name = one.node["name"]
             if one.survey is None:
-                self.unseen[name] = one.trouble
+                self.unseen[name] = one.error
                 continue
             if name not in self.seen:
                 self.seen.append(name)
@@ -101,7 +101,7 @@ class Nodes:
 def _unasked(row: Row) -> str:
     """Why a node is not asked what lies on it."""
     if row["state"] == "down":
-        return row["trouble"] or "it does not answer"
+        return row["last_error"] or "it does not answer"
     return "`d0ctl doctor --nodes` checks it"
 
 

@@ -43,7 +43,7 @@ def run(command: Sequence[str], event: str, *, timeout: float, stop: threading.E
         finally:
             _end(process)
         if process.returncode:
-            raise NotSent(_trouble(command[0], process.returncode, errors))
+            raise NotSent(_failure(command[0], process.returncode, errors))
 
 
 def _wait(
@@ -66,7 +66,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def _trouble(name: str, code: int, errors: IO[bytes]) -> str:
+def _failure(name: str, code: int, errors: IO[bytes]) -> str:
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - 10 * MOST_SAID))
     lines = errors.read().decode(errors="replace").strip().splitlines()

@@ -82,12 +82,12 @@ class ExclusionLimits(Struct, frozen=True):
 class BlackHoleLimits(Struct, frozen=True):
     """How much a site puts up with; these are the keys of `bad-nodes:`, with times in seconds."""
 
-    burnt: int
+    failures: int
     """A node is drained after so many failures in a row; 0: never."""
     pause: float
     """How long a node pauses after the first failure, from the start of the failed attempt."""
     minimum_run: float
-    """The longest such pause, and the pause from failure number `burnt` on (CRAB3)."""
+    """The longest such pause, and the pause from failure number `failures` on (CRAB3)."""
     try_again: float
     """After how long a drained node is tried again with one package."""
     longest: float
@@ -116,14 +116,14 @@ def is_excluded(node: Tally, job: Tally, limits: ExclusionLimits) -> bool:
 
 def is_suspect(record: NodeRecord, limits: BlackHoleLimits) -> bool:
     """Return whether a node has to show first that it can run a stage."""
-    if not limits.burnt:
+    if not limits.failures:
         return False
-    return record.streak >= (limits.burnt if record.is_proven else 1)
+    return record.streak >= (limits.failures if record.is_proven else 1)
 
 
 def pause_s(record: NodeRecord, limits: BlackHoleLimits) -> float:
     """Return how long a suspect gets no package, from the start of its last failed attempt."""
-    if record.streak >= limits.burnt and not record.is_proven:
+    if record.streak >= limits.failures and not record.is_proven:
         return limits.minimum_run
     grown = limits.pause * 2.0 ** min(record.streak - 1, MOST_DOUBLED)
     return min(grown, limits.minimum_run)
@@ -171,7 +171,7 @@ def is_guilty(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLi
 
     `others` is how all other nodes did with the stage, `job` how they did with all of its job.
     """
-    if not limits.burnt or record.streak < limits.burnt or not others.successful:
+    if not limits.failures or record.streak < limits.failures or not others.successful:
         return False
     return _expected(record, others, job) < CHANCE
 
@@ -182,7 +182,7 @@ def is_doubtful(record: NodeRecord, others: Tally, job: Tally, limits: BlackHole
     Only where a node has never run the stage well: so a small job does not fail because a bad
     node got too few of its packages for a verdict.
     """
-    if not limits.burnt or record.is_proven or record.streak < FEWEST_TO_DOUBT:
+    if not limits.failures or record.is_proven or record.streak < FEWEST_TO_DOUBT:
         return False
     return bool(others.successful) and _expected(record, others, job) < DOUBT
 

@@ -56,8 +56,8 @@ def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> l
         notes += [(f"drained by d0ctl: {bad['evidence']}", "warn"), (trial(bad, now), "plain")]
     elif row["drained"]:
         notes.append((f"drained: {row['drain_note'] or 'no reason given'}", "warn"))
-    if row["trouble"]:
-        notes.append((row["trouble"], "bad"))
+    if row["last_error"]:
+        notes.append((row["last_error"], "bad"))
     is_off = row["state"] == "unknown" and row["contact"] is not None
     since = f"since {moment(row['since'], now)}" if row["since"] else ""
     if is_off:

@@ -49,7 +49,7 @@ class Part(Struct, frozen=True):
     stages: list[StageSummary] = field(default_factory=list)
     lines: list[LineSummary] = field(default_factory=list)
     where: dict[str, int] = field(default_factory=dict)
-    troubles: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     short: list[Shortfall] = field(default_factory=list)
     excluded: list[str] = field(default_factory=list)
     actions: list[ActionView] = field(default_factory=list)
@@ -77,10 +77,10 @@ def draw(sheet: Sheet, part: Part, now: float) -> None:
     _lines(sheet, part)
     _failed(sheet, part, now)
     _packages(sheet, part, now)
-    if part.troubles:
+    if part.problems:
         sheet.head("files that can't be transferred")
-        for trouble in part.troubles:
-            sheet.say(trouble, "warn", indent="- ")
+        for problem in part.problems:
+            sheet.say(problem, "warn", indent="- ")
     _actions(sheet, part.actions, now)
 
 

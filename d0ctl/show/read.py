@@ -157,7 +157,7 @@ def _job(store: Store, job: JobSummary, now: float) -> Part:
         failed=browse.failures(store, job.id, MOST_FAILED),
         stages=browse.stages(store, job),
         where=browse.where(store, job.id),
-        troubles=browse.carrying_troubles(store, job.id),
+        problems=browse.failed_transfers(store, job.id),
         short=short_packages(store, job.id) if dropped else [],
         excluded=[excluded(row) for row in node_record.exclusions(store, job.id)],
         actions=browse.actions(store, job.name, MOST_ACTIONS),

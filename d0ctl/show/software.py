@@ -23,9 +23,9 @@ def cells(row: Row) -> list[Cell]:
 
 def obstacle(order: Row) -> str:
     """Return why a node has not done an order yet."""
-    if order["state"] != "down" and order["hindrance"]:
-        return f"its archive could not be copied: {order['hindrance']}"
-    return f"is down: {order['trouble'] or 'no answer'}"
+    if order["state"] != "down" and order["copy_error"]:
+        return f"its archive could not be copied: {order['copy_error']}"
+    return f"is down: {order['last_error'] or 'no answer'}"
 
 
 def outcome(sheet: Sheet, order: Row) -> None:

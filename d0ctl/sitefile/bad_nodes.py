@@ -12,14 +12,14 @@ from d0ctl.sitefile.fields import values
 from d0ctl.units import format_time
 
 
-def _burnt(value: str) -> int:
+def _failures(value: str) -> int:
     return 0 if value == "no" else whole(1, 10_000_000)(value)
 
 
-BURNT = FieldType(_burnt, "a whole number, 1 or more, or `no`")
+FAILURES = FieldType(_failures, "a whole number, 1 or more, or `no`")
 
 BAD_NODE_KEYS: Mapping[str, FieldType] = {
-    "burnt": BURNT, "pause": TIME, "minimum-run": TIME, "try-again": TIME, "longest": TIME,
+    "failures": FAILURES, "pause": TIME, "minimum-run": TIME, "try-again": TIME, "longest": TIME,
 }  # fmt: skip
 
 EXCLUSION_KEYS: Mapping[str, FieldType] = {

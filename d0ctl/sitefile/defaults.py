@@ -49,7 +49,7 @@ STANDARD: Mapping[str, Any] = {
 """Defaults of the section `defaults:`; None means that the setting is off."""
 
 BAD_NODES: Mapping[str, Any] = {
-    "burnt": 3, "pause": 10.0, "minimum-run": 1200.0, "try-again": 1800.0, "longest": 86400.0,
+    "failures": 3, "pause": 10.0, "minimum-run": 1200.0, "try-again": 1800.0, "longest": 86400.0,
 }  # fmt: skip
 """Default limits for bad nodes; the minimum run time is that of CRAB3."""
 

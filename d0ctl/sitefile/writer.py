@@ -85,7 +85,7 @@ def _readable(value: Any, key: str = "") -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key in TIMES:
             return format_time(value)
-        if key == "burnt" and not value:
+        if key == "failures" and not value:
             return "no"
         return _size(int(value)) if key in SIZES else value
     return "no" if value is None else value

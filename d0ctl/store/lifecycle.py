@@ -131,9 +131,9 @@ def ask_lines(store: Store) -> None:
     store.change("ask_lines")
 
 
-def choose_bereft(store: Store) -> None:
+def choose_without_inputs(store: Store) -> None:
     """Add to the selection, and so on down, the packages that a drop leaves without inputs."""
-    while store.change("choose_bereft") > 0:
+    while store.change("choose_without_inputs") > 0:
         pass
 
 

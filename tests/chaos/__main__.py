@@ -30,8 +30,8 @@ def options() -> argparse.Namespace:
 def play_all(first: int, number: int, workers: int) -> Iterator[Outcome]:
     """The outcomes, each as soon as it is there; that of an undisturbed run is not among them."""
     outcome = play(calm(), None)
-    if outcome.troubles:
-        sys.exit(f"even the undisturbed run went wrong: {outcome.troubles}\n{outcome.report}")
+    if outcome.problems:
+        sys.exit(f"even the undisturbed run went wrong: {outcome.problems}\n{outcome.report}")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, os.nice, (10,)) as pool:
         seeds = range(first, first + number)
@@ -45,8 +45,8 @@ def play_all(first: int, number: int, workers: int) -> Iterator[Outcome]:
 def tell(outcome: Outcome) -> None:
     """Say how a run that went wrong can be seen again."""
     print(f"\nseed {outcome.seed}: make chaos SCHEDULES=1 SEED={outcome.seed}")
-    for trouble in outcome.troubles:
-        print(f"  {trouble}")
+    for problem in outcome.problems:
+        print(f"  {problem}")
     print(outcome.report, flush=True)
 
 
@@ -54,7 +54,7 @@ def table(outcomes: list[Outcome]) -> Iterator[str]:
     """What was done altogether."""
     hit = sum((one.hit for one in outcomes), Counter[str]())
     yield ROW.format("schedules", len(outcomes))
-    yield ROW.format("  of which something went wrong in", sum(bool(o.troubles) for o in outcomes))
+    yield ROW.format("  of which something went wrong in", sum(bool(o.problems) for o in outcomes))
     yield ROW.format("faults", sum(hit.values()))
     for kind in (*WEIGHTS, *sorted(hit.keys() - WEIGHTS.keys())):
         yield ROW.format(f"  {kind}", hit[kind])
@@ -79,12 +79,12 @@ def main() -> int:
     with suppress(KeyboardInterrupt):
         for outcome in play_all(first, asked.schedules, asked.workers):
             outcomes.append(outcome)
-            if outcome.troubles:
+            if outcome.problems:
                 tell(outcome)
             if len(outcomes) % 20 == 0:
                 print(f"{len(outcomes)} schedules", flush=True)
     print(*table(outcomes), sep="\n")
-    return int(any(outcome.troubles for outcome in outcomes))
+    return int(any(outcome.problems for outcome in outcomes))
 
 
 if __name__ == "__main__":

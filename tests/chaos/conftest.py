@@ -22,7 +22,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Results:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
             outcome = play(calm(), None)
-            assert not outcome.troubles, f"{outcome.troubles}\n{outcome.report}"
+            assert not outcome.problems, f"{outcome.problems}\n{outcome.report}"
             kept.write_text(json.dumps({k: v.decode() for k, v in outcome.results.items()}))
     found: dict[str, str] = json.loads(kept.read_text())
     return {name: text.encode() for name, text in found.items()}

@@ -43,7 +43,7 @@ class Outcome:
     overlaps: int = 0
     allowed: int = 0
     seconds: float = 0.0
-    troubles: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     report: str = ""
 
 
@@ -56,9 +56,9 @@ def play(schedule: Schedule, expected: Results | None) -> Outcome:
         try:
             Player(site, outcome).play(expected)
         except Exception as error:  # the others are to be played, whatever is wrong with this
-            outcome.troubles.append(f"{type(error).__name__}: {error}")
+            outcome.problems.append(f"{type(error).__name__}: {error}")
         finally:
-            if outcome.troubles:
+            if outcome.problems:
                 outcome.report = tell(site)
             site.close()
     outcome.seconds = time.monotonic() - began
@@ -106,8 +106,8 @@ class Player:
         site, outcome = self.site, self.outcome
         outcome.results = checks.results(site)
         site.stop_daemon()
-        outcome.troubles += [f"process {pid} is left" for pid in site.wait_gone()]
-        outcome.troubles += checks.check(site, expected)
+        outcome.problems += [f"process {pid} is left" for pid in site.wait_gone()]
+        outcome.problems += checks.check(site, expected)
         outcome.attempts = len(checks.attempts(site))
         outcome.doubles = len(list(checks.counted_twice(site)))
         outcome.overlaps = len(site.journal.notes("double"))

@@ -27,7 +27,7 @@ def test_whatever_happens_the_results_are_those_of_an_undisturbed_run(
     outcome = play(schedule(seed), undisturbed)
 
     again = f"make chaos SCHEDULES=1 SEED={seed}"
-    assert not outcome.troubles, f"{again}\n{outcome.troubles}\n{outcome.report}"
+    assert not outcome.problems, f"{again}\n{outcome.problems}\n{outcome.report}"
 
 
 def test_the_seven_schedules_have_every_kind_of_fault() -> None:

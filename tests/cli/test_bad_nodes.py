@@ -17,7 +17,7 @@ from tests.support.rows import change, value
 
 @pytest.fixture
 def burning(site: Site) -> Site:
-    """A job that runs well here, and of which another node has burnt three packages."""
+    """A job that runs well here, and of which three packages failed on another node."""
     site.submit(production(lines=30))
     registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
     for name in ("localhost", "hole"):
@@ -48,7 +48,9 @@ def test_the_list_shows_who_drained_a_node_and_why(burning: Site, d0ctl: Type) -
     assert "; one package tries it at " in screen
 
 
-def test_why_names_what_was_burnt_and_when_it_is_tried(burning: Site, d0ctl: Type) -> None:
+def test_why_names_the_failed_packages_and_when_the_node_is_tried(
+    burning: Site, d0ctl: Type
+) -> None:
     screen = d0ctl("why", "hole").stdout
 
     assert "node `hole` was drained by d0ctl at " in screen

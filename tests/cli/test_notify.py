@@ -57,8 +57,8 @@ def test_the_list_has_what_waits_what_is_on_its_way_and_what_went(d0ctl: Type, s
         post(site, title=title)
     with site.store.writing():
         site.store.change("keep_sent", delivery=1, now=6.0)
-        site.store.change("keep_unsent", delivery=2, not_before=7.0, trouble="busy")
-        site.store.change("keep_given_up", delivery=3, now=8.0, trouble="550 no")
+        site.store.change("keep_unsent", delivery=2, not_before=7.0, last_error="busy")
+        site.store.change("keep_given_up", delivery=3, now=8.0, last_error="550 no")
 
     answer = d0ctl("notify", "list").stdout
     assert "people are notified by mail by 127.0.0.1 and the command `/bin/true`" in answer
@@ -107,8 +107,8 @@ def test_a_way_that_is_open_again_lets_go_what_has_waited(d0ctl: Type, site: Sit
         for _ in range(2):
             post(site)
         with site.store.writing():
-            site.store.change("keep_unsent", delivery=1, not_before=9e9, trouble="busy")
-            site.store.change("keep_unsent", delivery=2, not_before=9e9, trouble="busy")
+            site.store.change("keep_unsent", delivery=1, not_before=9e9, last_error="busy")
+            site.store.change("keep_unsent", delivery=2, not_before=9e9, last_error="busy")
 
         answer = d0ctl("notify", "test", "eve@lab.example").stdout
         assert answer.splitlines()[1] == "2 messages that have waited go now"
@@ -135,7 +135,7 @@ def test_the_status_of_the_daemon_says_what_nobody_could_be_told(d0ctl: Type, si
     post(site)
     assert document(d0ctl("daemon", "status", "--json").stdout)["unsent"] is None
     with site.store.writing():
-        site.store.change("keep_unsent", delivery=1, not_before=9.0, trouble="busy\x1b")
+        site.store.change("keep_unsent", delivery=1, not_before=9.0, last_error="busy\x1b")
 
     answer = d0ctl("daemon", "status").stdout.splitlines()
     assert answer[0] == "not running: d0ctl daemon start"

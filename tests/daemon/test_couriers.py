@@ -40,7 +40,7 @@ def test_a_frame_without_sense_ends_the_link_and_not_the_courier(
     assert isinstance(reports.get(timeout=PATIENCE_S), NodeUp)
 
 
-def test_trouble_that_nobody_thought_of_does_not_end_a_courier(
+def test_an_unforeseen_fault_does_not_end_a_courier(
     links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier
 ) -> None:
     links.ready.put(RuntimeError("who would have thought"))
@@ -157,7 +157,7 @@ def test_no_more_is_taken_from_a_node_than_is_read_here(
 
 
 @pytest.mark.parametrize(
-    ("names", "trouble"),
+    ("names", "error"),
     [
         (["1.1", "2.1"], "the relay mixes the pieces of two files"),
         (["1.1"] * 40, "the relay sends a file without end"),
@@ -168,14 +168,14 @@ def test_pieces_that_make_no_file_end_the_link(
     reports: "queue.SimpleQueue[Report]",
     courier: Courier,
     names: list[str],
-    trouble: str,
+    error: str,
 ) -> None:
     text = "x" * 1_000_000
 
     links.ready.put(Stub(*(message_frame(name, text, more=True) for name in names)))
 
     assert isinstance(reports.get(timeout=PATIENCE_S), NodeUp)
-    assert reports.get(timeout=PATIENCE_S) == NodeDown(1, trouble)
+    assert reports.get(timeout=PATIENCE_S) == NodeDown(1, error)
 
 
 def test_a_courier_that_is_reaching_its_node_is_stopped_at_once_and_leaves_no_link(

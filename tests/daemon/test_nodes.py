@@ -119,7 +119,7 @@ def test_a_node_that_becomes_another_machine_is_left_alone(session: Session, nor
 
     north.cut()
 
-    wait_until(lambda: "another machine" in str(session.node("north")["trouble"]), 20)
+    wait_until(lambda: "another machine" in str(session.node("north")["last_error"]), 20)
     assert session.node("north")["state"] == "down"
 
 

@@ -224,11 +224,11 @@ def test_a_database_that_fails_while_the_bad_report_is_sought_costs_no_report(
     for report in reports:
         desk.report(report)
     loop, work = Loop(desk), Loop.work
-    troubles = iter([None, None, DatabaseUnavailable("the disk is full")])
+    errors = iter([None, None, DatabaseUnavailable("the disk is full")])
 
     def work_until_it_fails(*words: Any) -> None:
-        if trouble := next(troubles, None):
-            raise trouble
+        if error := next(errors, None):
+            raise error
         work(*words)
 
     monkeypatch.setattr(Loop, "work", work_until_it_fails)

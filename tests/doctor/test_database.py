@@ -101,9 +101,9 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
          [ANYHOW, "update package set phase = 'transferring' where id = 1"]),
         ("bad_nodes", "node localhost", "drained by d0ctl, and not drained",
          ["insert into bad_node (node_id, job_id, stage_id, since, began, evidence, details,"
-          " next_try) values (1, 1, 1, 1, 1, 'it burnt 3 packages', '{}', 9)"]),
-        ("conduct", "node localhost", "2 failures of stage 1 in a row, of 1",
-         ["insert into conduct (stage_id, node_id, job_id, failed, streak)"
+          " next_try) values (1, 1, 1, 1, 1, '3 packages failed', '{}', 9)"]),
+        ("node_records", "node localhost", "2 failures of stage 1 in a row, of 1",
+         ["insert into node_record (stage_id, node_id, job_id, failed, streak)"
           " values (1, 1, 1, 1, 2)"]),
         ("progress", "prod/1/1/1", "has progress, and is ready",
          ["insert into progress (package_id, attempt_id, seq, at, binary, line, cpu, rss)"
@@ -196,7 +196,7 @@ def test_a_submission_that_was_interrupted_heals(site: Site, found: Found) -> No
     assert one.detail == "is not wholly in or out: process 17 is gone"
 
 
-def test_a_submission_under_way_is_no_trouble(site: Site, found: Found) -> None:
+def test_a_submission_under_way_is_no_fault(site: Site, found: Found) -> None:
     site.submit(production())
     damage(site, f"update job set visible = 0, submitter = '{holder()}'")
 

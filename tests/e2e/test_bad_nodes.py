@@ -64,13 +64,13 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_is_men
 
     assert farm.phases("reco") == {"done": 40}
     assert len(list((farm.home / "results" / "reco").iterdir())) == 40
-    burnt = tried_on(farm, "reco", "hole")
-    assert 3 <= len(burnt) <= 5, "three, and those that tried it since"
-    assert {one["reason"] for one in burnt} == {"software-missing"}
+    failed = tried_on(farm, "reco", "hole")
+    assert 3 <= len(failed) <= 5, "three, and those that tried it since"
+    assert {one["reason"] for one in failed} == {"software-missing"}
     hole = farm.node("hole")
     assert hole["drained"]
     seen = hole["burnt"]["reasons"]["software-missing"]
-    assert 3 <= seen <= len(burnt), "failures that came in one batch are judged together"
+    assert 3 <= seen <= len(failed), "failures that came in one batch are judged together"
     assert hole["burnt"]["stage"] == "reco/1"
     assert hole["burnt"]["others"]["failed"] == 0
     listed = farm.ok("node", "list")
@@ -80,7 +80,7 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_is_men
     assert "failed there and run elsewhere; these failures are not counted" in why
     assert "d0ctl node resume hole" in why
     assert "it failed because of `hole`, so it runs elsewhere" in farm.ok(
-        "history", burnt_path(hole)
+        "history", first_failed(hole)
     )
 
     install(farm.folder / "home-hole")
@@ -96,8 +96,8 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_is_men
     assert "node resume: a package that tried it ran well" in farm.ok("why", "hole")
 
 
-def burnt_path(node: Any) -> str:
-    """The first package that a node burnt."""
+def first_failed(node: Any) -> str:
+    """The first package that failed on a drained node."""
     path = node["burnt"]["packages"][0]
     assert isinstance(path, str)
     return path

@@ -72,7 +72,7 @@ class Field:
         site.add("good", cpus=2)
         self.add_hostile("evil")
         site.alone()
-        site.ok("site", "apply", site.write("bad-nodes: {burnt: no}\n", "site.yaml"), "--yes")
+        site.ok("site", "apply", site.write("bad-nodes: {failures: no}\n", "site.yaml"), "--yes")
         self.daemon = site.start_daemon()
         site.wait_node("good", "up")
         site.wait_node("evil", "up")

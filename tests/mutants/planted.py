@@ -94,8 +94,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/policy/bad_nodes.py",
         "is_doubtful: `not` is lost",
-        "if not limits.burnt or record.is_proven or record.streak < FEWEST_TO_DOUBT:",
-        "if limits.burnt or record.is_proven or record.streak < FEWEST_TO_DOUBT:",
+        "if not limits.failures or record.is_proven or record.streak < FEWEST_TO_DOUBT:",
+        "if limits.failures or record.is_proven or record.streak < FEWEST_TO_DOUBT:",
         (
             "tests/policy",
             "tests/store/test_bad_nodes.py",
@@ -118,8 +118,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/policy/bad_nodes.py",
         "is_guilty: `not` is lost",
-        "if not limits.burnt or record.streak < limits.burnt or not others.successful:",
-        "if not limits.burnt or record.streak < limits.burnt or others.successful:",
+        "if not limits.failures or record.streak < limits.failures or not others.successful:",
+        "if not limits.failures or record.streak < limits.failures or others.successful:",
         (
             "tests/policy",
             "tests/store/test_bad_nodes.py",
@@ -205,8 +205,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/schedule/place.py",
         "_best: 0 becomes 1",
-        "if room(hand) >= requirement.cpus and hand.bound(requirement) > 0 and hand.holds(requirement) > 0",
-        "if room(hand) >= requirement.cpus and hand.bound(requirement) > 0 and hand.holds(requirement) > 1",
+        "and hand.holds(requirement) > 0",
+        "and hand.holds(requirement) > 1",
         ("tests/schedule",),
     ),
     Mutant(

@@ -184,7 +184,9 @@ def test_a_file_is_brought_aside_and_its_node_takes_it(tmp_path: Path, source: P
     assert (frame["kind"], frame["size"]) == ("take", len(TEXT))
 
 
-def test_what_a_node_does_not_take_is_trouble_and_not_a_loss(tmp_path: Path, source: Path) -> None:
+def test_a_copy_that_a_node_refuses_is_an_error_and_not_a_loss(
+    tmp_path: Path, source: Path
+) -> None:
     hand = Hand(tmp_path / "base", {"ok": False, "message": "the disk is full"})
 
     with pytest.raises(D0Error, match="the disk is full") as failed:

@@ -25,10 +25,10 @@ def held_by_policy(site: Site) -> None:
         site.store.change("keep_setting", name="policy", value='{"exit-code": {"hold": true}}')
 
 
-def down(site: Site, trouble: str = "no route to host") -> None:
+def down(site: Site, error: str = "no route to host") -> None:
     """The node does not answer."""
     with site.store.writing():
-        contact.down(site.store, 1, trouble, now=NOW)
+        contact.down(site.store, 1, error, now=NOW)
 
 
 def end(site: Site, now: float = NOW) -> None:

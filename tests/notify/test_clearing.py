@@ -141,19 +141,19 @@ def test_a_drained_node_is_told_with_its_evidence_and_when_it_is_well_again(
     site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say(mode="when-needed")
-    store.connection.execute("drop view node_trouble")
-    store.connection.execute("create table burnt (evidence text)")
+    store.connection.execute("drop view node_problem")
+    store.connection.execute("create table drained (evidence text)")
     store.connection.execute(
-        "create view node_trouble as select id as node_id, name, 'drained' as kind, 5.0 as since,"
-        " evidence, null as next_try from node, burnt"
+        "create view node_problem as select id as node_id, name, 'drained' as kind, 5.0 as since,"
+        " evidence, null as next_try from node, drained"
     )
-    store.connection.execute("insert into burnt values ('it failed 3 in a row')")
+    store.connection.execute("insert into drained values ('it failed 3 in a row')")
     notified.collect()
 
     (one,) = notified.waiting("admin@lab.example")
     assert (one.kind, one.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
     carry()
-    delete(store, "burnt")
+    delete(store, "drained")
     notified.collect()
     assert notified.kinds("admin@lab.example") == ["cleared"]
 

@@ -145,7 +145,7 @@ def test_without_the_section_what_waited_is_forgotten(
     notified.collect()
 
     assert notified.recipients() == []
-    assert count(store, "trouble") == 0
+    assert count(store, "problem") == 0
 
 
 def test_events_that_take_the_numbers_of_removed_ones_are_news(

@@ -47,7 +47,7 @@ def test_a_command_is_ended_with_d0ctl(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "trouble"),
+    ("lines", "error"),
     [
         (["exit 3"], "ended with exit code 3"),
         (["echo one >&2", "printf 'two\\033[1m' >&2", "exit 1"], r"exit code 1: two\x1b[1m"),
@@ -55,12 +55,12 @@ def test_a_command_is_ended_with_d0ctl(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_that_fails_is_told_with_its_last_words(
-    tmp_path: Path, lines: list[str], trouble: str
+    tmp_path: Path, lines: list[str], error: str
 ) -> None:
     with pytest.raises(NotSent) as caught:
         run([script(tmp_path / "hook", *lines)], "", timeout=10, stop=threading.Event())
 
-    assert str(caught.value).endswith(trouble)
+    assert str(caught.value).endswith(error)
 
 
 def test_a_command_that_is_gone_is_reported(tmp_path: Path) -> None:

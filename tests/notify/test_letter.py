@@ -51,7 +51,7 @@ def test_whatever_names_and_messages_hold_the_mail_keeps_its_shape(
 ) -> None:
     segments = tuple(Segment("a/1/1/1", "failed", why) for why in whys)
     ended = Ending("a", title, Group.FAILED, {"failed": 9}, 1.0, 2.0, segments, 9)
-    end = Notice("me@here", "ended", 1, title, 1.0, 1.0, 1.0, trouble="still")
+    end = Notice("me@here", "ended", 1, title, 1.0, 1.0, 1.0, problem="still")
     raw = mail_of([end, *notices], {1: ended})
 
     mail = email.message_from_bytes(raw, policy=email.policy.default)
@@ -72,7 +72,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
     sample = {"path": "reco001/1/3/1", "attempt": 2, "node": "n", "message": "m", "stderr": []}
     ended = Ending("reco001", "", Group.FAILED, {"failed": 9}, 1.0, 2.0, (), 9)
     notices = [
-        thing("ended", trouble="still"),
+        thing("ended", problem="still"),
         thing("failures", reason="seg-fault", count=3, failed=1, held=1, samples=[sample]),
         thing("node-down", "farm07"),
         thing("node-drained", "farm07"),

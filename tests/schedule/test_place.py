@@ -178,12 +178,12 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
     tried = {node.id: node.on_trial for node in nodes if node.on_trial is not None}
     for (stage, node), n in given_out.items():
         assert node in tried or n <= bounds.get((stage, node), n)
-    for node, burnt in tried.items():
+    for node, own in tried.items():
         got = [stage for (stage, where), n in given_out.items() for _ in range(n) if where == node]
         assert len(got) <= 1
-        others = [one for one in requirements if one.stage == burnt]
+        others = [one for one in requirements if one.stage == own]
         room = next(one for one in nodes if one.id == node)
-        if got and got != [burnt]:
+        if got and got != [own]:
             assert not any(room in suited(one, nodes) for one in others)
 
 
@@ -195,11 +195,13 @@ def test_one_that_is_to_be_tried_is_no_other_node_to_go_to() -> None:
     assert [room.name for room in suited(requirement, [well, tried])] == ["a", "b"]
 
 
-def test_a_node_on_trial_takes_one_package_of_the_stage_it_burnt_and_none_before_it() -> None:
+def test_a_node_on_trial_takes_one_package_of_the_stage_that_failed_there_and_none_before_it() -> (
+    None
+):
     tried = NodeRoom(1, "a", 1, cpus=8, used=0, on_trial=7)
-    other, burnt = Requirement(1, ready=3, stage=6), Requirement(2, ready=3, stage=7)
+    other, failed = Requirement(1, ready=3, stage=6), Requirement(2, ready=3, stage=7)
 
-    assert [one.package for one in decide([tried], [other, burnt])] == [2000]
+    assert [one.package for one in decide([tried], [other, failed])] == [2000]
     assert [one.package for one in decide([tried], [other])] == [1000]
 
 

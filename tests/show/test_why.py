@@ -133,7 +133,8 @@ def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(sit
     with site.store.writing():
         for number in range(200):
             site.store.connection.execute(
-                "insert into node (name, cluster_id, kind, cpus, state, since, trouble, platform)"
+                "insert into node (name, cluster_id, kind, cpus, state, since, last_error,"
+                " platform)"
                 " values (?, 1, 'ssh', 4, ?, ?, 'no answer', 'linux-x86_64')",
                 [f"n{number}", "down" if number < 30 else "up", NOW],
             )

@@ -48,7 +48,7 @@ defaults: {lease: 2h, nice: 20}
 transfer:
   Root: {fetch: x}
   root: {fetch: "xrdcp {source}", store: "xrdcp '{source}' {dest}"}
-bad-nodes: {burnt: 0, pause: 1h, try-again: 30m, longest: 10m, patience: 1}
+bad-nodes: {failures: 0, pause: 1h, try-again: 30m, longest: 10m, patience: 1}
 exclusion: always
 """
 
@@ -90,10 +90,10 @@ at position 0
 26:3: `Root` is not a scheme such as `root` or `https`
 27:17: `fetch` needs `{dest}`
 27:50: `{source}` is inside quotes: remove them, d0ctl adds its own
-28:20: `burnt` takes a whole number, 1 or more, or `no`, not `0`
-28:23: `pause` must not be longer than `minimum-run`, which is 20m
-28:50: `try-again` must not be longer than `longest`, which is 10m
-28:64: `bad-nodes` has no key `patience`
+28:23: `failures` takes a whole number, 1 or more, or `no`, not `0`
+28:26: `pause` must not be longer than `minimum-run`, which is 20m
+28:53: `try-again` must not be longer than `longest`, which is 10m
+28:67: `bad-nodes` has no key `patience`
 29:12: `exclusion` takes keys such as `completed`, not `always`
 """
 

@@ -44,7 +44,7 @@ GOOD: dict[str, Any] = {
              "grid-control": "e@f.org", "routes": {"lost": ["researcher", "nobody"]},
              "recipients": {"emmy": {"address": "emmy@example.org", "mode": "never", "rate": 5}},
              "digest": "5m", "command": ["/bin/true", "x"], "command-timeout": "1m"},
-    "bad-nodes": {"burnt": "no", "pause": "10s"},
+    "bad-nodes": {"failures": "no", "pause": "10s"},
     "exclusion": {"completed": 10, "rate": "50%"},
 }  # fmt: skip
 

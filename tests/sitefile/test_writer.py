@@ -77,7 +77,7 @@ sites = st.builds(
                 {"looping": seconds, "nice": st.integers(0, 19), "transfer-idle": seconds}
             ),
             "bad-nodes": st.fixed_dictionaries(
-                {"burnt": st.integers(0, 9), "minimum-run": st.sampled_from([60.0, 1800.0])}
+                {"failures": st.integers(0, 9), "minimum-run": st.sampled_from([60.0, 1800.0])}
             ),
             "exclusion": st.fixed_dictionaries(
                 {"rate": st.sampled_from([0.25, 0.5]), "failed": st.integers(0, 99)}

@@ -60,9 +60,9 @@ class StillWorld(World):
         query = "select count(*) from attempt where node_name = ?"
         return int(self.store.connection.execute(query, [name]).fetchone()[0])
 
-    def trouble(self) -> list[tuple[str, str]]:
-        """Which nodes are in trouble, and of which kind."""
-        rows = self.store.connection.execute("select name, kind from node_trouble order by name")
+    def problems(self) -> list[tuple[str, str]]:
+        """Which nodes have a problem, and of which kind."""
+        rows = self.store.connection.execute("select name, kind from node_problem order by name")
         return [tuple(row) for row in rows]
 
 

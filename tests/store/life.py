@@ -248,7 +248,7 @@ class Moves(RuleBasedStateMachine):
         with self.store.writing():
             self.choose(pick)
             lifecycle.ask_lines(self.store)
-            lifecycle.choose_bereft(self.store)
+            lifecycle.choose_without_inputs(self.store)
             lifecycle.drop(self.store, actor="tester", note=None, now=self.world.now)
 
     # what holds at all times ---------------------------------------------------------------

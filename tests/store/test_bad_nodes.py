@@ -27,7 +27,7 @@ def test_a_node_that_burns_what_others_run_well_is_drained_with_the_evidence(sto
     answer = json.loads(bad["details"])
     assert answer["reasons"] == {"exit-code": 3}
     assert len(answer["packages"]) == 3
-    assert site.trouble() == [("hole", "drained")]
+    assert site.problems() == [("hole", "drained")]
     deeds = store.rows("node_deeds", name="hole", limit=9)
     assert [(row["actor"], row["verb"]) for row in deeds] == [("d0ctl", "node drain")]
 
@@ -50,7 +50,7 @@ def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store
     assert tuple(store.connection.execute(query, [planned]).fetchone()) == ("ready", None)
 
 
-def test_what_it_burnt_runs_elsewhere_and_no_try_is_counted(store: Store) -> None:
+def test_packages_that_failed_there_run_elsewhere_and_no_try_is_counted(store: Store) -> None:
     site = set_up(store, "good", "hole", packages=12)
     burn(site, "hole", rounds=200)
 
@@ -72,7 +72,7 @@ def test_a_job_that_fails_everywhere_drains_no_node_and_waits_for_none(store: St
         site.round("localhost", "one", "two", step=0.1)
 
     assert set(phases(store).values()) == {"failed"}
-    assert site.trouble() == []
+    assert site.problems() == []
 
 
 def test_before_others_have_run_it_a_node_that_fails_at_once_pauses(store: Store) -> None:

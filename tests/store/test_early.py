@@ -60,7 +60,7 @@ def drop(store: Store, package: int) -> None:
     """Drop a package with its outputs."""
     with store.writing():
         lifecycle.choose(store, [package])
-        lifecycle.choose_bereft(store)
+        lifecycle.choose_without_inputs(store)
         lifecycle.drop(store, actor="tester", note=None, now=NOW)
 
 

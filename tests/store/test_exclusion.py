@@ -15,7 +15,7 @@ def excluding(store: Store) -> StillWorld:
     """A site where a job has failed on one node again and again, though not in a row."""
     with store.writing():
         store.change("keep_setting", name="policy", value=json.dumps({"hook": {"tries": 9}}))
-        store.change("keep_setting", name="bad-nodes", value=json.dumps({"burnt": 0}))
+        store.change("keep_setting", name="bad-nodes", value=json.dumps({"failures": 0}))
     return set_up(store, "bad", packages=40)
 
 
@@ -80,13 +80,13 @@ def test_what_is_counted_does_not_depend_on_how_ends_come_together(
         submitted(store, job("sim"))
     rest = list(ends)
     with store.writing():
-        store.change("forget_conduct_of_node", node=1)
-        store.change("forget_job_conduct_of_node", node=1)
+        store.change("forget_node_records_of_node", node=1)
+        store.change("forget_job_node_records_of_node", node=1)
         for size in [*sizes, len(ends)]:
             batch, rest = rest[:size], rest[size:]
             node_record.keep(store, reversed(batch))
     found = store.rows("streaks", stages="[1]")
-    whole = store.rows("conduct_of_job", job=1)
+    whole = store.rows("job_node_records", job=1)
 
     row: list[node_record.Ended] = []
     for end in ends:

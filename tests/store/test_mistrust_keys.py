@@ -20,7 +20,7 @@ def seconds_until_next(site: StillWorld, most: int = 4000) -> int:
     return round(site.at - began)
 
 
-@pytest.mark.parametrize(("key", "failures"), [({}, 3), ({"burnt": 5}, 5)])
+@pytest.mark.parametrize(("key", "failures"), [({}, 3), ({"failures": 5}, 5)])
 def test_a_node_is_drained_after_as_many_failures_as_the_site_says(
     store: Store, key: dict[str, object], failures: int
 ) -> None:
@@ -33,7 +33,7 @@ def test_a_node_is_drained_after_as_many_failures_as_the_site_says(
 
 
 def test_a_site_that_drains_no_node_gives_packages_to_a_bad_one(store: Store) -> None:
-    apply_site(store, bad_nodes={"burnt": "no"})
+    apply_site(store, bad_nodes={"failures": "no"})
     site = set_up(store, "good", "hole", packages=200)
 
     for _ in range(20):
@@ -109,7 +109,7 @@ def test_a_drained_node_is_tried_again_when_the_site_says(
 def test_a_job_excludes_a_node_when_the_site_says(
     store: Store, keys: dict[str, object], well: int, badly: int, is_excluded: bool
 ) -> None:
-    apply_site(store, bad_nodes={"burnt": "no"}, exclusion=keys)
+    apply_site(store, bad_nodes={"failures": "no"}, exclusion=keys)
     site = set_up(store, "hole", packages=60)
     here, hole = site.node("localhost"), site.node("hole")
     site.fill()
@@ -127,7 +127,7 @@ def test_a_job_excludes_a_node_when_the_site_says(
 def test_a_job_excludes_a_node_where_less_than_the_rate_of_the_site_succeeds(
     store: Store, keys: dict[str, object], is_excluded: bool
 ) -> None:
-    apply_site(store, bad_nodes={"burnt": "no"}, exclusion=keys)
+    apply_site(store, bad_nodes={"failures": "no"}, exclusion=keys)
     site = set_up(store, "hole", packages=60)
     for outcome, reason in [("failed", "hook")] * 6 + [("successful", None)] * 4:
         site.fill()

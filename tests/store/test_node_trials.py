@@ -33,7 +33,7 @@ def test_after_a_while_one_package_tries_it_and_what_goes_well_brings_it_back(
     site.end(site.node("hole"), "successful")
 
     assert not site.row("hole")["drained"]
-    assert site.trouble() == []
+    assert site.problems() == []
     site.fill()
     assert len(site.running(site.node("hole"))) == 1
     deeds = store.rows("node_deeds", name="hole", limit=1)
@@ -71,7 +71,7 @@ def test_the_trial_is_made_again_when_its_package_is_gone(store: Store) -> None:
     site.fill()
     hole = site.node("hole")
     site.unlink(hole)
-    assert site.trouble() == [("hole", "down"), ("hole", "drained")]
+    assert site.problems() == [("hole", "down"), ("hole", "drained")]
     hole.attempts.clear()
     site.link(hole)
     site.fill()
@@ -84,7 +84,7 @@ def test_a_person_who_resumes_it_clears_what_was_held_against_it(store: Store) -
 
     act(store, "node resume", "hole", actor="eve", note="new disk", now=NOW)
 
-    assert site.trouble() == []
+    assert site.problems() == []
     site.fill()
     assert len(site.running(site.node("hole"))) == 1
     assert store.rows("streaks", stages="[1]") == []
@@ -113,8 +113,8 @@ def test_a_retry_by_a_person_clears_the_nodes_of_its_job(store: Store) -> None:
         lifecycle.choose(store, failed)
         retry.retry(store, actor="eve", note=None, now=site.at)
 
-    assert site.trouble() == []
-    assert store.rows("conduct_of_job", job=1) == []
+    assert site.problems() == []
+    assert store.rows("job_node_records", job=1) == []
 
 
 def test_kills_and_lost_contact_drain_nobody(store: Store) -> None:
@@ -130,8 +130,8 @@ def test_kills_and_lost_contact_drain_nobody(store: Store) -> None:
             site.end(site.node(name), "successful")
         site.at += 60.0
 
-    assert site.trouble() == []
-    assert {row["node_id"]: row["failed"] for row in store.rows("conduct_of_job", job=1)}[
+    assert site.problems() == []
+    assert {row["node_id"]: row["failed"] for row in store.rows("job_node_records", job=1)}[
         site.node("hole").id
     ] == 6
 
@@ -149,7 +149,7 @@ def test_launches_that_a_node_refuses_speak_against_it(store: Store) -> None:
             site.end(site.node(name), "successful")
         site.at += 10.0
 
-    assert site.trouble() == [("hole", "drained")]
+    assert site.problems() == [("hole", "drained")]
     assert site.launched_on("hole") == 3
 
 

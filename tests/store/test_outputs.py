@@ -148,8 +148,8 @@ def test_a_result_that_is_not_as_it_said_counts_against_its_node(store: Store) -
 
     arrived_otherwise(world)
 
-    for table in ("conduct", "job_conduct"):
+    for table in ("node_record", "job_node_record"):
         [answer] = store.connection.execute(f"select successful, failed from {table}")
         assert tuple(answer) == (0, 1)
-    assert store.connection.execute("select streak from conduct").fetchone()[0] == 1
+    assert store.connection.execute("select streak from node_record").fetchone()[0] == 1
     assert faults(store) == {}

@@ -65,7 +65,7 @@ def test_when_the_only_node_is_down_its_unreachable_packages_move_nothing(site: 
 
     assert found.cause is Cause.NO_NODE_UP
     assert found.jobs[0].work.counts["unreachable"] == 1
-    assert found.nodes[0].trouble == "connection refused"
+    assert found.nodes[0].last_error == "connection refused"
 
 
 def test_a_job_that_only_fits_a_node_that_is_down_stands_still_beside_one_that_moves(

@@ -1,4 +1,4 @@
-"""What is true of a package is seen on its line, stage and job: trouble, progress, the end."""
+"""What is true of a package is seen on its line, stage and job: problems, progress, the end."""
 
 import time
 

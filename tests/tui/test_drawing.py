@@ -130,7 +130,7 @@ NODES = (node("a", used=3, staging=2), node("b", "down", 4), node("c", "drained"
 
 def header(columns: int, *, nodes: tuple[NodeLine, ...] = NODES, failed: int = 0) -> str:
     """The first line of the dashboard."""
-    beat = Beat(at=100.0, nodes=nodes, troubled={1: {"failed": failed}} if failed else {})
+    beat = Beat(at=100.0, nodes=nodes, needing={1: {"failed": failed}} if failed else {})
     return text(strips.header(beat, (LEASE,), "/home/x", "", 50.0, columns, UNICODE))
 
 
@@ -147,7 +147,7 @@ def test_the_header_keeps_the_failures_and_drops_the_clock_first(columns: int) -
     assert ("changed" in answer) == (columns >= 100)
 
 
-def test_nodes_in_trouble_come_first() -> None:
+def test_nodes_with_a_problem_come_first() -> None:
     assert [one.name for one in strips.ordered(NODES)] == ["b", "c", "a", "d"]
 
 

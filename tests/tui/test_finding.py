@@ -1,4 +1,4 @@
-"""Getting to what one looks for: search, filters, palette, jump list, the walk through troubles."""
+"""Getting to what one looks for: search, filters, palette, jump list, the walk through problems."""
 
 import time
 

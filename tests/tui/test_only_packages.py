@@ -48,7 +48,7 @@ def test_enter_shows_the_card_of_the_package_and_t_its_log(site: Site, dashboard
     dashboard(script, start="one/1/2")
 
 
-def test_the_path_of_the_package_and_the_next_trouble_lead_to_the_row(
+def test_the_path_of_the_package_and_the_next_problem_lead_to_the_row(
     site: Site, dashboard: Open
 ) -> None:
     submit(site)

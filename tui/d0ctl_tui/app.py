@@ -23,7 +23,7 @@ from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
-from d0ctl_tui.app_events import Changed, CommandClicked, Handed, PathClicked, Troubled
+from d0ctl_tui.app_events import Changed, CommandClicked, Handed, PathClicked, ReadFailed
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.rates import Rates
@@ -164,9 +164,9 @@ class Dashboard(App[None]):
         """Show what a thread has found."""
         news.show()
 
-    def on_troubled(self, news: Troubled) -> None:
+    def on_read_failed(self, news: ReadFailed) -> None:
         """Show what is known as stale."""
-        self.stale = news.trouble
+        self.stale = news.error
         self.show()
 
     def look(self) -> None:
@@ -175,7 +175,7 @@ class Dashboard(App[None]):
         before, now = self.beat, time.time()
         self.beat = self.source.ask(lambda store: snapshot.read(store, before, now), before)
         self.rates.note(now, self.beat.done + self.beat.failed)
-        self.stale = self.source.trouble or ""
+        self.stale = self.source.error or ""
 
     def tell(self, words: str, look: str = "warn") -> None:
         """Say something in the last line, for a while."""

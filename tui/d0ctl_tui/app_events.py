@@ -31,10 +31,10 @@ class Changed(Repeated):
 
 
 @dataclass
-class Troubled(Repeated):
+class ReadFailed(Repeated):
     """The database can't be read."""
 
-    trouble: str
+    error: str
 
 
 @dataclass

@@ -56,8 +56,8 @@ TREE = (
 )
 
 LOOK = (
-    Command("n", "trouble(1)", "next that needs a person", "look", foot="next trouble"),
-    Command("N", "trouble(-1)", "the one before that", "look"),
+    Command("n", "problem(1)", "next that needs a person", "look", foot="next problem"),
+    Command("N", "problem(-1)", "the one before that", "look"),
     Command("slash", "search", "search paths, nodes, files, reasons", "look", "search"),
     Command("f", "filter", "show only packages in some state", "look", foot="filter"),
     Command("F", "failures", "failures in groups", "look", "failures"),

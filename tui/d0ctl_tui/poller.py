@@ -9,7 +9,7 @@ from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.store.connection import Store, open_store
 from d0ctl.store.nodes.leases import leases, living_holder
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl_tui.app_events import Changed, Troubled
+from d0ctl_tui.app_events import Changed, ReadFailed
 
 LOOK_S = 0.05
 """How often it looks whether anything was committed."""
@@ -25,7 +25,7 @@ Version = tuple[int, int]
 class Poller(threading.Thread):
     """Looks at the database's version and posts what is new of it."""
 
-    def __init__(self, home: Home, post: Callable[[Changed | Troubled], object]) -> None:
+    def __init__(self, home: Home, post: Callable[[Changed | ReadFailed], object]) -> None:
         super().__init__(name="poller", daemon=True)
         self.home = home
         self._post = post
@@ -33,7 +33,7 @@ class Poller(threading.Thread):
         self._store: Store | None = None
         self._seen: Version | None = None
         self._drivers: tuple[str, ...] = ()
-        self._trouble: str | None = None
+        self._error: str | None = None
         self._looks = 0
 
     def stop(self) -> None:
@@ -46,7 +46,7 @@ class Poller(threading.Thread):
             try:
                 self._look()
             except D0Error as error:
-                self._tell_trouble(str(error))
+                self._tell_error(str(error))
         self._close()
 
     def _look(self) -> None:
@@ -63,25 +63,25 @@ class Poller(threading.Thread):
                 return
             self._seen = version
             self._looks += 1
-            if moved or self._trouble or self._looks % DRIVERS_EVERY == 0:
-                self._tell_change(moved or bool(self._trouble))
+            if moved or self._error or self._looks % DRIVERS_EVERY == 0:
+                self._tell_change(moved or bool(self._error))
 
     def _tell_change(self, moved: bool) -> None:
         assert self._store is not None
         names = [row["name"] for row in leases(self._store)]
         drivers = tuple(name for name in names if living_holder(self._store, name))
         if moved or drivers != self._drivers:
-            self._trouble, self._drivers = None, drivers
+            self._error, self._drivers = None, drivers
             self._tell(Changed(drivers))
 
-    def _tell_trouble(self, trouble: str) -> None:
+    def _tell_error(self, error: str) -> None:
         self._close()
         self._seen = None
-        if trouble != self._trouble:
-            self._trouble = trouble
-            self._tell(Troubled(trouble))
+        if error != self._error:
+            self._error = error
+            self._tell(ReadFailed(error))
 
-    def _tell(self, news: Changed | Troubled) -> None:
+    def _tell(self, news: Changed | ReadFailed) -> None:
         with suppress(RuntimeError):  # the loop ended while we looked
             self._post(news)
 

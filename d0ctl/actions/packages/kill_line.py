@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Forestalled, Plan, Request, Way
+from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Conflict, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages.kill import WAIT, being_killed
 from d0ctl.actions.selection import KILLABLE, rows, split_selected
@@ -63,7 +63,7 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
     choice.choose(store, target, now=now)
     if not lifecycle.lines(store)["undropped"]:
         what = "line" if target.is_one else "every line of"
-        raise Forestalled(
+        raise Conflict(
             f"{what} `{target.brief}` is already dropped",
             hint=f"d0ctl status {target.parts[0]}",
             entry=audit.last(store),
@@ -85,7 +85,7 @@ def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
     own = lifecycle.count(store)
     own_paths = {row.path for row in rows(store)}
     lifecycle.ask_lines(store)
-    lifecycle.choose_bereft(store)
+    lifecycle.choose_without_inputs(store)
     phases = lifecycle.phases(store)
     stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}
     leaving = [row for row in rows(store) if row.phase not in stay]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Forestalled, Plan, Request
+from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Conflict, Plan, Request
 from d0ctl.actions.option import Options
 from d0ctl.actions.packages.kill_line import check_level
 from d0ctl.actions.selection import rows
@@ -106,7 +106,7 @@ def _check_not_launched(store: Store, request: Request[Options], now: float) -> 
         return
     at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
     line = "line" if request.target.is_one else "lines"
-    raise Forestalled(
+    raise Conflict(
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",
         hint=f"`d0ctl status {row['path']}` lists its missing inputs",

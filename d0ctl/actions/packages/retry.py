@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from d0ctl.actions import wording
-from d0ctl.actions.action import MOST_SHOWN, Action, Author, Forestalled, Plan, Request, Way
+from d0ctl.actions.action import MOST_SHOWN, Action, Author, Conflict, Plan, Request, Way
 from d0ctl.actions.new_parameters import scripts_of
 from d0ctl.actions.option import (
     NAMES,
@@ -157,7 +157,7 @@ def retryable(target: Selector) -> frozenset[Phase]:
     return (BY_NAME & frozenset.intersection(*named)) | {Phase.FAILED}
 
 
-def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Forestalled:
+def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Conflict:
     refusal = nothing_for(store, target, kept, "retried")
     dropped, canceled = kept.get("dropped"), kept.get("canceled")
     if dropped and dropped == sum(kept.values()) and target.depth >= 3:

@@ -83,10 +83,10 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
     """Report that the whole production stands still or moves again, unless a person chose it."""
     found = standstill.production(store, driven=True, now=now)
     stands = found.cause is not None and found.cause not in DELIBERATE
-    if stands == new_events.is_troubled(store, STANDS_STILL, ALL):
+    if stands == new_events.is_open_problem(store, STANDS_STILL, ALL):
         return
     if not stands:
-        new_events.forget_trouble(store, STANDS_STILL, ALL)
+        new_events.remove_problem(store, STANDS_STILL, ALL)
         _cleared(store, routes, STANDS_STILL, ALL, PRODUCTION, now)
         return
     text = wording.standstill(found, now).text
@@ -95,11 +95,11 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
         mail_queue.forget_cleared(store, STANDS_STILL, ALL, person.address)
         notice = Notice(
             person.address, STANDS_STILL, ALL, PRODUCTION, now, now, now + person.digest,
-            trouble=STANDS_STILL, samples=[{"message": text}],
+            problem=STANDS_STILL, samples=[{"message": text}],
         )  # fmt: skip
         mail_queue.add(store, notice)
     if people:
-        new_events.raise_trouble(store, STANDS_STILL, ALL, PRODUCTION, now=now)
+        new_events.add_problem(store, STANDS_STILL, ALL, PRODUCTION, now=now)
 
 
 def _failures(store: Store, routes: Routes, row: Row) -> None:
@@ -118,7 +118,7 @@ def _failures(store: Store, routes: Routes, row: Row) -> None:
         )  # fmt: skip
         mail_queue.add(store, notice)
     if row["held"] and people:
-        new_events.raise_trouble(store, "held", row["job_id"], row["name"], now=row["last"])
+        new_events.add_problem(store, "held", row["job_id"], row["name"], now=row["last"])
 
 
 def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
@@ -142,11 +142,11 @@ def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
     for person in people:
         notice = Notice(
             person.address, "node-given-up", row["id"], row["name"], row["at"], row["at"],
-            row["at"] + person.digest, count=row["count"], trouble="node-down",
+            row["at"] + person.digest, count=row["count"], problem="node-down",
         )  # fmt: skip
         mail_queue.add(store, notice)
     if people:
-        new_events.raise_trouble(store, "node-down", row["id"], row["name"], now=now)
+        new_events.add_problem(store, "node-down", row["id"], row["name"], now=now)
 
 
 def _ended(store: Store, routes: Routes, row: Row) -> None:
@@ -155,13 +155,13 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
     people = routes.of_job(row["originator"], row["mail"])
     recipients = [one for one in people if is_still or one.mode == MailMode.EVERYTHING]
     if is_still and recipients:
-        new_events.raise_trouble(store, "still", row["id"], row["name"], now=row["ended"])
+        new_events.add_problem(store, "still", row["id"], row["name"], now=row["ended"])
     for person in recipients:
         at = row["ended"]
-        trouble = "still" if is_still else None
+        problem = "still" if is_still else None
         mail_queue.forget_cleared(store, "still", row["id"], person.address)
         mail_queue.add(store, Notice(person.address, "ended", row["id"], row["name"], at, at, at,
-                                 trouble=trouble))  # fmt: skip
+                                 problem=problem))  # fmt: skip
 
 
 def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
@@ -179,12 +179,12 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
         at = row["since"] or now
         notice = Notice(
             person.address, row["kind"], row["id"], row["name"], at, at, now + person.digest,
-            mail_queue.LAST_NODE if is_last else "", trouble=row["kind"],
+            mail_queue.LAST_NODE if is_last else "", problem=row["kind"],
             samples=[{"message": row["evidence"] or "it does not answer"}],
         )  # fmt: skip
         mail_queue.add(store, notice)
     if recipients:
-        new_events.raise_trouble(store, row["kind"], row["id"], row["name"], now=now)
+        new_events.add_problem(store, row["kind"], row["id"], row["name"], now=now)
 
 
 def _of_everything(people: Iterable[Person]) -> list[Person]:

@@ -200,7 +200,7 @@ def end_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
 
 def delay(desk: Desk, transfer: Transfer, why: str, now: float) -> None:
     """Record why a transfer failed; it is tried again, later each time."""
-    copies.delay(desk.store, **transfer._asdict(), trouble=why, now=now)
+    copies.delay(desk.store, **transfer._asdict(), error=why, now=now)
 
 
 def _copies_at(desk: Desk, file: int, path: str) -> list[tuple[int, int]]:

@@ -97,7 +97,7 @@ def requirement_of(store: Store, one: PackageView) -> Requirement:
 def objection(row: Row, requirement: Requirement, now: float) -> str | None:
     """Return why a node can't take a package, other than being full; None if it can."""
     if row["state"] == "down":
-        return f"is down since {moment(row['since'], now)}: {row['trouble'] or 'no answer'}"
+        return f"is down since {moment(row['since'], now)}: {row['last_error'] or 'no answer'}"
     if row["drained"]:
         return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
     is_known = row["state"] == "up"
@@ -119,7 +119,7 @@ def usage(store: Store, row: Row, now: float) -> str:
     return f"node `{row['name']}` has {used} in use{since}{taken}"
 
 
-def transfer_text(name: str, tries: int, trouble: str | None) -> str:
+def transfer_text(name: str, tries: int, last_error: str | None) -> str:
     """Say that a file is being copied, with the tries that failed so far."""
-    problem = f", {count(tries, 'try', 'tries')} so far: {trouble}" if trouble else ""
+    problem = f", {count(tries, 'try', 'tries')} so far: {last_error}" if last_error else ""
     return f"file `{name}` is being copied{problem}"

@@ -193,8 +193,10 @@ def _copy(copy: CopyView) -> str:
 
 def _transfer(one: TransferView) -> str:
     where = "results/" if one.result else f"`{one.cluster}`"
-    trouble = f", {count(one.tries, 'try', 'tries')} so far: {one.trouble}" if one.trouble else ""
-    return f"it is being copied to {where}{trouble}"
+    tries = (
+        f", {count(one.tries, 'try', 'tries')} so far: {one.last_error}" if one.last_error else ""
+    )
+    return f"it is being copied to {where}{tries}"
 
 
 def _readers(about: _AboutFile) -> None:
@@ -241,7 +243,7 @@ def _document(about: _AboutFile) -> dict[str, Any]:
         "copies": [{"node": copy.node, "cluster": copy.cluster, "path": copy.path}
                    for copy in about.copies],
         "transfers": [{"to": "results" if way.result else way.cluster, "tries": way.tries,
-                       "trouble": way.trouble} for way in about.transfers],
+                       "trouble": way.last_error} for way in about.transfers],
         "readers": [{"path": each.path, "phase": each.phase, "dropped": bool(each.dropped),
                      "missing": each.missing if each.phase == Phase.WAITING else 0}
                     for each in about.readers],

@@ -18,7 +18,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     free = row["cpus"] - room["used"]
     if row["state"] == "down":
         explanation.answer = (f"node `{name}` is down since {moment(row['since'], now)}: "
-                       f"{row['trouble'] or 'it does not answer'}")  # fmt: skip
+                       f"{row['last_error'] or 'it does not answer'}")  # fmt: skip
         explanation.facts.append(
             "its running packages continue; packages that were assigned to it run elsewhere"
         )
@@ -57,5 +57,5 @@ def _not_contacted(store: Store, row: Row, explanation: Explanation, now: float)
 def _blocked(store: Store, cluster: int, explanation: Explanation, *, is_away: bool) -> None:
     where = "to be copied" if is_away else "being copied"
     for row in dependencies.transfers_to(store, cluster, MOST):
-        trouble = f": {row['trouble']}" if row["trouble"] else ""
-        explanation.facts.append(f"file `{row['name']}` is {where} to it{trouble}")
+        error = f": {row['last_error']}" if row["last_error"] else ""
+        explanation.facts.append(f"file `{row['name']}` is {where} to it{error}")

@@ -68,7 +68,7 @@ def nodes_away(away: Sequence[NodeView], now: float) -> str:
     parts = []
     if down:
         since = min(one.since for one in down if one.since is not None)
-        parts.append(f"{_names(down)} down since {moment(since, now)}{_trouble(down)}")
+        parts.append(f"{_names(down)} down since {moment(since, now)}{_last_error(down)}")
     if drained:
         notes = {one.drain_note for one in drained if one.drain_note}
         note = f" ({notes.pop()})" if len(notes) == 1 else ""
@@ -76,9 +76,9 @@ def nodes_away(away: Sequence[NodeView], now: float) -> str:
     return "; ".join(parts)
 
 
-def _trouble(down: Sequence[NodeView]) -> str:
-    troubles = {one.trouble for one in down if one.trouble}
-    return f" ({troubles.pop()})" if len(troubles) == 1 else ""
+def _last_error(down: Sequence[NodeView]) -> str:
+    errors = {one.last_error for one in down if one.last_error}
+    return f" ({errors.pop()})" if len(errors) == 1 else ""
 
 
 def _names(nodes: Sequence[NodeView]) -> str:

@@ -105,16 +105,16 @@ def _archives(subject: Subject) -> None:
         )
     for row in rows:
         tries = count(row["tries"] or 0, "try", "tries")
-        trouble = f", {tries} so far: {row['trouble']}" if row["trouble"] else ""
-        subject.fact(f"software `{row['title']}` is being copied{trouble}")
+        error = f", {tries} so far: {row['last_error']}" if row["last_error"] else ""
+        subject.fact(f"software `{row['title']}` is being copied{error}")
 
 
 def _fetch(file: Transfer) -> str:
     """Describe an input that the node lacks: being copied, unless the node that has it is down."""
     if not _is_away(file):
-        return transfer_text(file.name, file.tries, file.trouble)
-    trouble = f": {file.source_trouble}" if file.source_trouble else ""
-    return f"file `{file.name}` can't be copied: node `{file.source}` is down{trouble}"
+        return transfer_text(file.name, file.tries, file.last_error)
+    error = f": {file.source_error}" if file.source_error else ""
+    return f"file `{file.name}` can't be copied: node `{file.source}` is down{error}"
 
 
 def _is_away(file: Transfer) -> bool:

@@ -33,7 +33,7 @@ def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
         return []
     node_record.keep(store, counted)
     stages = json.dumps(sorted({end.stage for end in counted}))
-    drained, failing = store.rows("bad_nodes"), store.rows("burners", stages=stages)
+    drained, failing = store.rows("bad_nodes"), store.rows("suspect_nodes", stages=stages)
     if not drained and not failing:
         return []
     limits = node_record.limits(store)
@@ -55,8 +55,8 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
     record = node_record.record_of(row)
     if record.streak < bad_nodes.FEWEST_TO_DOUBT:
         return []
-    others = store.row("conduct_of_others", stage=row["stage_id"], node=row["node_id"])
-    job = store.row("conduct_of_job_elsewhere", job=row["job_id"], node=row["node_id"])
+    others = store.row("record_elsewhere", stage=row["stage_id"], node=row["node_id"])
+    job = store.row("job_record_elsewhere", job=row["job_id"], node=row["node_id"])
     assert others is not None and job is not None
     tallies = node_record.tally(others), node_record.tally(job)
     if bad_nodes.is_guilty(record, *tallies, limits):
@@ -109,7 +109,7 @@ def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -
     times = bad["times"] + 1
     rest_s = bad_nodes.rest_s(times, limits)
     store.change("fail_bad_node", node=bad["node_id"], times=times, next_try=now + rest_s)
-    failed = store.rows("burnt_attempt", package=bad["canary_id"], node=bad["node_id"])
+    failed = store.rows("failed_trial", package=bad["canary_id"], node=bad["node_id"])
     _forgive(store, failed, bad["node"], now)
     note = f"a package that tried it failed, too; it rests for {duration(rest_s)}"
     _keep(store, "node drain", bad["node"], note, now)
@@ -135,7 +135,7 @@ def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: fl
 
 
 def _failed_there(store: Store, row: Row, since: float) -> list[Row]:
-    rows = store.rows("burnt_attempts", stage=row["stage_id"], node=row["node_id"], began=since)
+    rows = store.rows("failed_on_node", stage=row["stage_id"], node=row["node_id"], began=since)
     return [end for end in rows if counts_against_node(end["reason"] or "", or_gone=False)]
 
 
@@ -155,7 +155,7 @@ def evidence(row: Row, others: Row, failed: Sequence[Row]) -> str:
 def _details(row: Row, others: Row, failed: Sequence[Row]) -> dict[str, object]:
     return {
         "stage": row["path"],
-        "burnt": row["streak"],
+        "failures": row["streak"],
         "packages": [entry["path"] for entry in failed[:MOST_NAMED]],
         "reasons": dict(Counter(entry["reason"] for entry in failed)),
         "longest": row["longest"],
@@ -181,8 +181,8 @@ def forget_jobs(store: Store, *, actor: str, note: str | None, now: float) -> No
     """
     for row in store.rows("bad_nodes_of_chosen"):
         readmit(store, row["node_id"], row["node"], actor=actor, note=note, now=now)
-    store.change("forget_conduct_of_chosen")
-    store.change("forget_job_conduct_of_chosen")
+    store.change("forget_node_records_of_chosen")
+    store.change("forget_job_node_records_of_chosen")
 
 
 def _keep(store: Store, verb: str, name: str, note: str, now: float) -> None:

@@ -225,6 +225,6 @@ def refused(
             phase="cooloff" if found.is_again else "held",
             not_before=None if delay is None else now + delay,
             requirement=_Requirements(store).after(row, found) or row["requirement_id"],
-            note=sentence(one.reason, message, found), trouble=f"{one.reason}: {message}",
+            note=sentence(one.reason, message, found), failure=f"{one.reason}: {message}",
         )
     )  # fmt: skip

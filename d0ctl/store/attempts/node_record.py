@@ -66,8 +66,8 @@ def keep(store: Store, ends: Iterable[Ended]) -> None:
             stages.setdefault((end.stage, end.node, end.job), []).append(end)
         if end.counts(or_gone=True):
             jobs.setdefault((end.job, end.node), []).append(end)
-    store.change_many("add_conduct", (_row(*key, some) for key, some in stages.items()))
-    store.change_many("add_job_conduct", ((*key, *_tally(some)) for key, some in jobs.items()))
+    store.change_many("add_node_record", (_row(*key, some) for key, some in stages.items()))
+    store.change_many("add_job_node_record", ((*key, *_tally(some)) for key, some in jobs.items()))
 
 
 def take_back(store: Store, ends: Iterable[Ended]) -> None:
@@ -118,13 +118,13 @@ def left_out(
 
 def excluded_nodes(store: Store, job: int) -> set[int]:
     """Return the nodes that a job excludes for packages that failed there."""
-    rows = store.rows("conduct_of_job", job=job)
+    rows = store.rows("job_node_records", job=job)
     return {row["node_id"] for row in _excluding(store, rows)}
 
 
 def exclusions(store: Store, job: int) -> list[Row]:
     """Return the same with their names, and how the job did there."""
-    return _excluding(store, store.rows("named_conduct_of_job", job=job))
+    return _excluding(store, store.rows("named_job_node_records", job=job))
 
 
 def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:

@@ -42,7 +42,7 @@ AT_ONCE = (
     "check_feed",
     "check_parked",
     "check_bad_nodes",
-    "check_conduct",
+    "check_node_records",
     "check_transferring",
     "check_progress",
     "check_requests",

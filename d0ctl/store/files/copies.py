@@ -134,14 +134,14 @@ def is_hopeless(store: Store, file: int, cluster: int, result: int) -> bool:
     return row is not None and row["tries"] + 1 >= MOST_SPOILT
 
 
-def delay(store: Store, *, file: int, cluster: int, result: int, trouble: str, now: float) -> None:
+def delay(store: Store, *, file: int, cluster: int, result: int, error: str, now: float) -> None:
     """A transfer did not work; it is tried again, later each time."""
     store.change(
         "delay_transfer",
         file=file,
         cluster=cluster,
         result=result,
-        trouble=trouble,
+        last_error=error,
         now=now,
         step=RETRY_S,
         longest=LONGEST_RETRY_S,

@@ -63,7 +63,7 @@ def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> N
 
 def _drop(store: Store, job: Row, stage: Row, lines: int, part: float, now: float) -> None:
     lifecycle.ask_lines(store)
-    lifecycle.choose_bereft(store)
+    lifecycle.choose_without_inputs(store)
     note = (
         f"{part:.1%} of stage `{stage['name']}` is successful, and that is enough for its readers"
     )

@@ -10,7 +10,7 @@ def choose_restored(store: Store) -> None:
     and, so on down, with what was dropped and lacks nothing any more.
     """
     lifecycle.ask_lines(store)
-    while store.change("leave_bereft") > 0:
+    while store.change("leave_without_inputs") > 0:
         pass
     while store.change("choose_restored") > 0:
         pass

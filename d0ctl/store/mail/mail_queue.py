@@ -36,7 +36,7 @@ class Notice(Struct, frozen=True):
     count: int = 1
     failed: int = 0
     held: int = 0
-    trouble: str | None = None
+    problem: str | None = None
     samples: Sequence[Any] = ()
 
     @property
@@ -46,7 +46,7 @@ class Notice(Struct, frozen=True):
             return bool(self.failed or self.held)
         if self.kind == "node-down":
             return self.reason == LAST_NODE
-        return self.kind in NEEDS_A_PERSON or self.trouble == "still"
+        return self.kind in NEEDS_A_PERSON or self.problem == "still"
 
 
 def add(store: Store, one: Notice) -> None:
@@ -58,7 +58,7 @@ def add(store: Store, one: Notice) -> None:
     samples.sort(key=lambda sample: "stopped" not in sample)
     store.change(
         "add_notice", **key, subject=one.subject, count=one.count, failed=one.failed,
-        held=one.held, first=one.first, last=one.last, due=one.due, trouble=one.trouble,
+        held=one.held, first=one.first, last=one.last, due=one.due, problem=one.problem,
         samples=json.dumps(samples[:MOST_SAMPLES]),
     )  # fmt: skip
 
@@ -101,7 +101,7 @@ def _notice(row: Row) -> Notice:
     return Notice(
         row["recipient"], row["kind"], row["subject_id"], row["subject"], row["first"],
         row["last"], row["due"], row["reason"], row["count"], row["failed"], row["held"],
-        row["trouble"], json.loads(row["samples"]),
+        row["problem"], json.loads(row["samples"]),
     )  # fmt: skip
 
 
@@ -126,10 +126,10 @@ def tidy(store: Store, *, now: float) -> None:
 
 def unsent(store: Store) -> dict[str, Any] | None:
     """What could not be sent yet, since when, and why; None where all goes as it should."""
-    row = store.row("delivery_trouble")
+    row = store.row("unsent_mail")
     if row is None:
         return None
-    return {"messages": row["count"], "since": row["since"], "trouble": row["trouble"]}
+    return {"messages": row["count"], "since": row["since"], "trouble": row["last_error"]}
 
 
 def hurry(store: Store, *, is_command: bool) -> int:
@@ -138,11 +138,11 @@ def hurry(store: Store, *, is_command: bool) -> int:
         return store.change("hurry_deliveries", command=int(is_command))
 
 
-def close(store: Store, trouble: str, *, now: float) -> None:
+def close(store: Store, error: str, *, now: float) -> None:
     """Switch notifications off: drop waiting notices, and end messages in transit."""
-    for name in ("forget_all_notices", "forget_all_troubles", "forget_all_notified"):
+    for name in ("forget_all_notices", "forget_all_problems", "forget_all_notified"):
         store.change(name)
-    store.change("give_up_all", now=now, trouble=trouble)
+    store.change("give_up_all", now=now, last_error=error)
 
 
 def to_send(store: Store, *, is_command: bool, now: float) -> list[Row]:
@@ -157,12 +157,12 @@ def sent(store: Store, message: int, *, now: float) -> None:
 
 def not_sent(store: Store, message: int, problem: str, *, not_before: float) -> None:
     """Record why a message could not be sent, and when it is tried again."""
-    store.change("keep_unsent", delivery=message, trouble=problem, not_before=not_before)
+    store.change("keep_unsent", delivery=message, last_error=problem, not_before=not_before)
 
 
 def give_up(store: Store, message: int, problem: str, *, now: float) -> None:
     """Record why a message can't be sent, and is not tried again."""
-    store.change("keep_given_up", delivery=message, trouble=problem, now=now)
+    store.change("keep_given_up", delivery=message, last_error=problem, now=now)
 
 
 def message(store: Store, number: int) -> Row | None:

@@ -50,7 +50,7 @@ def read(store: Store) -> News:
         store.rows("new_failures", **span) if upto > mark else [],
         store.rows("new_given_up", **span) if upto > mark else [],
         store.rows("new_ends"),
-        store.rows("new_node_troubles"),
+        store.rows("new_node_problems"),
     )
     if upto > mark:
         store.change("keep_news_mark", event=upto)
@@ -73,27 +73,27 @@ def example(store: Store, attempt: int) -> dict[str, Any]:
     }
 
 
-def raise_trouble(store: Store, kind: str, subject_id: int, subject: str, *, now: float) -> None:
+def add_problem(store: Store, kind: str, subject_id: int, subject: str, *, now: float) -> None:
     """Something is wrong from now on, until it clears."""
     store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=None)
-    store.change("keep_trouble", kind=kind, subject_id=subject_id, subject=subject, since=now)
+    store.change("add_problem", kind=kind, subject_id=subject_id, subject=subject, since=now)
 
 
-def is_troubled(store: Store, kind: str, subject_id: int) -> bool:
+def is_open_problem(store: Store, kind: str, subject_id: int) -> bool:
     """Whether something is known to be wrong."""
-    return store.value("is_troubled", kind=kind, subject_id=subject_id) is not None
+    return store.value("is_open_problem", kind=kind, subject_id=subject_id) is not None
 
 
-def forget_trouble(store: Store, kind: str, subject_id: int) -> None:
+def remove_problem(store: Store, kind: str, subject_id: int) -> None:
     """Something is in order again."""
-    store.change("forget_trouble", kind=kind, subject_id=subject_id)
+    store.change("remove_problem", kind=kind, subject_id=subject_id)
 
 
 def cleared(store: Store) -> list[Row]:
     """What was wrong and is so no more; it is forgotten with this."""
-    rows = store.rows("cleared_troubles")
+    rows = store.rows("cleared_problems")
     for row in rows:
-        forget_trouble(store, row["kind"], row["subject_id"])
+        remove_problem(store, row["kind"], row["subject_id"])
     return rows
 
 

@@ -44,17 +44,17 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
     return None
 
 
-def down(store: Store, node: int, trouble: str, *, now: float) -> None:
+def down(store: Store, node: int, error: str, *, now: float) -> None:
     """Record that a node does not answer.
 
     Packages assigned to it are scheduled again, launched ones are unreachable. Packages that were
     being killed there count as ended; the node learns of it when it returns.
     """
-    store.change("node_down", node=node, trouble=trouble, now=now)
+    store.change("node_down", node=node, last_error=error, now=now)
     store.change("end_killing", node=node, now=now)
     store.change("cancel_killing", node=node, now=now)
-    store.change("unassign_node", node=node, now=now, note=trouble)
-    store.change("lose_contact", node=node, now=now, note=trouble)
+    store.change("unassign_node", node=node, now=now, note=error)
+    store.change("lose_contact", node=node, now=now, note=error)
 
 
 def unknown(store: Store, node: int, *, now: float) -> None:

@@ -15,8 +15,8 @@ def resume(store: Store, node: int) -> None:
     """Let a drained node take packages again, with new statistics."""
     store.change("resume_node", node=node)
     store.change("forget_bad_node", node=node)
-    store.change("forget_conduct_of_node", node=node)
-    store.change("forget_job_conduct_of_node", node=node)
+    store.change("forget_node_records_of_node", node=node)
+    store.change("forget_job_node_records_of_node", node=node)
 
 
 def check_drained(row: Row) -> None:

@@ -22,7 +22,7 @@ def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
             row,
             cluster=row["cluster_id"],
             services=services_of(row),
-            on_trial=row["burnt"],
+            on_trial=row["on_trial"],
         )
         for row in store.rows("schedulable_nodes", now=now)
     ]

@@ -48,16 +48,14 @@ def arrive(store: Store, node: int, checksum: str, *, now: float) -> None:
         store.change("archive_arrived", node=node, checksum=checksum, now=now)
 
 
-def delay(
-    store: Store, node: int, checksum: str, trouble: str, *, is_gone: bool, now: float
-) -> None:
+def delay(store: Store, node: int, checksum: str, error: str, *, is_gone: bool, now: float) -> None:
     """An archive could not be brought: it is tried later, but a push of one that is gone ends."""
     if not store.row("node_by_id", node=node):
         return
-    store.change("delay_archive", node=node, checksum=checksum, trouble=trouble, now=now,
+    store.change("delay_archive", node=node, checksum=checksum, last_error=error, now=now,
                  step=RETRY_S, longest=LONGEST_RETRY_S)  # fmt: skip
     if is_gone:
-        store.change("fail_pushes", node=node, checksum=checksum, message=trouble, now=now)
+        store.change("fail_pushes", node=node, checksum=checksum, message=error, now=now)
 
 
 def missed(store: Store, node: int, package: int) -> None:

@@ -31,7 +31,7 @@ class NodeView(Struct, frozen=True):
 
     node: NodeState
     since: float | None
-    trouble: str | None
+    last_error: str | None
     drain_note: str | None
     contact: float | None
     is_local: bool = False
@@ -149,7 +149,7 @@ def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:
         NodeView(
             _node(row, patience_s, now),
             row["since"],
-            row["trouble"],
+            row["last_error"],
             row["drain_note"],
             row["contact"],
             row["kind"] == "local",
@@ -183,7 +183,7 @@ def _gone(row: Row, patience_s: float, now: float) -> str | None:
         patience_s = min(patience_s, LOCAL_PATIENCE_S)
     if silent_s < patience_s:
         return None
-    return f"has been down for {duration(silent_s)} ({row['trouble'] or 'no answer'})"
+    return f"has been down for {duration(silent_s)} ({row['last_error'] or 'no answer'})"
 
 
 def _jobs(

@@ -140,10 +140,10 @@ def slots(store: Store) -> int:
     return int(store.value("outline_slots"))
 
 
-def troubled(store: Store) -> dict[int, dict[str, int]]:
+def needing_a_person(store: Store) -> dict[int, dict[str, int]]:
     """How many packages of each job want a person, by phase."""
     found: dict[int, dict[str, int]] = {}
-    for row in store.rows("outline_troubled"):
+    for row in store.rows("outline_needing_a_person"):
         found.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
     return found
 

@@ -322,9 +322,9 @@ def statuses(counts: Counts) -> dict[str, int]:
     return {status.value: totals[status] for status in Status}
 
 
-def carrying_troubles(store: Store, job: int, limit: int = 3) -> list[str]:
+def failed_transfers(store: Store, job: int, limit: int = 3) -> list[str]:
     """Files of a job that can't be carried, and why."""
     return [
-        f"`{row['name']}` is not carried yet after {row['tries']} tries: {row['trouble']}"
-        for row in store.rows("files_in_trouble", job=job, limit=limit)
+        f"`{row['name']}` is not carried yet after {row['tries']} tries: {row['last_error']}"
+        for row in store.rows("files_not_transferred", job=job, limit=limit)
     ]

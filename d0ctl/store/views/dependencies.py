@@ -22,10 +22,10 @@ class Transfer(Struct, frozen=True):
 
     name: str
     tries: int
-    trouble: str | None
+    last_error: str | None
     source: str | None
     source_state: str | None
-    source_trouble: str | None
+    source_error: str | None
 
 
 def missing_inputs(store: Store, package: int, limit: int) -> list[MissingInput]:

@@ -78,7 +78,7 @@ class TransferView(Struct, frozen=True):
     cluster: str
     result: int
     tries: int
-    trouble: str | None
+    last_error: str | None
 
 
 class ReaderView(Struct, frozen=True):

@@ -637,7 +637,7 @@ create table transfer (
     wanted     real not null,
     not_before real not null default 0,
     tries      integer not null default 0,
-    trouble    text,                       -- why the last try failed
+    last_error text,                       -- why the last try failed
     primary key (file_id, cluster_id, result)
 ) strict, without rowid;
 
@@ -813,7 +813,7 @@ create table node (
     state          text not null default 'unknown' check (state in ('unknown', 'up', 'down')),
     since          real,                   -- of this state
     contact        real,                   -- its last answer
-    trouble        text,                   -- why it is down
+    last_error     text,                   -- why it is down
     machine        text,                   -- machine id: two names of one host are refused
     boot           text,
     base           text,                   -- d0ctl's absolute folder there
@@ -884,7 +884,7 @@ create table archive_copy (
     arrived    real,
     not_before real not null default 0,
     tries      integer not null default 0,
-    trouble    text,                       -- why the last try failed
+    last_error text,                       -- why the last try failed
     primary key (node_id, checksum)
 ) strict, without rowid;
 
@@ -925,7 +925,7 @@ create table habit (
 ) strict, without rowid;
 
 -- How a job did on a node since it was submitted, or a user retried packages of it.
-create table job_conduct (
+create table job_node_record (
     job_id     integer not null references job on delete cascade,
     node_id    integer not null references node on delete cascade,
     successful integer not null default 0,
@@ -933,10 +933,10 @@ create table job_conduct (
     primary key (job_id, node_id)
 ) strict, without rowid;
 
-create index job_conduct_of_node on job_conduct (node_id);
+create index job_node_record_of_node on job_node_record (node_id);
 
 -- How a stage did on a node, likewise.
-create table conduct (
+create table node_record (
     stage_id   integer not null references stage on delete cascade,
     node_id    integer not null references node on delete cascade,
     job_id     integer not null,
@@ -953,11 +953,11 @@ create table conduct (
 ) strict, without rowid;
 
 -- Nodes to suspect.
-create index conduct_streak on conduct (stage_id) where streak > 0;
+create index node_record_streak on node_record (stage_id) where streak > 0;
 
-create index conduct_of_node on conduct (node_id);
+create index node_record_of_node on node_record (node_id);
 
-create index conduct_of_job on conduct (job_id);
+create index node_record_of_job on node_record (job_id);
 
 -- Nodes that d0ctl drained, because packages failed there that succeed elsewhere.
 create table bad_node (
@@ -982,8 +982,8 @@ create table alike (
 ) strict, without rowid;
 
 -- Nodes that need an administrator, since when and why.
-create view node_trouble as
-    select node.id as node_id, node.name, 'down' as kind, node.since, node.trouble as evidence,
+create view node_problem as
+    select node.id as node_id, node.name, 'down' as kind, node.since, node.last_error as evidence,
            null as next_try
       from node where node.state = 'down'
      union all
@@ -1002,7 +1002,7 @@ create table notified (
 insert into notified (id) values (1);
 
 -- A present problem that notifications have seen.
-create table trouble (
+create table problem (
     kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still',
                                              'stands-still')),
     subject_id integer not null,
@@ -1034,7 +1034,7 @@ create table notice (
     first      real not null,
     last       real not null,
     due        real not null,
-    trouble    text,                       -- the kind of problem to report when it is over
+    problem    text,                       -- the kind of problem to report when it is over
     samples    text not null default '[]',
     unique (recipient, kind, subject_id, reason)
 ) strict;
@@ -1049,7 +1049,7 @@ create table delivery (
     made       real not null,
     tries      integer not null default 0,
     not_before real not null default 0,
-    trouble    text,                       -- why the last try failed
+    last_error text,                       -- why the last try failed
     ended      real,                       -- it was sent or given up
     sent       integer not null default 0 check (sent in (0, 1))
 ) strict;
@@ -1497,10 +1497,6 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('binary',         'binary',                     '1500000 2 1'),
     ('binary_attempt', 'binary_attempt',             '1500000 2 1'),
     ('cluster',        'sqlite_autoindex_cluster_1', '20 1'),
-    ('conduct',        'conduct',                    '1000 10 1'),
-    ('conduct',        'conduct_of_job',             '1000 100'),
-    ('conduct',        'conduct_of_node',            '1000 50'),
-    ('conduct',        'conduct_streak',             '20 5'),
     ('event',          'event_of_package',           '6000000 6'),
     ('feed',           'feed',                       '1000 100 1'),
     ('feed',           'feed_due',                   '20 5'),
@@ -1515,8 +1511,8 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('job',            'sqlite_autoindex_job_1',     '100 1'),
     ('job',            'job_finishing',              '2 1'),
     ('job',            'job_limited',                '5 1'),
-    ('job_conduct',    'job_conduct',                '500 10 1'),
-    ('job_conduct',    'job_conduct_of_node',        '500 50'),
+    ('job_node_record', 'job_node_record',           '500 10 1'),
+    ('job_node_record', 'job_node_record_of_node',   '500 50'),
     ('lease',          'lease',                      '20 1'),
     ('line',           'sqlite_autoindex_line_1',    '1000000 3000 1'),
     ('line_order',     'line_order',                 '100000 2 1'),
@@ -1526,6 +1522,10 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('location',       'location_shared',            '1000 100 1'),
     ('location',       'location_spare',             '1000 100 1'),
     ('node',           'sqlite_autoindex_node_1',    '20 1'),
+    ('node_record',    'node_record',                '1000 10 1'),
+    ('node_record',    'node_record_of_job',         '1000 100'),
+    ('node_record',    'node_record_of_node',        '1000 50'),
+    ('node_record',    'node_record_streak',         '20 5'),
     ('note',           'note',                       '10000 2 1'),
     ('package',        'sqlite_autoindex_package_1', '1000000 1 1'),
     ('package',        'package_assigned',           '50 5 1'),

@@ -208,8 +208,8 @@ select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) 
 -- name: transfers_for
 -- Inputs of a package that are to be brought to its node, and a node that has each, preferably
 -- one that is up.
-select file.name, transfer.tries, transfer.trouble, transfer.not_before, far.name as source,
-       far.state as source_state, far.trouble as source_trouble
+select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.name as source,
+       far.state as source_state, far.last_error as source_error
   from package
   join node on node.id = package.node_id
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
@@ -227,7 +227,7 @@ select file.name, transfer.tries, transfer.trouble, transfer.not_before, far.nam
 
 -- name: results_under_way
 -- Results of a package that have not arrived.
-select file.name, transfer.tries, transfer.trouble
+select file.name, transfer.tries, transfer.last_error
   from file join transfer on transfer.file_id = file.id and transfer.result = 1
  where file.package_id = :package
  limit :limit;
@@ -264,10 +264,10 @@ select node.name, count(*) as n
  group by node.id
  order by n desc, node.name;
 
--- name: files_in_trouble
+-- name: files_not_transferred
 -- Copies for a job that could not be carried yet; bounded.
-select file.name, transfer.tries, transfer.trouble
-  from (select * from transfer where trouble is not null limit 500) as transfer
+select file.name, transfer.tries, transfer.last_error
+  from (select * from transfer where last_error is not null limit 500) as transfer
   join file on file.id = transfer.file_id
  where file.job_id = :job
  limit :limit;
@@ -367,7 +367,7 @@ select distinct package_path.path
 -- was taken last.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
-       node.drain_note, node.trouble,
+       node.drain_note, node.last_error,
        (select coalesce(sum(requirement.cpus), 0)
           from package join requirement on requirement.id = package.requirement_id
          where package.node_id = node.id
@@ -408,7 +408,7 @@ select job.name, count(*) as n, sum(requirement.cpus) as cpus
 
 -- name: transfers_to
 -- A few copies on their way to a cluster.
-select file.name, transfer.tries, transfer.trouble
+select file.name, transfer.tries, transfer.last_error
   from (select * from transfer where cluster_id = :cluster and result = 0 limit :limit) as transfer
   join file on file.id = transfer.file_id;
 

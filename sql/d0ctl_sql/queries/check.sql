@@ -471,11 +471,11 @@ select 'node ' || node.name as subject, 'drained by d0ctl, and not drained' as d
   from bad_node join node on node.id = bad_node.node_id and node.drained = 0
  limit 20;
 
--- name: check_conduct
+-- name: check_node_records
 -- Nodes of which more failures in a row are counted than failures.
 select 'node ' || node.name as subject,
-       conduct.streak || ' failures of stage ' || conduct.stage_id || ' in a row, of '
-           || conduct.failed as detail
-  from conduct join node on node.id = conduct.node_id
- where conduct.streak > conduct.failed
+       node_record.streak || ' failures of stage ' || node_record.stage_id || ' in a row, of '
+           || node_record.failed as detail
+  from node_record join node on node.id = node_record.node_id
+ where node_record.streak > node_record.failed
  limit 20;

@@ -37,7 +37,7 @@ select cluster.name as cluster, location.path, location.spare, node.name as node
 
 -- name: transfers_of_file
 -- Where a file is being carried to, and what is in the way of that.
-select cluster.name as cluster, transfer.result, transfer.tries, transfer.trouble
+select cluster.name as cluster, transfer.result, transfer.tries, transfer.last_error
   from transfer join cluster on cluster.id = transfer.cluster_id
  where transfer.file_id = :file
  limit :limit;

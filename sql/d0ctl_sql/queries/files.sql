@@ -184,7 +184,7 @@ update file set stored = json_array(locator)
 -- name: delay_transfer
 -- A transfer did not work; try it again later.
 update transfer
-   set tries = tries + 1, trouble = :trouble,
+   set tries = tries + 1, last_error = :last_error,
        not_before = :now + min(:longest, :step * (tries + 1))
  where file_id = :file and cluster_id = :cluster and result = :result;
 

@@ -74,7 +74,7 @@ delete from transfer
        join package on package.id = chosen.package_id and package.phase in ('canceled', 'dropped')
        join file on file.package_id = package.id);
 
--- name: choose_bereft
+-- name: choose_without_inputs
 -- Add the packages that lose a required input, or the last of their other inputs, with the
 -- outputs of those already chosen, or whose predecessor in the line is chosen and has not
 -- succeeded; what is launched or has succeeded keeps what it has, but one that runs and still

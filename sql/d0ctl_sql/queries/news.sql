@@ -75,46 +75,46 @@ select id, name, originator, mail, ended
 -- The end of a job was read as news.
 update job set notified = ended where id = :job;
 
--- name: new_node_troubles
+-- name: new_node_problems
 -- Nodes with a problem that notifications have not seen yet.
-select node.id, node.name, 'node-' || node_trouble.kind as kind, node_trouble.since,
-       node_trouble.evidence, cluster.name as cluster
-  from node_trouble
-  join node on node.id = node_trouble.node_id
+select node.id, node.name, 'node-' || node_problem.kind as kind, node_problem.since,
+       node_problem.evidence, cluster.name as cluster
+  from node_problem
+  join node on node.id = node_problem.node_id
   join cluster on cluster.id = node.cluster_id
- where not exists (select 1 from trouble
-                    where trouble.kind = 'node-' || node_trouble.kind
-                      and trouble.subject_id = node.id);
+ where not exists (select 1 from problem
+                    where problem.kind = 'node-' || node_problem.kind
+                      and problem.subject_id = node.id);
 
--- name: keep_trouble
+-- name: add_problem
 -- Something is wrong, until it clears.
-insert or ignore into trouble (kind, subject_id, subject, since)
+insert or ignore into problem (kind, subject_id, subject, since)
 values (:kind, :subject_id, :subject, :since);
 
--- name: cleared_troubles
+-- name: cleared_problems
 -- What was wrong and is so no more, and whether what it was wrong with is still there.
-select trouble.kind, trouble.subject_id, trouble.subject,
+select problem.kind, problem.subject_id, problem.subject,
        coalesce(node.id, job.id) is not null as is_there
-  from trouble
-  left join node on node.id = trouble.subject_id and trouble.kind in ('node-down', 'node-drained')
-  left join job on job.id = trouble.subject_id and trouble.kind in ('still', 'held')
- where case trouble.kind
+  from problem
+  left join node on node.id = problem.subject_id and problem.kind in ('node-down', 'node-drained')
+  left join job on job.id = problem.subject_id and problem.kind in ('still', 'held')
+ where case problem.kind
        when 'still' then job.ended is null
        when 'stands-still' then 0
        when 'held' then not exists (select 1 from package
-                                     where package.job_id = trouble.subject_id
+                                     where package.job_id = problem.subject_id
                                        and package.phase = 'held' and package.actor = 'policy')
-       else not exists (select 1 from node_trouble
-                         where node_trouble.node_id = trouble.subject_id
-                           and 'node-' || node_trouble.kind = trouble.kind) end;
+       else not exists (select 1 from node_problem
+                         where node_problem.node_id = problem.subject_id
+                           and 'node-' || node_problem.kind = problem.kind) end;
 
--- name: is_troubled
+-- name: is_open_problem
 -- Whether something is known to be wrong with a subject.
-select 1 from trouble where kind = :kind and subject_id = :subject_id;
+select 1 from problem where kind = :kind and subject_id = :subject_id;
 
--- name: forget_trouble
+-- name: remove_problem
 -- Something is in order again.
-delete from trouble where kind = :kind and subject_id = :subject_id;
+delete from problem where kind = :kind and subject_id = :subject_id;
 
 -- name: notified_of
 -- Who was notified of a problem.

@@ -102,7 +102,7 @@ update node set facts = json_set(facts, '$.disk_free', :free) where id = :node;
 -- A node answers; what it says of itself is kept.
 update node
    set since = case when state = 'up' then since else :now end,
-       state = 'up', contact = :now, trouble = null, facts = :facts, load = :load,
+       state = 'up', contact = :now, last_error = null, facts = :facts, load = :load,
        machine = coalesce(nullif(:machine, ''), machine),
        boot = :boot, base = :base, clock = :clock, memory = coalesce(memory_asked, :memory),
        platform = coalesce(platform_asked,
@@ -120,7 +120,7 @@ update node set contact = max(contact, :heard), load = coalesce(:load, load)
 -- A node does not answer.
 update node
    set since = case when state = 'down' then since else :now end, state = 'down',
-       trouble = :trouble
+       last_error = :last_error
  where id = :node;
 
 -- name: requirement_pace

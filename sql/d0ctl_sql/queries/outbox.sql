@@ -6,19 +6,19 @@ select samples from notice
 -- name: add_notice
 -- Add a notice for a recipient; equal ones are counted.
 insert into notice (recipient, kind, subject_id, subject, reason, count, failed, held, first, last,
-                    due, trouble, samples)
+                    due, problem, samples)
 values (:recipient, :kind, :subject_id, :subject, :reason, :count, :failed, :held, :first, :last,
-        :due, :trouble, :samples)
+        :due, :problem, :samples)
 on conflict do update
    set count = notice.count + excluded.count, failed = notice.failed + excluded.failed,
        held = notice.held + excluded.held, last = excluded.last,
-       due = min(notice.due, excluded.due), trouble = coalesce(excluded.trouble, notice.trouble),
+       due = min(notice.due, excluded.due), problem = coalesce(excluded.problem, notice.problem),
        samples = excluded.samples;
 
 -- name: withdraw_notices
 -- Drop the notices of a problem that is over; the failures in it are still reported.
 delete from notice
- where trouble = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained', 'stands-still');
+ where problem = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained', 'stands-still');
 
 -- name: withdraw_cleared
 -- Notices of a problem that is over are not sent any more, to one recipient or to all.
@@ -28,7 +28,7 @@ delete from notice
 
 -- name: unlink_notices
 -- Notices that are not sent yet need no report when their problem is over.
-update notice set trouble = null where trouble = :kind and subject_id = :subject_id;
+update notice set problem = null where problem = :kind and subject_id = :subject_id;
 
 -- name: due_recipients
 -- Those for whom something is due, and who have nothing on its way.
@@ -51,8 +51,8 @@ select * from notice where recipient = :recipient order by first, id;
 -- name: keep_notified
 -- Recipients who are notified of problems now will be notified when they are over.
 insert or ignore into notified_of (kind, subject_id, recipient)
-select trouble, subject_id, recipient from notice
- where recipient = :recipient and trouble is not null;
+select problem, subject_id, recipient from notice
+ where recipient = :recipient and problem is not null;
 
 -- name: forget_notices
 -- Mark these notices of a recipient as sent.
@@ -73,17 +73,17 @@ select id, recipient, message_id, title, body, tries, made
 
 -- name: keep_sent
 -- It has gone.
-update delivery set ended = :now, sent = 1, tries = tries + 1, trouble = null, body = null
+update delivery set ended = :now, sent = 1, tries = tries + 1, last_error = null, body = null
  where id = :delivery and ended is null;
 
 -- name: keep_unsent
 -- It has not gone, and is tried again.
-update delivery set tries = tries + 1, not_before = :not_before, trouble = :trouble
+update delivery set tries = tries + 1, not_before = :not_before, last_error = :last_error
  where id = :delivery and ended is null;
 
 -- name: keep_given_up
 -- It can't go, and is not tried again.
-update delivery set ended = :now, tries = tries + 1, trouble = :trouble
+update delivery set ended = :now, tries = tries + 1, last_error = :last_error
  where id = :delivery and ended is null;
 
 -- name: forget_deliveries
@@ -94,9 +94,9 @@ delete from delivery where ended <= :before;
 -- The site notifies nobody any more.
 delete from notice;
 
--- name: forget_all_troubles
+-- name: forget_all_problems
 -- Notifications forget all problems.
-delete from trouble;
+delete from problem;
 
 -- name: forget_all_notified
 -- Nobody will be notified when problems are over.
@@ -104,7 +104,7 @@ delete from notified_of;
 
 -- name: give_up_all
 -- What is on its way is not sent any more.
-update delivery set ended = :now, trouble = :trouble where ended is null;
+update delivery set ended = :now, last_error = :last_error where ended is null;
 
 -- name: waiting_notices
 -- Notices that are not sent yet, by recipient.
@@ -113,25 +113,25 @@ select recipient, count(*) as things, sum(count) as count, min(due) as due
 
 -- name: open_deliveries
 -- What is on its way.
-select id, recipient, title, made, tries, not_before, trouble
+select id, recipient, title, made, tries, not_before, last_error
   from delivery indexed by delivery_open where ended is null order by id;
 
 -- name: ended_deliveries
 -- What went last, or was given up.
-select id, recipient, title, made, tries, ended, sent, trouble
+select id, recipient, title, made, tries, ended, sent, last_error
   from delivery indexed by delivery_ended where ended is not null
  order by ended desc, id desc limit :limit;
 
--- name: delivery_trouble
+-- name: unsent_mail
 -- Since when something has been waiting to be sent that could not be, how much, and why.
-select min(made) as since, count(*) as count, trouble
+select min(made) as since, count(*) as count, last_error
   from delivery indexed by delivery_open
  where ended is null and tries > 0
 having count(*) > 0;
 
 -- name: delivery
 -- One message that was or will be sent.
-select id, recipient, message_id, title, body, made, tries, ended, sent, trouble
+select id, recipient, message_id, title, body, made, tries, ended, sent, last_error
   from delivery where id = :delivery;
 
 -- name: first_sent

@@ -170,7 +170,7 @@ select some.at, some.new
   from (select at, new from event where id > :after) as some
  where some.new in ('done', 'failed');
 
--- name: outline_troubled
+-- name: outline_needing_a_person
 -- How many packages of each job want a person, by phase; waiting ones do where nothing moves.
 select stage.job_id, stage_count.phase, sum(stage_count.n) as n
   from job

@@ -95,7 +95,7 @@ update package
        request = case when exists (select 1 from attempt
                                     where attempt.package_id = package.id
                                       and attempt.outcome <> 'refused')
-                      then 'resubmit failed: ' else 'submit failed: ' end || :trouble
+                      then 'resubmit failed: ' else 'submit failed: ' end || :failure
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
    and node_id = :node and phase = 'starting';
 

@@ -14,7 +14,7 @@ delete from chosen
           from package join line on line.id = package.line_id
          where package.id = chosen.package_id);
 
--- name: leave_bereft
+-- name: leave_without_inputs
 -- Leave out what would still lack something that is dropped, were the chosen ones back.
 delete from chosen
  where (select phase from package where id = package_id) = 'dropped'

@@ -7,7 +7,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
        node.services, cluster.services as cluster_services,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
-       bad_node.stage_id as burnt,
+       bad_node.stage_id as on_trial,
        coalesce(live.memory, 0) as memory_used, coalesce(live.space, 0) as disk_used,
        node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free
   from node

@@ -99,14 +99,14 @@ select wanted.archive, wanted.checksum, wanted.size
 -- An archive lies on a node.
 insert into archive_copy (node_id, checksum, arrived) values (:node, :checksum, :now)
 on conflict (node_id, checksum) do update
-   set arrived = excluded.arrived, trouble = null, tries = 0;
+   set arrived = excluded.arrived, last_error = null, tries = 0;
 
 -- name: delay_archive
 -- An archive could not be brought; it is tried again, later each time.
-insert into archive_copy (node_id, checksum, tries, trouble, not_before)
-values (:node, :checksum, 1, :trouble, :now + :step)
+insert into archive_copy (node_id, checksum, tries, last_error, not_before)
+values (:node, :checksum, 1, :last_error, :now + :step)
 on conflict (node_id, checksum) do update
-   set tries = tries + 1, trouble = excluded.trouble,
+   set tries = tries + 1, last_error = excluded.last_error,
        not_before = :now + min(:longest, (tries + 1) * :step);
 
 -- name: forget_archive
@@ -123,7 +123,7 @@ delete from archive_copy
 
 -- name: archives_under_way
 -- Archives that are still to come before a package can start on its node.
-select wanted.title, wanted.archive, copy.tries, copy.trouble
+select wanted.title, wanted.archive, copy.tries, copy.last_error
   from package
   join requirement on requirement.id = package.requirement_id and requirement.software <> '[]'
   join node_software as wanted on wanted.node_id = package.node_id and wanted.cluster_id <> 1
@@ -169,7 +169,7 @@ delete from software_order where id = :id and ended is null;
 
 -- name: orders
 -- Some orders, with the nodes that they are for, and why an archive could not be brought.
-select software_order.*, node.name as node, node.state, node.trouble, copy.trouble as hindrance
+select software_order.*, node.name as node, node.state, node.last_error, copy.last_error as copy_error
   from software_order join node on node.id = software_order.node_id
   left join archive_copy as copy on copy.node_id = software_order.node_id
                                 and copy.checksum = software_order.checksum

@@ -2,7 +2,7 @@
 -- Every node as it bears on whether work moves; those that d0ctl drained are tried again.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.platform, node.services, cluster.services as cluster_services, node.state,
-       node.since, node.drained, node.drain_note, node.trouble, node.contact,
+       node.since, node.drained, node.drain_note, node.last_error, node.contact,
        bad_node.node_id as bad, node.facts ->> 'disk_total' as disk
   from node
   join cluster on cluster.id = node.cluster_id

@@ -38,21 +38,21 @@ def header(
         shown = foreign(stale.replace(f"{home}/", ""))
         return fit([*left, (f" {'stale: ' if beat.at else ''}{shown} ", "stale")], columns)
     place = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
-    troubles: list[Span] = []
+    problems: list[Span] = []
     for phase, word in WORDS.items():
-        if number := beat.trouble(phase):
+        if number := beat.needing_a_person(phase):
             look = signs.role(phase)
-            troubles += [
+            problems += [
                 ("   ", ""),
                 (f"{glyphs.states[phase]} {signs.short(number)} {word}", look),
             ]
     last = f"changed {moment(changed, beat.at)} " if changed else ""
     base = [*left, (place, "faint"), (" ", ""), *_driver(drivers, glyphs)]
     for use, clock_text in ((_use(beat), last), (_use(beat), ""), ([], "")):
-        spans = [*base, *use, *troubles]
+        spans = [*base, *use, *problems]
         if width(spans) + len(clock_text) + bool(clock_text) <= columns:
             return spread(spans, [(clock_text, "faint")], columns)
-    return fit([*left, *(troubles or base[1:])], columns, ellipsis=glyphs.ellipsis)
+    return fit([*left, *(problems or base[1:])], columns, ellipsis=glyphs.ellipsis)
 
 
 def _use(beat: Beat) -> list[Span]:
@@ -84,7 +84,7 @@ def nodes(found: Sequence[NodeLine], columns: int, now: float, glyphs: Glyphs) -
 
 
 def ordered(found: Sequence[NodeLine]) -> list[NodeLine]:
-    """The nodes, those in trouble first."""
+    """The nodes, those with a problem first."""
     return sorted(found, key=lambda node: (node.state == "up", node.name))
 
 

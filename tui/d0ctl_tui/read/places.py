@@ -29,10 +29,10 @@ class Places:
         """The row that a path names. Raises NotFound or BadUsage."""
         wanted = select.parse(selector)
         found: list[Path | D0Error] = []
-        trouble = self.source.ask(lambda store: _resolve(self.source, store, wanted, found), None)
-        del trouble
+        error = self.source.ask(lambda store: _resolve(self.source, store, wanted, found), None)
+        del error
         if not found:
-            raise D0Error(self.source.trouble or f"`{selector}` can't be looked up")
+            raise D0Error(self.source.error or f"`{selector}` can't be looked up")
         if isinstance(found[0], D0Error):
             raise found[0]
         return self.source.shown(found[0])

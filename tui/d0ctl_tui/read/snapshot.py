@@ -38,11 +38,11 @@ class Beat(Struct, frozen=True):
     done: int = 0
     failed: int = 0
     slots: int = 0
-    troubled: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    needing: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
-    def trouble(self, phase: str) -> int:
+    def needing_a_person(self, phase: str) -> int:
         """How many packages of all jobs are in a phase that wants a person."""
-        return sum(counts.get(phase, 0) for counts in self.troubled.values())
+        return sum(counts.get(phase, 0) for counts in self.needing.values())
 
     @property
     def takers(self) -> list[NodeLine]:
@@ -62,7 +62,7 @@ def read(store: Store, before: Beat, now: float) -> Beat:
         done,
         failed,
         activity.slots(store),
-        activity.troubled(store),
+        activity.needing_a_person(store),
     )
 
 
@@ -72,7 +72,7 @@ def nodes(store: Store) -> list[NodeLine]:
     found = []
     for row in registry.nodes(store):
         state = "drained" if row["drained"] and row["state"] != "down" else row["state"]
-        note = row["trouble"] or (row["drain_note"] if row["drained"] else "") or ""
+        note = row["last_error"] or (row["drain_note"] if row["drained"] else "") or ""
         load = row["load"] if row["state"] == "up" else None
         one = use.get(row["id"], activity.NodeUse())
         found.append(

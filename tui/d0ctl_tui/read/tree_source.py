@@ -31,11 +31,11 @@ PATIENCE_MS = 250
 
 
 class Source:
-    """Rows by path. What can't be read is shown as it last was, and `trouble` says why."""
+    """Rows by path. What can't be read is shown as it last was, and `error` says why."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self.trouble: str | None = None
+        self.error: str | None = None
         self.jobs: array[int] = array("q")
         self._store: Store | None = None
         self._file = 0
@@ -51,7 +51,7 @@ class Source:
 
     def forget(self) -> None:
         """Read everything anew at the next look, and the list of jobs at once."""
-        self.trouble = None
+        self.error = None
         self._reopen_if_replaced()
         self._old = self._pages or self._old
         self._pages = {}
@@ -65,7 +65,7 @@ class Source:
 
     def ask(self, read: Callable[[Store], T], otherwise: T) -> T:
         """What a read tells, or something else where the database can't be read."""
-        if self.trouble is not None:
+        if self.error is not None:
             return otherwise
         with self._watched():
             self._open()
@@ -188,5 +188,5 @@ class Source:
         try:
             yield
         except D0Error as error:
-            self.trouble = str(error)
+            self.error = str(error)
             self.close()

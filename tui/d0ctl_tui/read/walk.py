@@ -26,16 +26,16 @@ class Here(Struct, frozen=True):
     row: Row | None
 
 
-def next_trouble(
-    source: Source, troubled: Mapping[int, Mapping[str, int]], here: Here, *, forward: bool
+def next_problem(
+    source: Source, needing: Mapping[int, Mapping[str, int]], here: Here, *, forward: bool
 ) -> Path | None:
     """Where the next is, over the end to the beginning; None where nothing needs a person."""
-    order = [job for job in source.jobs if job in troubled]
+    order = [job for job in source.jobs if job in needing]
     if not order:
         return None
     job = source.jobs[here.path[0]] if here.path else order[0]
     at = _package_before(source, here, forward) if job in order else 0
-    phases = {job: PHASES if troubled[job].keys() & set(PHASES) else STALLED for job in order}
+    phases = {job: PHASES if needing[job].keys() & set(PHASES) else STALLED for job in order}
     found = source.ask(lambda store: _search(store, phases, job, at, forward), None)
     return source.path_of(found) if found else None
 

@@ -38,7 +38,7 @@ class WindowRead(Repeated):
     row: int
     size: int
     notice: str = ""
-    trouble: str = ""
+    error: str = ""
 
 
 class LogPane(LineView):
@@ -123,7 +123,7 @@ class LogScreen(SubScreen):
         self._timer: Timer | None = None
         self._words = ""
         self._row = 0
-        self._trouble = ""
+        self._error = ""
         self._to_match = False
 
     def body(self) -> ComposeResult:
@@ -154,7 +154,7 @@ class LogScreen(SubScreen):
             (f" {foreign(log.path)} ", "strong"),
             (f" attempt {log.number} on {foreign(log.address.name)}  {name}", "plain"),
         ]
-        if self._trouble:
+        if self._error:
             return spread(left, [("unreadable ", "bad")], columns)
         at, words = self.pane.shown[-1] if self.pane.shown else (0, "")
         share = min(100, 100 * (at + len(words.encode()) + 1) // max(1, self._length))
@@ -165,7 +165,7 @@ class LogScreen(SubScreen):
 
     def on_window_read(self, news: WindowRead) -> None:
         """Show what was read."""
-        self._length, self._row, self._trouble = news.size, news.row, news.trouble
+        self._length, self._row, self._error = news.size, news.row, news.error
         self.pane.shown = news.lines
         self.pane.notice = [] if news.lines else _notice(news)
         if self._to_match:
@@ -179,7 +179,7 @@ class LogScreen(SubScreen):
     def on_resize(self) -> None:
         """Another height shows more or less."""
         following = self.following
-        if self._timer is not None and not self._trouble:
+        if self._timer is not None and not self._error:
             self._submit(lambda pager, height: pager.to_end(height) if following else None)
 
     def action_wrap(self) -> None:
@@ -199,7 +199,7 @@ class LogScreen(SubScreen):
         self._reader.submit(self.log_file.close)
         self.pane.notice = [("reading ...", "faint")]
         self.pane.lay_out(0)
-        self._trouble = ""
+        self._error = ""
         self._pager = Pager(self._read)
         self._submit(lambda pager, height: pager.to_end(height))
 
@@ -254,7 +254,7 @@ class LogScreen(SubScreen):
         self._submit(lambda pager, height: pager.to_end(height))
 
     def _look(self) -> None:
-        if self.following and not self._trouble:
+        if self.following and not self._error:
             self._submit(lambda pager, height: pager.to_end(height), grown=True)
 
     def _move(self, move: Move) -> None:
@@ -286,12 +286,12 @@ class LogScreen(SubScreen):
             move(self._pager, height)
             self._tell(height)
         except (D0Error, OSError) as error:
-            self._tell_trouble(error)
+            self._tell_error(error)
 
-    def _tell_trouble(self, error: Exception) -> None:
+    def _tell_error(self, error: Exception) -> None:
         """In the reading thread: say that it can't be read; the next try connects anew."""
         self.log_file.close()
-        self.post_message(WindowRead([], 0, 0, trouble=str(error)))
+        self.post_message(WindowRead([], 0, 0, error=str(error)))
 
     def _choose(self, height: int) -> None:
         """In the reading thread: the last binary that has printed anything."""
@@ -305,7 +305,7 @@ class LogScreen(SubScreen):
                     continue
                 break
         except (D0Error, OSError) as error:
-            self._tell_trouble(error)
+            self._tell_error(error)
             return
         self._do(lambda pager, height: pager.to_end(height), height, False)
 
@@ -320,7 +320,7 @@ class LogScreen(SubScreen):
             self._to_match = found
             self._tell(self.pane.size.height or 1, notice)
         except (D0Error, OSError) as error:
-            self._tell_trouble(error)
+            self._tell_error(error)
 
     def _tell(self, height: int, notice: str = "") -> None:
         lines = self._pager.window(height)
@@ -329,9 +329,9 @@ class LogScreen(SubScreen):
 
 def _notice(news: WindowRead) -> list[Span]:
     """What is said where there are no lines."""
-    if not news.trouble:
+    if not news.error:
         return [("nothing was printed", "faint")]
-    return [(f"this log can't be read: {foreign(news.trouble)}", "bad"),
+    return [(f"this log can't be read: {foreign(news.error)}", "bad"),
             ("what it holds is not known; r tries again", "plain")]  # fmt: skip
 
 

@@ -202,11 +202,11 @@ class MainScreen(Screen[None]):
         if been:
             self._reveal(been.pop())
 
-    def action_trouble(self, by: int) -> None:
+    def action_problem(self, by: int) -> None:
         """Go to the next package that needs a person, or to the one before."""
         here = walk.Here(self.tree_view.chosen, self.tree_view.chosen_row)
-        troubled, source = self.board.beat.troubled, self.board.source
-        path = walk.next_trouble(source, troubled, here, forward=by > 0)
+        needing, source = self.board.beat.needing, self.board.source
+        path = walk.next_problem(source, needing, here, forward=by > 0)
         if path is None:
             self.board.tell("nothing needs a person", "good")
         else:

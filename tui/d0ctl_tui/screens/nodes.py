@@ -33,7 +33,7 @@ class NodeStrip(Page):
 
 
 class NodeList(LineView):
-    """The nodes, a line each; what is in trouble first."""
+    """The nodes, a line each; those with a problem first."""
 
     has_cursor = True
 

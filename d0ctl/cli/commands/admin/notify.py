@@ -154,7 +154,7 @@ def _waiting(row: "Row", now: float) -> "list[Cell]":
 
 
 def _on_way(row: "Row", now: float) -> "list[Cell]":
-    details = row["trouble"] or ""
+    details = row["last_error"] or ""
     if row["tries"]:
         again = duration(max(0.0, row["not_before"] - now))
         details = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {details}"
@@ -163,7 +163,7 @@ def _on_way(row: "Row", now: float) -> "list[Cell]":
 
 
 def _ended(row: "Row", now: float) -> "list[Cell]":
-    details = "" if row["sent"] else f"given up: {row['trouble'] or ''}"
+    details = "" if row["sent"] else f"given up: {row['last_error'] or ''}"
     return [signs.glyph("successful" if row["sent"] else "failed", glyphs()), str(row["id"]),
             row["recipient"], moment(row["ended"], now), row["title"],
             details]  # fmt: skip
@@ -181,13 +181,13 @@ def _document(
         ],
         "on_way": [
             {"message": row["id"], "recipient": row["recipient"], "title": row["title"],
-             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["trouble"],
+             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["last_error"],
              "next_try": iso(row["not_before"] or None)}
             for row in on_way
         ],
         "last": [
             {"message": row["id"], "recipient": row["recipient"], "title": row["title"],
-             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["trouble"],
+             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["last_error"],
              "ended": iso(row["ended"]), "sent": bool(row["sent"])}
             for row in ended
         ],

@@ -25,7 +25,7 @@ app = group("Machines that run packages: list, add, check and more.", Actions)
 
 @app.command("list")
 def list_nodes(json: options.Json = False) -> None:
-    """Show every node, its slots and its troubles."""
+    """Show every node, its slots and its problems."""
     rows: list[tuple[Row, int, Row | None]] = []
     if session.has_home():
         with session.reader() as store, store.reading():
@@ -48,15 +48,16 @@ def document(row: Row, used: int, bad: Row | None) -> dict[str, Any]:
     return {
         "node": row["name"], "kind": row["kind"], "destination": row["destination"],
         "cluster": row["cluster"], "state": row["state"], "since": iso(row["since"]),
-        "contact": iso(row["contact"]), "trouble": row["trouble"], "drained": bool(row["drained"]),
-        "drain_note": row["drain_note"], "cpus": row["cpus"], "used": used,
-        "free": max(0, row["cpus"] - used), "launched": row["launched"],
+        "contact": iso(row["contact"]), "trouble": row["last_error"],
+        "drained": bool(row["drained"]), "drain_note": row["drain_note"],
+        "cpus": row["cpus"], "used": used, "free": max(0, row["cpus"] - used),
+        "launched": row["launched"],
         "assigned": row["assigned"], "memory": row["memory"], "platform": row["platform"],
-        "burnt": _burnt(bad),
+        "burnt": _drained(bad),
     }  # fmt: skip
 
 
-def _burnt(bad: Row | None) -> dict[str, Any] | None:
+def _drained(bad: Row | None) -> dict[str, Any] | None:
     if bad is None:
         return None
     details: dict[str, Any] = json_module.loads(bad["details"])

@@ -96,7 +96,7 @@ def _refuse_use(store: Store, title: str, node: Row) -> None:
 
 
 def wait(ids: Sequence[int]) -> list[Row]:
-    """Reach the nodes until each has answered or is in trouble; the orders then.
+    """Reach the nodes until each has answered or can't carry it out; the orders then.
 
     A check of one that does not answer is forgotten; all else is done when it can be.
     """
@@ -115,7 +115,7 @@ def wait(ids: Sequence[int]) -> list[Row]:
 
 
 def _is_answered(row: Row) -> bool:
-    return bool(row["ended"] or row["state"] == "down" or row["hindrance"])
+    return bool(row["ended"] or row["state"] == "down" or row["copy_error"])
 
 
 def report(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:

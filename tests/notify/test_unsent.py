@@ -43,7 +43,7 @@ def test_nothing_is_lost_while_the_server_is_down(
         fail(site, f"prod/1/{number}/1")
         carry(start + number)
     (one,) = open_ones(store)
-    assert (one["tries"], one["trouble"]) == (1, f"127.0.0.1:{port}: Connection refused")
+    assert (one["tries"], one["last_error"]) == (1, f"127.0.0.1:{port}: Connection refused")
     unsent = mail_queue.unsent(store)
     assert unsent is not None
     assert (unsent["messages"], unsent["since"]) == (1, start + 1)
@@ -69,7 +69,7 @@ def test_a_server_that_is_busy_is_asked_again(
     fail(site, "prod/1/1/1")
     carry(NOW)
     (one,) = open_ones(store)
-    assert "451 4.3.2 busy, come again" in one["trouble"]
+    assert "451 4.3.2 busy, come again" in one["last_error"]
     carry(NOW + 31)
 
     assert len(post.letters) == 1
@@ -88,7 +88,7 @@ def test_who_is_refused_keeps_nobody_else_from_being_told(
     (refused,) = [one for one in last(store) if not one["sent"]]
 
     assert refused["recipient"] == "admin@lab.example"
-    assert refused["trouble"].endswith("550 5.1.1 no such person here")
+    assert refused["last_error"].endswith("550 5.1.1 no such person here")
     assert open_ones(store) == []
 
 
@@ -127,7 +127,7 @@ def test_the_site_says_how_long_the_command_may_take(
         carry(NOW + 3600 * hour, is_command=True)
 
     (one,) = last(store)
-    assert one["trouble"] == f"`{tmp_path}/hook` took longer than 0.2 s"
+    assert one["last_error"] == f"`{tmp_path}/hook` took longer than 0.2 s"
 
 
 def test_the_command_gets_each_event_as_json_on_stdin(
@@ -167,7 +167,7 @@ def test_a_command_that_fails_is_run_again_a_few_times_and_then_given_up(
     assert ran.read_text().count("x") == 6
     (one,) = last(store)
     assert (one["sent"], one["tries"]) == (0, 6)
-    assert one["trouble"] == f"`{tmp_path}/hook` ended with exit code 3: \\x1b[1mno"
+    assert one["last_error"] == f"`{tmp_path}/hook` ended with exit code 3: \\x1b[1mno"
 
 
 def test_carriers_of_two_processes_send_nothing_twice(

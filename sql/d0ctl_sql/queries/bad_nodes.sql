@@ -1,54 +1,54 @@
--- name: add_conduct
+-- name: add_node_record
 -- How a node did with packages of a stage; one that went well ends the row of failures before.
-insert into conduct (stage_id, node_id, job_id, successful, failed, streak, since, last, lasted,
+insert into node_record (stage_id, node_id, job_id, successful, failed, streak, since, last, lasted,
                      longest, successes)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do update
-   set successful = conduct.successful + excluded.successful,
-       failed = conduct.failed + excluded.failed,
-       streak = excluded.streak + iif(excluded.successful > 0, 0, conduct.streak),
-       since = case when excluded.successful > 0 or conduct.streak = 0
-                    then coalesce(excluded.since, conduct.since)
-                    else conduct.since end,
-       earlier = iif(excluded.successful > 0 and conduct.streak > 0, conduct.streak,
-                     conduct.earlier),
-       successes = excluded.successes + iif(excluded.successful > 0 and conduct.streak > 0, 0,
-                                            conduct.successes),
-       last = coalesce(excluded.last, conduct.last),
-       lasted = coalesce(excluded.lasted, conduct.lasted),
-       longest = case when excluded.successful > 0 or conduct.streak = 0
-                      then coalesce(excluded.longest, conduct.longest)
-                      else max(conduct.longest, coalesce(excluded.longest, 0)) end;
+   set successful = node_record.successful + excluded.successful,
+       failed = node_record.failed + excluded.failed,
+       streak = excluded.streak + iif(excluded.successful > 0, 0, node_record.streak),
+       since = case when excluded.successful > 0 or node_record.streak = 0
+                    then coalesce(excluded.since, node_record.since)
+                    else node_record.since end,
+       earlier = iif(excluded.successful > 0 and node_record.streak > 0, node_record.streak,
+                     node_record.earlier),
+       successes = excluded.successes + iif(excluded.successful > 0 and node_record.streak > 0, 0,
+                                            node_record.successes),
+       last = coalesce(excluded.last, node_record.last),
+       lasted = coalesce(excluded.lasted, node_record.lasted),
+       longest = case when excluded.successful > 0 or node_record.streak = 0
+                      then coalesce(excluded.longest, node_record.longest)
+                      else max(node_record.longest, coalesce(excluded.longest, 0)) end;
 
--- name: add_job_conduct
+-- name: add_job_node_record
 -- The same by job, for the exclusion of nodes.
-insert into job_conduct (job_id, node_id, successful, failed) values (?, ?, ?, ?)
+insert into job_node_record (job_id, node_id, successful, failed) values (?, ?, ?, ?)
 on conflict do update
-   set successful = job_conduct.successful + excluded.successful,
-       failed = job_conduct.failed + excluded.failed;
+   set successful = job_node_record.successful + excluded.successful,
+       failed = job_node_record.failed + excluded.failed;
 
 -- name: take_back_success
 -- An attempt that was counted as a success of its node has failed after all; without any success
 -- the row of failures before goes on.
-update conduct
+update node_record
    set successful = successful - 1, successes = max(0, successes - 1),
        streak = streak + iif(successes = 1, earlier, 0), earlier = iif(successes = 1, 0, earlier)
  where stage_id = :stage and node_id = :node and successful > 0;
 
 -- name: take_back_job_success
 -- The same by job.
-update job_conduct set successful = successful - 1
+update job_node_record set successful = successful - 1
  where job_id = :job and node_id = :node and successful > 0;
 
 -- name: streaks
 -- The nodes that failed last with some stages.
 select stage_id, node_id, successful, failed, streak, last, lasted
-  from conduct
+  from node_record
  where streak > 0 and stage_id in (select value from json_each(:stages));
 
 -- name: proven_nodes
 -- The nodes that have run a stage well.
-select node_id from conduct where stage_id = :stage and successful > 0;
+select node_id from node_record where stage_id = :stage and successful > 0;
 
 -- name: stage_in_hand
 -- How many packages of a stage a node has in hand.
@@ -56,54 +56,54 @@ select count(*) from package
  where node_id = :node and stage_id = :stage
    and is_live = 1;
 
--- name: conduct_of_job
+-- name: job_node_records
 -- How nodes did with the packages of a job.
-select node_id, successful, failed from job_conduct where job_id = :job;
+select node_id, successful, failed from job_node_record where job_id = :job;
 
--- name: named_conduct_of_job
+-- name: named_job_node_records
 -- How nodes did with the packages of a job, the worst first.
-select node.name, job_conduct.successful, job_conduct.failed
-  from job_conduct join node on node.id = job_conduct.node_id
- where job_conduct.job_id = :job
- order by job_conduct.failed desc, node.name;
+select node.name, job_node_record.successful, job_node_record.failed
+  from job_node_record join node on node.id = job_node_record.node_id
+ where job_node_record.job_id = :job
+ order by job_node_record.failed desc, node.name;
 
--- name: burners
+-- name: suspect_nodes
 -- The nodes, not drained yet, that failed last with some stages.
-select conduct.*, node.name as node, job.name || '/' || stage.seq as path
-  from conduct
-  join node on node.id = conduct.node_id and node.drained = 0
-  join stage on stage.id = conduct.stage_id
-  join job on job.id = conduct.job_id
- where conduct.streak > 0
-   and conduct.stage_id in (select value from json_each(:stages));
+select node_record.*, node.name as node, job.name || '/' || stage.seq as path
+  from node_record
+  join node on node.id = node_record.node_id and node.drained = 0
+  join stage on stage.id = node_record.stage_id
+  join job on job.id = node_record.job_id
+ where node_record.streak > 0
+   and node_record.stage_id in (select value from json_each(:stages));
 
--- name: conduct_of_others
+-- name: record_elsewhere
 -- How all other nodes did with a stage.
 select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
-  from conduct where stage_id = :stage and node_id <> :node;
+  from node_record where stage_id = :stage and node_id <> :node;
 
--- name: conduct_of_job_elsewhere
+-- name: job_record_elsewhere
 -- How all other nodes did with a job.
 select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
-  from conduct where job_id = :job and node_id <> :node;
+  from node_record where job_id = :job and node_id <> :node;
 
--- name: forget_conduct_of_node
+-- name: forget_node_records_of_node
 -- A node begins anew.
-delete from conduct where node_id = :node;
+delete from node_record where node_id = :node;
 
--- name: forget_job_conduct_of_node
+-- name: forget_job_node_records_of_node
 -- A node begins anew.
-delete from job_conduct where node_id = :node;
+delete from job_node_record where node_id = :node;
 
--- name: forget_conduct_of_chosen
+-- name: forget_node_records_of_chosen
 -- What nodes did with the jobs of the chosen packages counts no more (CRAB3: a resubmit clears it).
-delete from conduct
+delete from node_record
  where job_id in (select package.job_id
                     from chosen join package on package.id = chosen.package_id);
 
--- name: forget_job_conduct_of_chosen
+-- name: forget_job_node_records_of_chosen
 -- What nodes did with the jobs of the chosen packages counts no more (CRAB3: a resubmit clears it).
-delete from job_conduct
+delete from job_node_record
  where job_id in (select package.job_id
                     from chosen join package on package.id = chosen.package_id);
 
@@ -151,7 +151,7 @@ update bad_node set times = :times, next_try = :next_try, canary_id = null
 -- A node is good again, or a user takes care of it.
 delete from bad_node where node_id = :node;
 
--- name: burnt_attempts
+-- name: failed_on_node
 -- The attempts of a stage that failed on a node since a time, in jobs that go on, with their
 -- requirement.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
@@ -168,7 +168,7 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
  where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
    and attempt.node_id = :node;
 
--- name: burnt_attempt
+-- name: failed_trial
 -- The same of the last attempt of the package that tried a node.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
        requirement.id as requirement_id, requirement.memory, requirement.avoid, requirement.boost,
@@ -218,9 +218,9 @@ select job.name || '/' || stage.seq as path, job.most_alike
 -- name: unproven_elsewhere
 -- Whether a stage runs on a node that has not failed with it yet, and may still show that it can.
 select 1 from node
- where not exists (select 1 from conduct
-                    where conduct.stage_id = :stage and conduct.node_id = node.id
-                      and conduct.failed > 0)
+ where not exists (select 1 from node_record
+                    where node_record.stage_id = :stage and node_record.node_id = node.id
+                      and node_record.failed > 0)
    and exists (select 1 from package
                 where package.node_id = node.id and package.stage_id = :stage
                   and package.is_live = 1
