@@ -117,7 +117,7 @@ def test_a_name_in_use_is_refused_and_another_can_be_given(d0ctl: Type, good: st
 def test_a_dry_run_submits_nothing(d0ctl: Type, good: str, home: Home) -> None:
     result = d0ctl("submit", good, "--dry-run")
 
-    assert result.stdout == "would submit `good`: 2 stages, 3 lines, 3 packages\n"
+    assert result.stdout.startswith("would submit `good`: 2 stages, 3 lines, 3 packages\n")
     assert not home.root.exists()
 
 

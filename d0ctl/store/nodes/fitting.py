@@ -1,7 +1,7 @@
 """Which nodes can take what packages ask for: ever, or without anybody's help."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -41,12 +41,21 @@ class Nodes:
     def __init__(self, store: Store, *, now: float) -> None:
         self._views = node_views(store, now=now)
 
+    def cpus(self, names: Iterable[str]) -> int:
+        """Return the CPUs of some nodes together, as far as they are known."""
+        wanted = set(names)
+        return sum(view.node.room.cpus or 0 for view in self._views if view.name in wanted)
+
+    def against(self, requirement: Requirement) -> Mapping[str, str | None]:
+        """Return why a node can never take packages with a requirement, by node; None if it can."""
+        return {view.name: view.node.misfit(requirement) for view in self._views}
+
     def misfits(self, requirement: Requirement) -> Mapping[str, str]:
         """Return why no node can ever take packages with a requirement, by node.
 
         It is empty if a node can, and while there is no node at all.
         """
-        found = {view.name: view.node.misfit(requirement) for view in self._views}
+        found = self.against(requirement)
         return {} if None in found.values() else {name: str(why) for name, why in found.items()}
 
 
@@ -84,8 +93,18 @@ def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
     return [one for one in found if one.nodes]
 
 
-def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
-    """Return the same of a job that is not submitted yet."""
+class Fit(Struct, frozen=True):
+    """Which nodes could take the packages of a stage, and why the others never will."""
+
+    stage: str
+    nodes: Mapping[str, str | None]
+    """The reason against each node; None for one that could take them."""
+    cpus: int
+    """The CPUs of the nodes that could take them, as far as they are known."""
+
+
+def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
+    """Return what each kind of packages of a job asks for, with the nodes that could take them."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     asked = {
         (
@@ -111,8 +130,19 @@ def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
             catalogue.platforms(json.dumps(software)),
             catalogue.needs(json.dumps(software), json.dumps(needs)), space=room,
         )  # fmt: skip
-        found.append(Misfit(stage, nodes.misfits(requirement)))
-    return [one for one in found if one.nodes]
+        against = nodes.against(requirement)
+        found.append(Fit(stage, against, nodes.cpus(name for name in against
+                                                    if against[name] is None)))  # fmt: skip
+    return found
+
+
+def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
+    """Return what a job that is not submitted yet asks for that no node can ever give."""
+    return [
+        Misfit(fit.stage, {name: str(why) for name, why in fit.nodes.items()})
+        for fit in fits_of_spec(store, spec, now=now)
+        if fit.nodes and None not in fit.nodes.values()
+    ]
 
 
 def refuse(misfits: Sequence[Misfit]) -> None:

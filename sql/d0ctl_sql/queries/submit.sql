@@ -18,6 +18,19 @@ select job_text.text, job.directory, job.source, job.parameters
   from job left join job_text on job_text.job_id = job.id
  where job.id = :job;
 
+-- name: run_times_of_source
+-- The job submitted last from a job file, and the mean time that a package of each stage took; of
+-- a stage with many lines, in the first fifty.
+select job.name as job, stage.name,
+       (select avg(attempt.ended - attempt.started)
+          from (select id from line where stage_id = stage.id order by seq limit 50) as first
+               join package on package.line_id = first.id
+               join attempt on attempt.package_id = package.id
+         where attempt.outcome = 'successful' and attempt.started is not null) as seconds
+  from job join stage on stage.job_id = job.id
+ where job.id = (select max(id) from job where source = :source and visible = 1)
+ order by stage.seq;
+
 -- name: job_names_like
 -- Names of jobs that begin like this one, to find the next free number.
 select name from job where name glob :pattern;

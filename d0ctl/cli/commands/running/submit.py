@@ -8,7 +8,7 @@ from d0ctl import actions
 from d0ctl.actions.jobs.submit import SubmitPlan, SubmitRequest
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.action_command import parameter
-from d0ctl.cli.commands.running import intake
+from d0ctl.cli.commands.running import forecast, intake
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import BadUsage
 from d0ctl.store.connection import Store
@@ -29,6 +29,8 @@ def _run(request: SubmitRequest, wait: bool, json: bool) -> None:
             emit_json({"job": rehearsed.job, "packages": rehearsed.packages, "dry_run": True})
         else:
             action_command.carry_out(request)
+            with changing.rehearsal() as store:
+                forecast.show_stages(store, spec)
         return
     with session.founder() as store:
         plan: SubmitPlan = action_command.act(store, request)

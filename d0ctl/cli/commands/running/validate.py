@@ -8,7 +8,7 @@ import typer
 from d0ctl.actions.jobs.submit import summary
 from d0ctl.actions.jobs.submit import warnings as all_warnings
 from d0ctl.cli import options
-from d0ctl.cli.commands.running import intake
+from d0ctl.cli.commands.running import forecast, intake
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
@@ -16,6 +16,10 @@ from d0ctl.units import count
 
 app = single()
 
+List = Annotated[
+    bool, typer.Option("--list", help="Show each stage and line: what it reads, makes and needs.")
+]
+Graph = Annotated[bool, typer.Option("--graph", help="Show which stage reads files of which.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 2 if there are warnings.")]
 
 
@@ -24,6 +28,8 @@ def validate(
     file: options.JobFile,
     parameter: options.Parameters = None,
     strict: Strict = False,
+    listing: List = False,
+    graph: Graph = False,
     json: options.Json = False,
 ) -> None:
     """List every fault and warning of a job file, and do nothing."""
@@ -37,6 +43,8 @@ def validate(
     else:
         for warning in warnings:
             say(warning)
+        if listing or graph:
+            forecast.show_all(spec, listing=listing, graph=graph)
         warned = f", {count(len(warnings), 'warning')}" if warnings else ""
         emit(f"ok: {summary(spec)}{warned}")
     if strict and warnings:

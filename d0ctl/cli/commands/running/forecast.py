@@ -1,0 +1,52 @@
+"""What a job would do, as `validate` and the rehearsal of `submit` print it."""
+
+import time
+from collections.abc import Collection
+
+from d0ctl.cli import changing
+from d0ctl.cli.terminal.output import emit, sheet, show
+from d0ctl.jobfile.preview import Preview
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.show import preview as words
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import fitting
+from d0ctl.store.views import forecast
+
+
+def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:
+    """Print the graph of stages, and each stage with its lines."""
+    preview = Preview(spec)
+    with changing.rehearsal() as store:
+        if graph:
+            page = sheet()
+            words.graph(page, preview)
+            show(page)
+            emit("")
+        if listing:
+            _stages(store, preview)
+            _lines(store, preview)
+
+
+def show_stages(store: Store, spec: JobSpec) -> None:
+    """Print what each stage of a job does."""
+    emit("")
+    _stages(store, Preview(spec))
+
+
+def _stages(store: Store, preview: Preview) -> None:
+    page = sheet()
+    fits = fitting.fits_of_spec(store, preview.job, now=time.time())
+    words.overview(page, preview, fits, forecast.run_times(store, preview.job.source))
+    show(page)
+    emit("")
+
+
+def _lines(store: Store, preview: Preview) -> None:
+    def absent(job: str, names: Collection[str]) -> int:
+        return forecast.absent(store, job, names)
+
+    for stage in preview.stages:
+        page = sheet()
+        page.table([words.line(one, absent) for one in preview.lines(stage)], indent=0)
+        show(page)
+    emit("")

@@ -1,0 +1,131 @@
+"""What a job would do, before it is submitted: its lines, and the files between its stages."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from d0ctl.jobfile.spec import Acquire, InputSpec, JobSpec, LineSpec
+
+
+class Source(NamedTuple):
+    """Where an input comes from: `kind` and a name.
+
+    The kind is `stage` (its name), `line` (an earlier package of the same line), `job` (the name
+    of another job), `here` (beside the job file), `locator` (its scheme, or the node), `node` (it
+    is on the node) or `self` (the program fetches it).
+    """
+
+    kind: str
+    name: str = ""
+
+
+class LinePreview(NamedTuple):
+    """A line with the files that it reads and makes."""
+
+    path: str
+    name: str
+    packages: int
+    reads: dict[Source, list[str]]
+    makes: list[str]
+
+
+class StagePreview(Struct):
+    """A stage with what goes into it; `runtime` is seconds on a standard node, None if unknown."""
+
+    number: int
+    name: str
+    lines: int = 0
+    packages: int = 0
+    cpus: int = 0
+    runtime: float | None = 0.0
+    reads: dict[Source, set[str]] = field(default_factory=dict)
+    """The files that come from outside its lines, by where they come from."""
+    makes: int = 0
+    results: int = 0
+    """How many of the files that it makes nothing reads."""
+    change: str = ""
+    """`split` or `merge`, by the number of lines of the stages that it reads (D0 Job Definition,
+    section 2: a stage is where the parallelization changes); empty if that stays."""
+
+
+class Preview:
+    """The stages of a job, and its lines one by one."""
+
+    def __init__(self, job: JobSpec) -> None:
+        self.job = job
+        self._makers: dict[str, tuple[int, int]] = {}
+        self.stages = [StagePreview(at, one.name) for at, one in enumerate(job.stages, 1)]
+        for stage, spec in zip(self.stages, job.stages, strict=True):
+            for number, line in enumerate(spec.lines, 1):
+                self._count(stage, number, line)
+        unread = dict(self._makers)
+        for stage, spec in zip(self.stages, job.stages, strict=True):
+            for number, line in enumerate(spec.lines, 1):
+                for one in _inputs(line):
+                    if (source := self._source(stage, number, one)).kind != "line":
+                        stage.reads.setdefault(source, set()).add(one.file)
+                    unread.pop(one.file, None)
+        for stage in self.stages:
+            stage.change = self._change(stage)
+            stage.results = sum(number == stage.number for number, _ in unread.values())
+
+    def lines(self, stage: StagePreview) -> Iterator[LinePreview]:
+        """Yield the lines of a stage."""
+        for number, line in enumerate(self.job.stages[stage.number - 1].lines, 1):
+            reads: dict[Source, list[str]] = {}
+            for one in _inputs(line):
+                source = self._source(stage, number, one)
+                if source.kind != "line":
+                    names = reads.setdefault(source, [])
+                    names += [name] if (name := one.file.rpartition(":")[2]) not in names else []
+            makes = [output.file for package in line.packages for binary in package.binaries
+                     for output in binary.outputs]  # fmt: skip
+            yield LinePreview(f"{stage.number}/{number}", line.name, len(line.packages), reads,
+                              makes)  # fmt: skip
+
+    def _count(self, stage: StagePreview, number: int, line: LineSpec) -> None:
+        stage.lines += 1
+        stage.packages += len(line.packages)
+        for package in line.packages:
+            stage.cpus = max(stage.cpus, package.cpus)
+            for binary in package.binaries:
+                if stage.runtime is not None:
+                    stage.runtime = None if binary.runtime is None else (
+                        stage.runtime + binary.runtime
+                    )  # fmt: skip
+                for output in binary.outputs:
+                    stage.makes += 1
+                    self._makers[output.file] = stage.number, number
+
+    def _source(self, stage: StagePreview, number: int, one: InputSpec) -> Source:
+        if one.made and (maker := self._makers.get(one.file)):
+            if maker == (stage.number, number):
+                return Source("line")
+            return Source("stage", self.stages[maker[0] - 1].name)
+        if one.made:
+            return Source("job", one.file.partition(":")[0])
+        if one.acquire is not Acquire.PRE_FETCH:
+            return Source("node" if one.acquire is Acquire.NONE else "self")
+        if one.locator is not None:
+            return Source("locator", one.locator.partition(":")[0])
+        return Source("here")
+
+    def _change(self, stage: StagePreview) -> str:
+        before = [
+            self.stages[at].lines
+            for at, other in enumerate(self.stages)
+            if Source("stage", other.name) in stage.reads and other is not stage
+        ]
+        if not before or stage.lines == max(before):
+            return ""
+        return "split" if stage.lines > max(before) else "merge"
+
+
+def _inputs(line: LineSpec) -> Iterator[InputSpec]:
+    """Yield every file that the packages of a line read, each once for a binary."""
+    for package in line.packages:
+        for binary in package.binaries:
+            yield from binary.inputs
+        if package.wrapper is not None:
+            yield package.wrapper

@@ -1,0 +1,26 @@
+"""What is known of a job before it is submitted: files of other jobs, and how long it takes."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from d0ctl.store.connection import Store
+
+
+class RunTimes(NamedTuple):
+    """How long a package of each stage took in an earlier job from the same job file."""
+
+    job: str
+    seconds: Mapping[str, float]
+
+
+def run_times(store: Store, source: str) -> RunTimes | None:
+    """Return the run times of the last job from a job file; None if there is none."""
+    rows = store.rows("run_times_of_source", source=source)
+    known = {row["name"]: row["seconds"] for row in rows if row["seconds"] is not None}
+    return RunTimes(rows[0]["job"], known) if known else None
+
+
+def absent(store: Store, job: str, names: Iterable[str]) -> int:
+    """Return how many of these files of another job are not there."""
+    rows = (store.row("file_of_job", job=job, name=name) for name in names)
+    return sum(row is None or not row["present"] for row in rows)

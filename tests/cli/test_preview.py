@@ -1,0 +1,107 @@
+"""What a job would do, seen before it is submitted."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import Site, job, line, package
+
+TEXT = """\
+stages:
+  - name: sim
+    lines:
+      - for: {n: {range: [1, 4]}}
+        run: sh sim.sh {n}
+        inputs: [sim.sh]
+        outputs: ["sim-{n}.txt"]
+  - name: merge
+    lines:
+      - run: cat {inputs} > all.txt
+        inputs: [{from: sim}, "old:gen-1", {file: db, acquire: none, locator: /db/a}]
+        outputs: [all.txt, log.txt]
+        memory: 900TB
+  - name: plot
+    lines:
+      - for: {f: [x, y]}
+        run: cp all.txt {f}.png
+        inputs: [all.txt]
+        outputs: ["{f}.png"]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, site: Site) -> str:
+    """A job file that reads a file of another job, which is not made yet."""
+    site.submit(job(("make", [line(package("gen-1"))]), name="old"))
+    (tmp_path / "sim.sh").write_text("echo $1 > sim-$1.txt\n")
+    path = tmp_path / "reco.yaml"
+    path.write_text(TEXT)
+    return str(path)
+
+
+def test_each_stage_says_what_it_reads_makes_and_where_it_runs(
+    site: Site, file: str, d0ctl: Type
+) -> None:
+    site.up()
+    seen = d0ctl("submit", file, "--dry-run", "--force").stdout
+
+    assert seen.startswith(
+        "would submit `reco`: 3 stages, 7 lines, 7 packages\n\n1  sim  4 lines\n"
+    )
+    assert "   reads    1 file beside the job file\n   makes    4 files\n" in seen
+    assert "2  merge  1 line (merge)" in seen
+    assert "reads    4 files of `sim`, 1 file of job `old` and 1 file on the node" in seen
+    assert "makes    2 files, 1 of them a result" in seen
+    assert "runs on  no node; not on localhost (" in seen
+    assert "3  plot  2 lines (split)" in seen
+    assert "makes    2 results" in seen
+    assert "no estimate: how long packages of `sim`, `merge` and `plot` take is not known" in seen
+
+
+def test_a_rehearsal_submits_nothing(file: str, d0ctl: Type) -> None:
+    d0ctl("submit", file, "--dry-run", "--force")
+
+    assert d0ctl("status", "reco").exit_code == 3
+
+
+def test_each_line_is_listed_with_its_files(file: str, d0ctl: Type) -> None:
+    rows = d0ctl("validate", file, "--list").stdout.splitlines()
+
+    assert "1/2  n=2  sim.sh ->  sim-2.txt" in rows
+    assert next(row for row in rows if row.startswith("2/1")).split("  ")[1:] == [
+        "4 files of `sim`, gen-1 (job `old`, 1 not there yet) and db (on the node) ->",
+        "all.txt and log.txt",
+    ]
+    assert "3/2  f=y  all.txt ->  y.png" in rows
+
+
+def test_the_graph_has_a_row_for_each_edge(file: str, d0ctl: Type) -> None:
+    rows = [" ".join(row.split()) for row in d0ctl("validate", file, "--graph").stdout.splitlines()]
+
+    assert "1 file beside the job file -> sim 4 lines" in rows
+    assert "sim 4 lines -> merge 1 line 4 files, merge" in rows
+    assert "merge 1 line -> plot 2 lines 1 file, split" in rows
+    assert "plot 2 lines -> results 2 files" in rows
+
+
+def test_an_estimate_is_made_of_what_is_said_or_was_seen(
+    tmp_path: Path, site: Site, d0ctl: Type
+) -> None:
+    site.up()
+    path = tmp_path / "a.yaml"
+    stages = (
+        "stages:\n  - name: s\n    lines: [{for: {n: {range: [1, 8]}}, run: x, runtime: 10m}]\n"
+    )
+    path.write_text(stages)
+    assert (
+        "about 20 min 00 s on 4 CPUs, if nothing" in d0ctl("submit", str(path), "--dry-run").stdout
+    )
+
+    path.write_text(stages.replace(", runtime: 10m", ""))
+    assert "no estimate" in d0ctl("submit", str(path), "--dry-run").stdout
+    d0ctl("submit", str(path))
+    site.finish("a-001/1/1/1")
+    seen = d0ctl("submit", str(path), "--dry-run").stdout
+    assert "takes    about 2.0 s each" in seen
+    assert "about 4.0 s on 4 CPUs as in `a-001`" in seen
